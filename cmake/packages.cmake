@@ -1,7 +1,8 @@
 # The files to install, and the packages that `cpack` makes from them:
 #   tutti         the command, data, documentation, manual pages, completion, the Python module
 #   tutti-window  the desktop window
-#   tutti-dev     headers and libraries of core and sim, a CMake package, a file for pkg-config, the schema of scenarios
+#   tutti-dev     headers and libraries of core and sim, a CMake package, a file for pkg-config,
+#                 the schema of scenarios
 
 install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)

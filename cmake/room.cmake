@@ -5,8 +5,8 @@
 #
 # defines the library core_NAME from files in core/NAME. KNOWS: all rooms whose headers these files
 # include. The build fails if a file includes another room, or if a listed room is not used
-# (check_room.cmake). LINK: external libraries, which only this room uses. COLD: the room is compiled
-# by compile_quickly, because its speed does not matter.
+# (check_room.cmake). LINK: external libraries, which only this room uses. COLD: the room is
+# compiled by compile_quickly, because its speed does not matter.
 function(tutti_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "COLD" "" "SOURCES;KNOWS;LINK")
   add_library(core_${name} STATIC ${room_SOURCES})

@@ -1,5 +1,6 @@
-// Who may include whom (docs/architecture.md). The build's library targets say the same; this reads
-// the text, so that an include that happens to compile is caught too.
+// Checks which folders may include each other (docs/architecture.md). The build's library targets
+// enforce the same rules. This test reads the sources, so it also finds a forbidden include that
+// happens to compile.
 
 #include <gtest/gtest.h>
 
@@ -23,11 +24,11 @@ namespace fs = std::filesystem;
 
 struct Include {
   std::string file;
-  std::string folder;    ///< of the file: core, sim, …
-  std::string included;  ///< what stands between the quotes or brackets
+  std::string folder;    ///< folder of the including file: core, sim, …
+  std::string included;  ///< name between the quotes or brackets
 };
 
-/// What a line includes; empty if it includes nothing.
+/// Returns the name that a line includes, or an empty text if it is no include directive.
 std::string included(const std::string& line) {
   const auto hash = line.find_first_not_of(" \t");
   if (hash == std::string::npos || line[hash] != '#' ||
@@ -74,7 +75,8 @@ TEST(Architecture, FoldersIncludeOnlyWhatTheyMay) {
     const std::string top = include.included.substr(0, include.included.find('/'));
     if (!ours.contains(top)) continue;
     ++seen;
-    // The window's parts know an Executor; what it is, only where its program is put together.
+    // Only gui/executors.cpp, which assembles the program, may include simulators and real runs.
+    // All other parts of the window know the Executor interface alone.
     if (include.file.ends_with("/gui/executors.cpp") && top != "tests") continue;
     EXPECT_TRUE(allowed.at(include.folder).contains(top))
         << include.file << " includes " << include.included;
@@ -95,7 +97,7 @@ TEST(Architecture, TaskGraphsKnowNoGradientsPacksOrClusters) {
   EXPECT_GE(seen, 7);
 }
 
-/// "base, text" as a set.
+/// Returns the names of a list such as "base, text" as a set.
 std::set<std::string> names_in(const std::string& list) {
   std::set<std::string> names;
   std::string name;
@@ -109,7 +111,8 @@ std::set<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// The rooms of core, in the order of the page that shows them, with those that each includes.
+/// Returns the folders of core in the order of docs/source-folders.md, with the folders that each
+/// one includes.
 std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_the_page() {
   std::ifstream page(fs::path(test::source_folder()) / "docs/source-folders.md");
   const std::regex row(R"re(^\| `(\w+)` \|.*\| ([\w, ]*)\|$)re");
@@ -124,8 +127,9 @@ std::vector<std::pair<std::string, std::set<std::string>>> rooms_of_the_page() {
   return rooms;
 }
 
-/// The build refuses includes that its lists of rooms do not name (cmake/room.cmake). Here the page
-/// says the same as the folders and the includes, and no room knows one below it.
+/// The build refuses includes that are missing from its lists of folders (cmake/room.cmake). This
+/// test compares the documentation page with the folders and their includes, and checks that no
+/// folder includes one that the page lists below it.
 TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
   const auto rooms = rooms_of_the_page();
   std::map<std::string, std::set<std::string>> included_by;
@@ -151,11 +155,11 @@ TEST(Architecture, ThePageShowsTheRoomsOfCoreAndWhatTheyInclude) {
   EXPECT_EQ(above, folders);
 }
 
-/// The folders inside sim, real and gui, as a graph of who includes whom.
+/// The include graph of the folders inside sim, real and gui must have no cycles.
 TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
   for (const std::string top : {"sim", "real", "gui"}) {
     std::map<std::string, std::map<std::string, std::string>>
-        included_by;  // and an include that says so
+        included_by;  // and one include that is such an edge, as evidence
     for (const Include& include : includes()) {
       if (include.folder != top || !include.included.starts_with(top + "/")) continue;
       const auto folder_of = [](const fs::path& inside) {
@@ -165,7 +169,7 @@ TEST(Architecture, FoldersInsideTheOthersHaveNoCircles) {
       const std::string to = folder_of(include.included);
       if (from != to) included_by[from].emplace(to, include.file + " includes " + include.included);
     }
-    // Folders that include none of those left can be taken away, one by one.
+    // Repeatedly removes a folder that includes none of the remaining folders. A cycle remains.
     for (bool found = true; found;) {
       found = false;
       for (auto folder = included_by.begin(); folder != included_by.end();) {
@@ -191,8 +195,8 @@ std::string library_of(const fs::path& file) {
   return top == "core" ? top + "/" + std::next(relative.begin())->string() : top;
 }
 
-/// The sources of a library are compiled together. A constant of one of them would hide a constant
-/// of a header from all sources that follow it, without a warning.
+/// A unity build compiles the sources of a library together. A constant in one source would then
+/// hide a header's constant with the same name from all sources after it, without a warning.
 TEST(Architecture, NoSourceHidesAConstantOfAHeader) {
   const std::regex in_header(R"(^inline constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
   const std::regex in_source(R"(^constexpr .*\b(k[A-Z]\w*) ?[={(\[].*)");
@@ -206,7 +210,7 @@ TEST(Architecture, NoSourceHidesAConstantOfAHeader) {
       std::ifstream file(entry.path());
       std::smatch found;
       for (std::string line; std::getline(file, line);) {
-        // Most lines: regular expressions are slow.
+        // Skips most lines early, because regular expressions are slow.
         if (line.find("constexpr ") == std::string::npos) continue;
         if (!std::regex_match(line, found, header ? in_header : in_source)) continue;
         if (header) {
@@ -230,8 +234,8 @@ TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
                                             "cuda",        "nccl",         "Q"};
   for (const Include& include : includes()) {
     if (include.folder != "core") continue;
-    // pread(): several threads read one file, each at its own place. mmap(): programs that are
-    // larger than memory.
+    // pread() lets several threads read one file at different offsets. mmap() is for programs that
+    // are larger than memory.
     const bool reads_files = include.file.ends_with("/core/timeline/byte_source.cpp") ||
                              include.file.ends_with("/core/plan/program_file.cpp");
     if (reads_files && include.included == "unistd.h") continue;
@@ -243,7 +247,7 @@ TEST(Architecture, CoreKnowsNoSocketsThreadsCudaOrQt) {
 
 TEST(Architecture, SlowHeadersStayOutOfHeaders) {
   for (const Include& include : includes()) {
-    // Asio has one header of ours, which only sources include.
+    // Only one of our headers, asio.h, may include Boost.Asio, and only sources include it.
     if (!include.file.ends_with(".h") || include.file.ends_with("/asio.h")) continue;
     EXPECT_FALSE(begins_with_any(include.included, {"CLI/", "google/protobuf/", "boost/asio"}) ||
                  include.included.ends_with(".pb.h"))
@@ -251,8 +255,9 @@ TEST(Architecture, SlowHeadersStayOutOfHeaders) {
   }
 }
 
-/// What an algorithm can do is a row of core/strategy/algorithm_table.cpp: whoever compares names
-/// has a list of algorithms of its own, which the next algorithm is not in.
+/// The capabilities of an algorithm belong in its row of core/strategy/algorithm_table.cpp. Code
+/// that compares algorithm names has its own list of algorithms, which a new algorithm would be
+/// missing from.
 TEST(Architecture, NobodyComparesAlgorithmsByName) {
   const std::regex by_name(
       R"re((==|!=)\s*\(?(core::)?(BaseAlgorithm::|AlgorithmChoice\()|case\s+(core::)?BaseAlgorithm::|)re"

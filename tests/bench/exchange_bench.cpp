@@ -1,8 +1,9 @@
-// Would more threads move a worker's bytes faster? Two processes on loopback that send each other
-// 64 MiB at once, as two ranks of an all-reduce do: each by one thread that turns between sending
-// and receiving (TcpTransport's way), or by two or four, half of which send and half receive. And
-// one way alone, which is what one thread sends when another core receives: where there are more
-// cores than threads, that is the most that one of them carries.
+// Measures whether more threads move a worker's bytes faster. Two processes on loopback send each
+// other 64 MiB at the same time, as two ranks of an all-reduce do. Each process has either one
+// thread that alternates between sending and receiving, as TcpTransport does, or two or four
+// threads, of which half send and half receive. ExchangeOneWay measures one direction alone: one
+// thread sends while another core receives. If there are more cores than threads, this is the
+// maximum rate of one thread.
 //
 //   tools/bench.sh --benchmark_filter=Exchange
 
@@ -30,7 +31,7 @@ namespace {
 constexpr std::size_t kBytes = 64 << 20;
 constexpr std::size_t kPiece = 512 << 10;
 
-/// Both ends of a TCP connection over loopback.
+/// Returns both ends of a TCP connection over loopback.
 std::array<int, 2> connection() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -52,7 +53,8 @@ std::array<int, 2> connection() {
   return ends;
 }
 
-/// What moved, or 0 where it would have to wait. False if the peer is gone.
+/// Moves some bytes without blocking, and adds their number to `done`. Returns false if the peer
+/// has closed the connection.
 bool move_some(bool out, int socket, std::byte* at, std::size_t& done, std::size_t all, int flags) {
   const std::size_t length = std::min(kPiece, all - done);
   const ssize_t moved = out ? ::send(socket, at + done, length, flags | MSG_NOSIGNAL)
@@ -68,7 +70,7 @@ bool one_way(bool out, int socket, std::byte* at, std::size_t all) {
   return true;
 }
 
-/// By the calling thread alone.
+/// Sends and receives all bytes in the calling thread, in turns. Returns false if the peer is gone.
 bool in_turns(int socket, std::byte* from, std::byte* to, std::size_t all) {
   for (std::size_t sent = 0, received = 0; sent < all || received < all;) {
     const std::size_t before = sent + received;
@@ -81,8 +83,8 @@ bool in_turns(int socket, std::byte* from, std::byte* to, std::size_t all) {
   return true;
 }
 
-/// One side of an exchange: by one thread, or over each connection by one that sends and one that
-/// receives.
+/// Runs one side of an exchange, either with one thread, or with a sending and a receiving thread
+/// per connection.
 bool exchange(const std::vector<int>& sockets, bool one_thread, std::vector<std::byte>& from,
               std::vector<std::byte>& to) {
   if (one_thread) return in_turns(sockets.front(), from.data(), to.data(), kBytes);
@@ -98,7 +100,8 @@ bool exchange(const std::vector<int>& sockets, bool one_thread, std::vector<std:
   return received;
 }
 
-/// Does `other_side` again and again in a process of its own, and `this_side` here, timed.
+/// Runs `other_side` repeatedly in a second process, and measures the time of `this_side` in this
+/// process.
 template <class Side>
 void between_two_processes(benchmark::State& state, std::size_t connections, Side other_side,
                            Side this_side) {
@@ -122,7 +125,7 @@ void between_two_processes(benchmark::State& state, std::size_t connections, Sid
   ::waitpid(child, nullptr, 0);
 }
 
-/// Argument: threads of each process. Bytes both ways.
+/// Sends bytes in both directions. Argument: the number of threads of each process.
 void Exchange(benchmark::State& state) {
   const bool one_thread = state.range(0) == 1;
   const auto side = [one_thread](const std::vector<int>& sockets, std::vector<std::byte>& from,
@@ -135,7 +138,7 @@ void Exchange(benchmark::State& state) {
 }
 BENCHMARK(Exchange)->Arg(1)->Arg(2)->Arg(4)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// One thread sends, one of another process receives.
+/// One thread sends to one thread of another process.
 void ExchangeOneWay(benchmark::State& state) {
   using Side = bool (*)(const std::vector<int>&, std::vector<std::byte>&, std::vector<std::byte>&);
   const Side receive = [](const std::vector<int>& sockets, std::vector<std::byte>&,

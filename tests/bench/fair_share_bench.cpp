@@ -1,4 +1,5 @@
-// How fast max-min fair rates are found as flows come and go. tools/bench.sh runs these.
+// Measures how fast max-min fair rates are computed as flows start and end. tools/bench.sh runs
+// these benchmarks.
 
 #include <benchmark/benchmark.h>
 
@@ -7,8 +8,9 @@
 namespace tutti {
 namespace {
 
-/// Every worker pushes to every of 32 servers, all unlike: 8,192 flows of 256 workers, 16,384 of
-/// 512. SimGrid 3.32 takes 15.3 and 79.6 CPU seconds (docs/performance.md).
+/// Every worker pushes to each of 32 servers, over links and with sizes that differ: 8,192 flows
+/// for 256 workers, 16,384 flows for 512. SimGrid 3.32 needs 15.3 and 79.6 CPU seconds
+/// (docs/performance.md).
 void HeterogeneousPush(benchmark::State& state) {
   const test::FairFlows flows = test::heterogeneous_push(static_cast<int>(state.range(0)), 32);
   for (auto _ : state) benchmark::DoNotOptimize(test::ends_by_fair_share(flows));

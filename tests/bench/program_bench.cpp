@@ -1,6 +1,6 @@
-// Task graphs at scale: how many tasks a second, how many bytes for each replica that runs one, and
-// what of a mapped file is in memory. 10^7 tasks by default; TUTTI_BENCH_TASKS=100000000 writes a
-// file of 3.7 GB and runs that.
+// Measures large task graphs: tasks per second, bytes per replica that runs a graph, and the
+// resident part of a mapped file. The default is 10^7 tasks. TUTTI_BENCH_TASKS=100000000 writes a
+// file of 3.7 GB and runs it.
 
 #include <benchmark/benchmark.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 using core::TaskId;
 
-constexpr std::int32_t kWidth = 1000;  ///< tasks that are open at the same time
+constexpr std::int32_t kWidth = 1000;  ///< maximum number of tasks in progress
 
 /// Completes tasks in the order in which they were started.
 class InOrder : public core::Host {
@@ -40,7 +40,7 @@ class InOrder : public core::Host {
   bool ended = false;
 };
 
-/// Of this process, now.
+/// Returns the resident memory of this process in MiB.
 double resident_mib() {
   std::ifstream file("/proc/self/statm");
   std::int64_t all = 0, resident = 0;
@@ -48,7 +48,8 @@ double resident_mib() {
   return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-/// Rows of tasks, each of which waits for two of the row before; half compute, half communicate.
+/// Returns a task of a graph of rows, in which each task waits for two tasks of the previous row.
+/// Half of the tasks compute, half communicate.
 core::Task task_in_row(std::int32_t row, std::int32_t i) {
   core::Task task;
   task.kind = i % 2 == 0 ? core::Task::Kind::kCompute : core::Task::Kind::kCommunicate;
@@ -138,7 +139,7 @@ std::int64_t tasks_of_file() {
   return requested ? std::max<std::int64_t>(kWidth, std::atoll(requested)) : 10'000'000;
 }
 
-/// A file that is gone with this.
+/// A file that is deleted with this object.
 struct RowsFile {
   std::string path =
       (std::filesystem::temp_directory_path() / ("tutti-rows-" + std::to_string(::getpid())))
@@ -159,7 +160,7 @@ void CheckMapped(benchmark::State& state) {
 }
 BENCHMARK(CheckMapped)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// One replica through the whole file, which is let go of behind it.
+/// Runs one replica through the whole mapped file, and releases the pages that it has passed.
 void RunMapped(benchmark::State& state) {
   const RowsFile file;
   const auto program = core::ProgramFile::open(file.path, 0);

@@ -1,4 +1,4 @@
-// Whole predictions: reading a shipped scenario, and simulating it.
+// Measures complete predictions: reading a shipped scenario and simulating it.
 
 #include <benchmark/benchmark.h>
 

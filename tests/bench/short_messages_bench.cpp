@@ -1,8 +1,8 @@
-// What a short all-reduce costs besides waiting: all workers, with their shared memory, in one
-// thread that serves them in turns. So no time passes in which a cache line or a process is under
-// way, and the figure moves with every instruction that is added. Which they are: tools/bench.sh's
-// program under valgrind --tool=callgrind --toggle-collect='*::all_reduce(*', with
-// --benchmark_filter=OneThread/2/4/
+// Measures the instructions of a short all-reduce, without its waiting times. One thread runs all
+// workers and their shared memory in turns, so no time passes while a cache line or a process is
+// awaited, and the result changes with every added instruction. To find the instructions, run the
+// program of tools/bench.sh under valgrind --tool=callgrind --toggle-collect='*::all_reduce(*',
+// with --benchmark_filter=OneThread/2/4/
 
 #include <benchmark/benchmark.h>
 
@@ -48,10 +48,10 @@ struct Worker : InterpreterListener {
   std::vector<std::byte*> buffers;
   HostDevices devices;
   Interpreter interpreter;
-  std::size_t* left = nullptr;  ///< workers that are not through
+  std::size_t* left = nullptr;  ///< number of workers that have not finished
 };
 
-/// Of every worker, connected with all others.
+/// Returns one transport per worker, each connected to all other workers.
 std::vector<std::unique_ptr<Transport>> transports(int workers) {
   const auto n = static_cast<std::size_t>(workers);
   std::vector<std::vector<int>> sockets(n, std::vector<int>(n, -1));
@@ -66,7 +66,7 @@ std::vector<std::unique_ptr<Transport>> transports(int workers) {
   std::vector<std::int32_t> worker_of(n);
   std::iota(worker_of.begin(), worker_of.end(), 0);
   std::vector<std::unique_ptr<Transport>> opened(n);
-  std::vector<std::thread> threads;  // each waits for the others
+  std::vector<std::thread> threads;  // each constructor waits for the others
   for (std::size_t w = 0; w < n; ++w) {
     threads.emplace_back([&, w] {
       auto made = ShmTransport::open(sockets[w], static_cast<std::int32_t>(w), worker_of, {},
@@ -102,7 +102,8 @@ std::unique_ptr<core::Schedule> schedule(bool star, std::int32_t ranks, std::int
   return core::recursive_doubling_all_reduce(ranks, elements);
 }
 
-/// Arguments: ranks, bytes, and 0 for recursive doubling or 1 for all through rank 0.
+/// Arguments: the number of ranks, the bytes, and the algorithm (0: recursive doubling, 1: gather
+/// and broadcast through rank 0).
 void ShortAllReduceInOneThread(benchmark::State& state) {
   const auto ranks = static_cast<std::int32_t>(state.range(0));
   const auto elements = state.range(1) / 4;

@@ -1,4 +1,4 @@
-// How fast virtual time passes. tools/bench.sh runs these.
+// Measures how fast the simulator advances virtual time. tools/bench.sh runs these benchmarks.
 
 #include <benchmark/benchmark.h>
 
@@ -28,7 +28,8 @@ void run(benchmark::State& state, const core::Collective& collective, core::Netw
       benchmark::Counter(static_cast<double>(events), benchmark::Counter::kIsRate);
 }
 
-/// 256 MiB in a ring, as in the peers' common scenario (docs/validation.md).
+/// All-reduces 256 MiB with a ring, as in the common scenario of all compared simulators
+/// (docs/validation.md).
 void Ring(benchmark::State& state, core::NetworkModel model, bool causal_chain) {
   const int ranks = static_cast<int>(state.range(0));
   const auto cluster = test::plain_cluster(ranks);
@@ -58,10 +59,11 @@ std::shared_ptr<const core::Schedule> ring_of_file(int ranks, std::int64_t eleme
   return algorithm->schedule(elements, 0, core::Engine::kKernel);
 }
 
-/// A ring over 256 MiB as LogGOPSim, ASTRA-sim and SimGrid were measured with it: links of 25 GB/s
-/// and 1 us, adding takes no time, every message simulated, nothing recorded. `staggered`: the
-/// ranks start up to 2 ms apart. Counts messages per second of CPU time, and the most memory that
-/// the process has had. `file`: the ring of scenarios/algorithms in place of the built-in one.
+/// All-reduces 256 MiB with a ring, in the setting in which LogGOPSim, ASTRA-sim and SimGrid were
+/// measured: links of 25 GB/s and 1 us, free additions, every message simulated, nothing recorded.
+/// `staggered`: ranks start up to 2 ms apart. `file`: uses the ring of scenarios/algorithms instead
+/// of the built-in one. Reports messages per second of CPU time, and the peak memory of the
+/// process.
 void PeersRing(benchmark::State& state, bool staggered, bool file) {
   const int ranks = static_cast<int>(state.range(0));
   test::PlainRates rates;
@@ -105,8 +107,8 @@ BENCHMARK_CAPTURE(PeersRing, of_a_file_staggered, true, true)
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond);
 
-/// A pop and a push with so many events waiting (the "hold model" by which event queues are
-/// compared), all at one time or spread over 2 ms.
+/// Pops and pushes an event while the given number of events wait, which is the "hold model" for
+/// comparing event queues. All events have the same time, or they are spread over 2 ms.
 template <class Queue>
 void hold(benchmark::State& state, bool staggered) {
   core::Random random(1);
@@ -127,7 +129,7 @@ BENCHMARK_CAPTURE(HoldHeap, in_lock_step, false)->Arg(64)->Arg(4096)->Arg(65'536
 BENCHMARK_CAPTURE(HoldQueue, staggered, true)->Arg(64)->Arg(4096)->Arg(65'536);
 BENCHMARK_CAPTURE(HoldHeap, staggered, true)->Arg(64)->Arg(4096)->Arg(65'536);
 
-/// Many to many: every rank sends to every server at once, so ports queue.
+/// Every rank sends to every server at the same time, so that messages queue at the ports.
 void ParameterServers(benchmark::State& state) {
   const int ranks = static_cast<int>(state.range(0));
   const auto cluster = test::plain_cluster(ranks);

@@ -1,4 +1,4 @@
-// Writing, reading and exporting timelines, in spans per second and bytes per span.
+// Measures writing, reading and exporting timelines, in spans per second and bytes per span.
 
 #include <benchmark/benchmark.h>
 

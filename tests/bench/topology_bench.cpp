@@ -1,5 +1,5 @@
-// The topology of 256 DGX-1 (4609 nodes, 18944 links) while it plays: working out a moment, and
-// painting it, all of it and from near.
+// Measures the topology view of 256 DGX-1 (4609 nodes, 18944 links) during playback: computing one
+// moment, and painting the whole view or an enlarged part.
 
 #include <benchmark/benchmark.h>
 
@@ -52,7 +52,7 @@ void moment(benchmark::State& state) {
 }
 BENCHMARK(moment)->Unit(benchmark::kMillisecond)->Iterations(1000);
 
-/// `from_near`: at full size, else all of it.
+/// Paints the view. `from_near`: at full size; otherwise the whole topology is visible.
 void paint(benchmark::State& state) {
   TopologyPlayer player(sight().trace, sight().plan, sight().traffic, sight().topology);
   const core::PackRecord pack = sight().trace->packs().front();

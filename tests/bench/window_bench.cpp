@@ -1,9 +1,10 @@
-// The window on a generated timeline of 64 rows: how long it takes to open, and a frame of the
-// timeline as the user moves through it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM
-// of the run; 1080 is a screen, at 1400 every row is in view.
+// Measures the window with a generated timeline of 64 rows: how long it takes to open, and how long
+// one frame of the timeline takes while the user moves through it, with texts, names and axis.
+// frame/ZOOM/HEIGHT shows 1/ZOOM of the run. A height of 1080 is a typical screen; at 1400 every
+// row is visible.
 //
-//   window_bench                          10 million spans
-//   TUTTI_BENCH_SPANS=100000000 window_bench   so many
+//   window_bench                               10 million spans
+//   TUTTI_BENCH_SPANS=100000000 window_bench   100 million spans
 
 #include <benchmark/benchmark.h>
 
@@ -35,7 +36,7 @@ std::int64_t spans_wanted() {
   return wanted ? std::atoll(wanted) : 10'000'000;
 }
 
-/// Lane steps of about a microsecond with gaps between.
+/// Writes lane steps of about a microsecond, with gaps between them.
 void write(std::ostream& out) {
   core::TimelineWriter writer(out);
   core::RunInfo run;
@@ -65,7 +66,7 @@ void write(std::ostream& out) {
   writer.end();
 }
 
-/// Written once, and gone with the program.
+/// Returns the path of a timeline that is written once, and deleted when the program ends.
 const std::string& file() {
   struct File {
     std::string name =
@@ -102,7 +103,8 @@ void open_timeline(benchmark::State& state) {
 }
 BENCHMARK(open_timeline)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The next of the ranges that show 1/zoom of the run, each moved a little from the one before.
+/// Iterates over ranges that show 1/zoom of the run. Each range is shifted slightly from the one
+/// before.
 class Pan {
  public:
   explicit Pan(std::int64_t zoom) : length_(trace()->length()), shown_(length_.count() / zoom) {}
@@ -124,8 +126,8 @@ void count(benchmark::State& state) {
       static_cast<double>(trace()->spans()) / static_cast<double>(state.range(0));
 }
 
-/// What passes between a key that moves the view and its new picture in the window's memory: all
-/// but the way to the screen.
+/// Measures all work from a key that moves the view to the new picture in the window's memory. Only
+/// the transfer to the screen is not included.
 void frame(benchmark::State& state) {
   TimelineView view;
   view.resize(kWidth, static_cast<int>(state.range(1)));
@@ -142,7 +144,7 @@ void frame(benchmark::State& state) {
 }
 BENCHMARK(frame)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, kHeights})->UseRealTime();
 
-/// Of that, spans, groups and loads as pixels, without texts, names and axis.
+/// Measures a part of frame(): spans, groups and loads as pixels, without texts, names and axis.
 void lines(benchmark::State& state) {
   Layout layout(*trace());
   layout.open_all(true);
@@ -157,7 +159,7 @@ void lines(benchmark::State& state) {
 }
 BENCHMARK(lines)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, {1400}})->UseRealTime();
 
-/// Of that, what each pixel of all rows shows, on one core.
+/// Measures a part of frame(): finding what each pixel of all rows shows, on one core.
 void columns(benchmark::State& state) {
   Pan pan(state.range(0));
   for (auto _ : state) {

@@ -1,4 +1,4 @@
-// Benchmarks that paint, without a display.
+// The main function of benchmarks that paint, which need no display.
 
 #include <benchmark/benchmark.h>
 

@@ -18,13 +18,14 @@ constexpr const char* kHeading =
     "--preset ci -R Digests\n"
     "# writes them anew; CONTRIBUTING.md tells how to see which values changed.\n";
 
-/// "042 whole packs 0123456789abcdef" is what "042 whole packs" has.
+/// Returns the digest of each subject. In the line "042 whole packs 0123456789abcdef", the subject
+/// is "042 whole packs".
 std::map<std::string, std::string> by_subject(const std::vector<std::string>& lines) {
   std::map<std::string, std::string> digests;
   for (const std::string& line : lines) {
     const std::size_t begin = line.find(' ') + 1;
     const std::size_t end = line.rfind(' ');
-    // Of a line of an ending all is the digest.
+    // In a line about the ending of a run, everything after the mode counts as the digest.
     const bool section = end > begin && line.size() - end == 17;
     const std::size_t cut = section ? end : std::min(line.find(' ', begin), line.size());
     digests[line.substr(begin, cut - begin)] = line.substr(std::min(cut + 1, line.size()));

@@ -1,6 +1,6 @@
-// Compares the predictions for generated and shipped scenarios with digests of earlier ones
-// (tests/data/digests). A change of the code alone must leave all of them as they are, to the
-// picosecond; an intended change of a prediction updates the digests (CONTRIBUTING.md).
+// Compares the predictions for generated and shipped scenarios with stored digests
+// (tests/data/digests). A refactoring must leave all predictions unchanged, to the picosecond.
+// After an intended change of a prediction, the digests have to be updated (CONTRIBUTING.md).
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,8 @@ namespace {
 
 bool updates() { return std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr; }
 
-/// Sanitized builds check a sample: the errors that they look for are not in the values.
+/// Sanitized builds check only a sample, because sanitizers look for memory errors rather than
+/// wrong values.
 #ifdef TUTTI_SANITIZED
 constexpr std::size_t kEvery = 10;
 #else
@@ -133,8 +134,7 @@ TEST(Digest, OfTextsTellsWhereOneEnds) {
   EXPECT_NE(of({"12345678"}), of({"123456789"}));
 }
 
-/// The first output of SplitMix64 for a state of 0.
-/// SOURCE: https://prng.di.unimi.it/splitmix64.c
+/// The first output of SplitMix64 for a state of 0. SOURCE: https://prng.di.unimi.it/splitmix64.c
 TEST(Digest, IsTheSameEverywhere) {
   Digest digest;
   digest.add(0);
@@ -168,7 +168,7 @@ TEST(TimelineValues, DoNotDependOnTheOrderOfReportsOrTheNumbersOfTracks) {
   EXPECT_EQ(a.size(Section::kMessages), 3u);
 }
 
-/// Printed values and digests come from one list of fields, so it is enough to look at the digest.
+/// Printed values and digests come from one list of fields, so checking the digest suffices.
 TEST(TimelineValues, ChangeWithEveryFieldOfASpan) {
   const auto digest_of = [](const std::function<void(core::Span&)>& change) {
     TimelineValues values;

@@ -9,7 +9,8 @@
 
 namespace tutti::test {
 
-/// The constraints of a strategy on the rest of its scenario, which must hold for a valid scenario.
+/// The constraints of a strategy on the rest of its scenario. A scenario is valid only if they
+/// hold.
 struct Needs {
   bool gpus = false;
   bool power_of_two_replicas = false;
@@ -19,7 +20,7 @@ struct Needs {
   int min_replicas_per_worker = 1;
   int max_replicas_per_worker = 4;
   bool identical = false;  ///< workers are identical, so that one can represent all
-  bool many = false;       ///< enough workers for repeated rounds to be skipped
+  bool many = false;       ///< enough workers that repeated rounds are skipped
   bool servers = false;    ///< workers that are servers
   bool one_type = false;   ///< all gradients have the same type
   bool divisible = false;  ///< the number of replicas divides the gradients' sizes
@@ -32,8 +33,8 @@ struct Needs {
   bool no_split_model = false;  ///< no communicator whose replicas hold parts of the model
 };
 
-/// A scenario that is being generated. Its parts draw from one sequence of random numbers, can read
-/// earlier choices, and record the values of the axes that they choose.
+/// A scenario that is being generated. Its parts draw from one sequence of random numbers. They can
+/// read the choices of earlier parts, and record the values of the axes that they choose.
 class Draft {
  public:
   explicit Draft(std::uint64_t seed) : random_(seed) {}
@@ -77,8 +78,8 @@ class Draft {
   core::Random random_;
 };
 
-/// Concatenates the parts. The elements of a braced list are evaluated in order. Operands of a sum
-/// and arguments of a call are not, so with these the scenarios would depend on the compiler.
+/// Concatenates the parts. The elements of a braced list are evaluated in order, but operands of a
+/// sum and arguments of a call are not. With those, the scenarios would depend on the compiler.
 std::string in_order(std::initializer_list<std::string> parts);
 
 /// Chooses the family of the strategy and its algorithm, and sets Draft::needs.

@@ -1,5 +1,5 @@
-// The cluster and what happens to it: machines, networks, run options, conditions, and groups that
-// communicate beside the gradients.
+// Generates the cluster of a scenario and its surroundings: machines, networks, run options,
+// conditions, and communicators in addition to the gradients' one.
 
 #include <algorithm>
 #include <array>
@@ -28,8 +28,8 @@ constexpr std::array<MachineKind, 11> kMachines{{{"box", 4},
                                                  {"pcie8-v100", 8},
                                                  {"pcie-l40s", 8}}};
 
-/// Machines that scenarios describe themselves: their figures stay as they are when those of
-/// shipped machines change.
+/// Returns a machine that the scenario describes itself. So the scenario stays the same when the
+/// figures of shipped machines change.
 std::string own_machine(const std::string& name) {
   if (name == "box") {
     return "  machine { name: \"box\"\n"
@@ -67,7 +67,7 @@ std::string own_machine(const std::string& name) {
   return "";
 }
 
-/// Within bounds, a power of two if need be.
+/// Returns a number within bounds, or a power of two if needed.
 int count(Draft& draft, int least, int most, bool power_of_two) {
   if (!power_of_two) return draft.between(least, most);
   std::vector<int> fit;
@@ -78,7 +78,8 @@ int count(Draft& draft, int least, int most, bool power_of_two) {
 }
 
 std::string network(Draft& draft, bool mixed) {
-  // On rails all workers need as many cards; switches tell workers apart.
+  // Rails require that all workers have the same number of cards. Switches make workers
+  // distinguishable.
   const bool rails = draft.dedicated_servers == 0 && !mixed;
   const int kind = draft.between(rails ? 0 : 2, draft.needs.identical ? 6 : 9);
   std::string text = draft.one_of({"latency_us: 0", "latency_us: 1.5", "latency_us: 8",
@@ -126,11 +127,11 @@ std::string draw_cluster(Draft& draft) {
   most = std::min(most, needs.max_replicas_per_worker);
   const int least = std::min(most, needs.min_replicas_per_worker);
   int min_workers = needs.min_workers;
-  // Where a worker has one replica and two are needed, there are two workers.
+  // If a worker can have only one replica but two are needed, there are at least two workers.
   if (needs.min_replicas_per_worker > most && needs.most_workers > 1)
     min_workers = std::max(2, min_workers);
   draft.replicas_per_worker = count(draft, least, most, needs.power_of_two_replicas);
-  // Several workers are the rule, as most of what can go wrong is between them.
+  // Most scenarios have several workers, because most code concerns communication between workers.
   if (needs.most_workers > 1 && draft.chance(70)) min_workers = std::max(2, min_workers);
   draft.workers = count(draft, min_workers, needs.most_workers,
                         needs.power_of_two_replicas || needs.power_of_two_workers);
@@ -241,7 +242,7 @@ std::string draw_conditions(Draft& draft) {
       break;
     default:
       if (!draft.chance(40)) break;
-      // What waits for it waits until it times out, or for ever.
+      // Other workers wait for the missing one until they time out, or forever.
       text += fmt::format(" gone {{ worker: {}{} }}", last, draft.one_of({"", " from_ms: 0.5"}));
       draft.note("condition", "gone");
   }
@@ -288,7 +289,7 @@ std::string communicator(Draft& draft, const std::string& name, bool may_split) 
 std::string draw_communicator(Draft& draft) {
   const Needs& needs = draft.needs;
   if (needs.no_communicators || draft.replicas() < 2 || !draft.chance(35)) return "";
-  // Gradients are then reduced among those that hold the same part of the model.
+  // Gradients are then reduced among the replicas that hold the same part of the model.
   const bool pairs = needs.power_of_two_replicas;
   const bool may_split = draft.is_flat() && !pairs && !needs.no_split_model && !draft.has_sparse &&
                          !draft.saves_checkpoints;

@@ -1,6 +1,7 @@
-// Strategies by family: the algorithms by name; frameworks that pack in their own ways;
-// TensorFlow's strategies, specs and benchmarks. draw_family() says what a family needs of its
-// cluster, and draw_strategy(), when the cluster is known, fills in what depends on its size.
+// Generates strategies by family: single algorithms by name, frameworks that pack in their own
+// ways, and TensorFlow's strategies, specs and benchmarks. draw_family() sets the constraints of a
+// family on the cluster. When the cluster is known, draw_strategy() adds the fields that depend on
+// its size.
 
 #include <algorithm>
 #include <array>
@@ -33,7 +34,7 @@ constexpr std::array<const char*, 18> kAlgorithms{"ring",
                                                   "reduction_to_one_device",
                                                   "hierarchical_copy"};
 
-/// Every 25 scenarios have each of these once.
+/// 25 consecutive scenarios have each of these entries once.
 constexpr std::array<const char*, 25> kFamilies{
     "plain",     "plain",     "ddp",       "mwms",
     "plain",     "horovod",   "byteps",    "spec",
@@ -43,7 +44,7 @@ constexpr std::array<const char*, 25> kFamilies{
     "horovod",   "tf_cnn",    "push_pull", "mwms_or_one_device",
     "collective"};
 
-/// What the algorithm needs.
+/// Sets the constraints of the algorithm.
 void require(Draft& draft) {
   const std::string& a = draft.algorithm;
   Needs& needs = draft.needs;
@@ -90,7 +91,7 @@ std::string compression(Draft& draft, bool packs) {
   return " " + (of_packs ? as_packs : gradients);
 }
 
-/// NCCL's release and settings, where it has a part in the collectives.
+/// Returns the release and settings of NCCL, if NCCL takes part in the collectives.
 std::string nccl_settings(Draft& draft) {
   const bool has_part =
       draft.algorithm == "nccl" ? draft.replicas() > 1 : draft.replicas_per_worker > 1;
@@ -101,7 +102,7 @@ std::string nccl_settings(Draft& draft) {
                       "nccl { set: \"NCCL_MAX_NCHANNELS=2\" }"});
 }
 
-/// What is to be said of the algorithm alone, by the size of the cluster.
+/// Returns the fields of the algorithm, which depend on the size of the cluster.
 std::string of_algorithm(Draft& draft) {
   const std::string& a = draft.algorithm;
   std::string text = " algorithm: \"" + a + "\"";
@@ -167,7 +168,7 @@ Packing packing(Draft& draft) {
 
 std::string plain(Draft& draft) {
   std::string text = of_algorithm(draft);
-  // Gradients one by one take turns at hierarchical copies.
+  // Without packing, consecutive gradients use different roots of the hierarchical copy.
   const bool one_by_one = draft.algorithm == "hierarchical_copy" && draft.chance(60);
   const Packing p = one_by_one ? Packing() : packing(draft);
   text += p.text;
@@ -211,7 +212,7 @@ std::string with_framework(Draft& draft) {
                      "horovod { cycle_time_ms: 0.1 fusion_threshold: 300000 cache_capacity: 0 }",
                      "horovod { cycle_time_ms: 0.02 fusion_threshold: 150000 cache_capacity: 2 }",
                      "horovod { cycle_time_ms: 0.2 fusion_threshold: 23040 }"});
-    // Two of them fit exactly.
+    // Two gradients fill a bucket exactly.
     draft.needs.equal = text.find("23040") != std::string::npos;
     draft.needs.one_type = draft.needs.equal;
   }
@@ -267,7 +268,7 @@ std::string mwms(Draft& draft) {
                    mean_or_sum(draft), compression(draft, true)});
 }
 
-/// An entry of a spec that the cluster can carry out.
+/// Returns an entry of a spec that the cluster supports.
 std::string entry(Draft& draft) {
   std::vector<std::string> of{"xring", "pscpu", "xring"};
   if (draft.replicas_per_worker > 1) of.insert(of.end(), {"xring#2", "xring#2"});
@@ -413,11 +414,11 @@ std::string other_collective(Draft& draft) {
 
 namespace {
 
-/// The algorithm, of families that leave it to be said.
+/// Chooses the algorithm for families that support several.
 void draw_algorithm(Draft& draft, std::int32_t round, std::ptrdiff_t slot) {
   Needs& needs = draft.needs;
   if (draft.family == "plain") {
-    // One after the other, so that none is left out.
+    // The algorithms take turns, so that none is left out.
     const auto before = std::count(kFamilies.begin(), kFamilies.begin() + slot, draft.family);
     const auto of_a_round = std::count(kFamilies.begin(), kFamilies.end(), draft.family);
     draft.algorithm =
@@ -441,7 +442,7 @@ void draw_algorithm(Draft& draft, std::int32_t round, std::ptrdiff_t slot) {
   }
 }
 
-/// What the others need, which choose the algorithm by themselves.
+/// Sets the constraints of the families that determine the algorithm themselves.
 void need_for_family(Draft& draft) {
   Needs& needs = draft.needs;
   needs.no_communicators = true;
@@ -474,7 +475,7 @@ void need_for_family(Draft& draft) {
   }
 }
 
-/// In some of those scenarios whose workers may be alike they are.
+/// Makes all workers identical in some of the scenarios that allow this.
 void draw_identically(Draft& draft) {
   Needs& needs = draft.needs;
   needs.many = draft.family == "many";

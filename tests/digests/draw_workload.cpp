@@ -1,5 +1,5 @@
-// Gradients of a few hundred bytes to a few hundred kilobytes, and times of computation that let
-// them overlap or not.
+// Generates gradients of a few hundred bytes to a few hundred kilobytes. The computation is
+// sometimes long enough to overlap with communication, and sometimes not.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ int elements(Draft& draft, bool divisible) {
                      : draft.between(9'000, 120'000);
 }
 
-/// 3: "0.003".
+/// Returns microseconds in milliseconds: "0.003" for 3.
 std::string milliseconds(int microseconds) {
   return fmt::format("{}.{:03}", microseconds / 1'000, microseconds % 1'000);
 }
@@ -43,14 +43,14 @@ std::string draw_workload(Draft& draft) {
   } else {
     const bool divisible = needs.divisible || draft.chance(40);
     draft.note("elements", divisible ? "divisible" : "any");
-    const int scale = draft.between(0, 2) == 0 ? 300 : 40;  // microseconds of a segment, at most
+    const int scale = draft.between(0, 2) == 0 ? 300 : 40;  // maximum microseconds of a segment
     const bool by_layer = draft.chance(60);
     const bool mixed = !needs.one_type && draft.chance(18);
     if (mixed) draft.note("types", "mixed");
     const int variables = needs.many ? 1 : draft.between(2, 8);
     draft.note("variables", std::to_string(variables));
     text = "workload {\n";
-    int wide = -1;  // a variable of rows
+    int wide = -1;  // index of a variable with rows
     if (!needs.no_sparse && draft.chance(14)) wide = draft.between(0, variables - 1);
     for (int v = 0; v < variables; ++v) {
       const std::string shape = v == wide     ? "[600, 16]"

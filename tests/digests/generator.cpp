@@ -11,7 +11,7 @@ namespace tutti::test {
 std::string Draft::maybe(int percent, const std::string& axis, const std::vector<std::string>& of) {
   if (!chance(percent)) return "";
   const std::string text = one_of(of);
-  // "launch: SERIAL" of the axis "launch" is "SERIAL".
+  // For the axis "launch", the value of "launch: SERIAL" is "SERIAL".
   note(axis, text.starts_with(axis + ": ") ? text.substr(axis.size() + 2) : text);
   return " " + text;
 }

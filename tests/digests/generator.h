@@ -10,8 +10,8 @@ namespace tutti::test {
 /// The number of scenarios of the corpus.
 inline constexpr std::int32_t kCorpus = 500;
 
-/// Generates scenario `number` of the corpus, which is small, and valid as far as the generator
-/// knows the rules. The text is the same with every compiler, since it consists of integers and
+/// Generates scenario `number` of the corpus. Scenarios are small, and satisfy all rules that the
+/// generator knows. The text is the same with every compiler, because it consists of integers and
 /// fixed words that core::Random chooses.
 DigestCase generate(std::int32_t number);
 

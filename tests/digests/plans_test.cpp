@@ -1,4 +1,4 @@
-// The plan checker finds nothing wrong with the plans of all scenarios that are known.
+// The plan checker must find no problems in the plans of all corpus and shipped scenarios.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace tutti::test {
 namespace {
 
-/// Of a text in UTF-8.
+/// Returns the number of characters of a text in UTF-8.
 std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -38,8 +38,8 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
       one_at_a_time += view.communicators.front().one_at_a_time ? 1 : 0;
       with_exchanges += scenario->plan.exchanges.empty() ? 0 : 1;
       for (const core::PlanProblem& problem : problems_of(view)) {
-        // NCCL gathers sparse rows beside reducing dense packs, and no edge says which it is asked
-        // for first.
+        // NCCL gathers sparse rows and reduces dense packs at the same time, and no edge determines
+        // which of the two is launched first.
         const bool is_known =
             !is_certain(problem.code) && one.axes.find("sparse=yes") != std::string::npos;
         EXPECT_TRUE(is_known) << one.name << " " << one.axes << ": " << problem.text;
@@ -53,8 +53,7 @@ TEST(Plans, OfTheCorpusAndTheShippedScenariosHaveNoProblems) {
   EXPECT_GT(with_exchanges, 20);
 }
 
-/// What must hold of the picture of any step: no two boxes in one place, and texts that fit into
-/// their boxes.
+/// Checks the picture of each step: no two boxes overlap, and texts fit into their boxes.
 TEST(Plans, OfTheCorpusAreDrawnWithoutOverlaps) {
   std::size_t max_boxes = 0;
   for (const auto& cases : {corpus_cases(), shipped_cases()}) {

@@ -37,7 +37,7 @@ ModeRun run(const core::Scenario& scenario, const Mode& mode) {
   return result;
 }
 
-/// True if runs of the mode record the section.
+/// Returns true if runs of the mode record the section.
 bool has(const Mode& mode, Section section) {
   switch (section) {
     case Section::kComputation:
@@ -54,7 +54,7 @@ std::vector<Mode> modes_of(const DigestCase& one) {
   using core::RecordLevel;
   using sim::Folds;
   using sim::Remembers;
-  // Steps and rounds are remembered only where nothing but the run as a whole is recorded.
+  // Steps and rounds are memoized only if nothing but the run as a whole is recorded.
   const Mode whole{"whole", Folds::kNever, Remembers::kNever, RecordLevel::kSteps, View::kAll};
   const Mode folded{"folded", Folds::kAlways, Remembers::kNever, RecordLevel::kSteps,
                     View::kOneWorker};
@@ -62,14 +62,14 @@ std::vector<Mode> modes_of(const DigestCase& one) {
                         View::kAll};
   const Mode both{"both", Folds::kAlways, Remembers::kAlways, RecordLevel::kNone, View::kOneWorker};
   if (one.axes.starts_with("family=many ")) {
-    // All workers of these would take too long.
+    // Simulating all workers of these scenarios would take too long.
     Mode first = folded;
     first.view = View::kAll;
     return {first, both};
   }
   if (!one.shipped) return {whole, folded, remembered, both};
-  // Shipped scenarios are large: their messages are left to the corpus, and so are 65536 GPUs one
-  // by one.
+  // Shipped scenarios are large. So messages are compared only for the corpus, and 65536 GPUs are
+  // never simulated one by one.
   const Mode usual{"usual", Folds::kWhereItPays, Remembers::kWhereItPays, RecordLevel::kPacks,
                    View::kAll};
   const Mode quick{"quick", Folds::kWhereItPays, Remembers::kAlways, RecordLevel::kNone,

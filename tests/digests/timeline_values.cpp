@@ -1,6 +1,6 @@
-// Digests and printed values go the same way: visit() names every field of every record once, and a
-// visitor hashes it or writes it down. A field that is added to a record is added here, in visit(),
-// or it is not seen.
+// Computes the digests and the printed values of a timeline. Digests and prints use visit(), which
+// names every field of every record once. A visitor either hashes the fields or prints them. A new
+// field of a record has to be added to visit(), or changes of it are not detected.
 
 #include "tests/digests/timeline_values.h"
 
@@ -21,13 +21,13 @@ using core::TrackKind;
 
 namespace {
 
-/// "w12/gpu3→network" becomes "w/gpu3→network".
+/// Removes worker numbers: "w12/gpu3→network" becomes "w/gpu3→network".
 std::string without_worker_numbers(const std::string& name) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::string result;
   for (std::size_t at = 0; at < name.size();) {
     const bool begins =
-        at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // an arrow's last byte
+        at == 0 || name[at - 1] == ' ' || (name[at - 1] & 0x80) != 0;  // the last byte of an arrow
     result += name[at];
     if (name[at++] != 'w' || !begins) continue;
     std::size_t end = at;
@@ -251,8 +251,8 @@ void TimelineValues::visit(Section section, View view, Visitor& visitor) const {
       return;
     case Section::kBins:
       for (const core::LinkRecord& l : links_) {
-        // Links between switches are nobody's, and a run in which one worker stands for all has
-        // none.
+        // Links between switches belong to no worker, and do not occur in a run in which one worker
+        // represents all.
         if (l.bins.empty() || (view == View::kOneWorker && l.name.find("w0/") == std::string::npos))
           continue;
         visitor.field("link", l.name);

@@ -1,6 +1,6 @@
-// libFuzzer: any bytes as an algorithm's file. They are refused with a message that names a place;
-// or read, and then every step of every rank stays inside its buffers and names ranks and lanes
-// that there are, and the checker comes to an end.
+// libFuzzer target: reads any bytes as an algorithm file. The file is either rejected with a
+// message that names a place, or compiled. In a compiled algorithm, every step of every rank must
+// stay inside its buffers and name existing ranks and lanes, and the checker must terminate.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// libFuzzer: any bytes as a calibration. They are read, written and read again as the same, and
-// correct a time to a number above 0; or they are refused with a message that names a place.
+// libFuzzer target: reads any bytes as a calibration file. A valid file must be unchanged after
+// writing and reading it, and must correct a time to a positive number. Any other file must be
+// rejected with a message that names a place.
 
 #include <cmath>
 #include <cstdint>

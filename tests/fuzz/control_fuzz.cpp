@@ -1,8 +1,8 @@
-// libFuzzer: any messages from a peer that holds the secret, over a real control connection. The
-// first byte says in which direction: 0 from a coordinator to a worker, 1 from a worker to the
-// coordinator, 2 and 3 the same as raw bytes. Messages follow each other, each with its length in
-// two bytes. Whatever they are, they are used after they were checked, or refused, without a crash,
-// a wait or a growing memory.
+// libFuzzer target: sends any messages over a real control connection, as a peer that knows the
+// secret. The first byte gives the direction: 0 from a coordinator to a worker, 1 from a worker to
+// the coordinator, 2 and 3 the same as raw bytes. The messages follow, each preceded by its length
+// in two bytes. Every message must be either rejected or checked before it is used, without a
+// crash, an endless wait or unbounded memory.
 
 #include <sys/socket.h>
 
@@ -39,7 +39,7 @@ const core::Scenario& two_hosts() {
   return scenario;
 }
 
-/// The bytes as they go over the connection.
+/// Returns the bytes as they are sent over the connection.
 std::string on_the_wire(std::string_view bytes, bool raw) {
   if (raw) return std::string(bytes);
   std::string wire;
@@ -53,17 +53,17 @@ std::string on_the_wire(std::string_view bytes, bool raw) {
   return wire;
 }
 
-/// One end of a connection on whose other end somebody said this.
+/// Returns one end of a connection whose other end has sent these bytes.
 real::Socket who_said(const std::string& wire, real::Socket& other) {
   int ends[2];
   TUTTI_CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "no sockets");
   other = real::Socket(ends[1]);
   const ssize_t sent = ::send(ends[1], wire.data(), wire.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  static_cast<void>(sent);  // the rest of a long input is left out
+  static_cast<void>(sent);  // the rest of a long input is ignored
   return real::Socket(ends[0]);
 }
 
-/// What a worker does with its orders before and while it relies on them.
+/// Does what a worker does with orders, before and while it relies on them.
 core::Expected<void> obey(real::CoordinatorLine& line) {
   constexpr std::chrono::seconds kSilence{5};
   auto message = line.next(kSilence, {});
@@ -99,7 +99,7 @@ void to_a_worker(const std::string& wire) {
   real::Socket other;
   const real::WorkerJoin join;
   real::CoordinatorLine line(who_said(wire, other), join);
-  ::shutdown(other.get(), SHUT_WR);  // so that nothing is waited for
+  ::shutdown(other.get(), SHUT_WR);  // so that nothing waits for more data
   const real::WorkerEnd end = line.end(obey(line));
   if (!end.done && end.done.error().message().size() > 10'000) __builtin_trap();
 }
@@ -134,7 +134,7 @@ void to_the_coordinator(const std::string& wire) {
   real::StepMerger merger(scenario, 0, record, sink);
   real::AsyncAccount account;
   const auto name = [&](std::size_t worker) { return workers.name(worker); };
-  // As from_everyone(), but without waiting for what does not come.
+  // Does the same as from_everyone(), but does not wait for missing messages.
   for (int turn = 0; turn < 4; ++turn) workers.greet();
   const auto take_step = [&] {
     const auto steps = workers.already_from_everyone(proto::Control::kStep);
@@ -150,7 +150,7 @@ void to_the_coordinator(const std::string& wire) {
       all && account.take(*all, name))
     take_step();
   if (workers[0].inbox.size() > 8) __builtin_trap();
-  // Then both leave, and one of them is at fault.
+  // Then both leave, and the coordinator must report that one of them is at fault.
   for (const real::Socket* const end : {&liar, &honest}) ::shutdown(end->get(), SHUT_RDWR);
   const auto none_left = workers.from_everyone(proto::Control::kFinish, "has not left");
   if (none_left || none_left.error().message().size() > 10'000) __builtin_trap();

@@ -1,6 +1,6 @@
-// libFuzzer: any bytes as a GOAL schedule and as the Chakra trace of each of two ranks. They are
-// read and checked, or refused with a message that names a place; a schedule that is read can be
-// written and read again.
+// libFuzzer target: reads any bytes as a GOAL schedule, and as the Chakra trace of each of two
+// ranks. The bytes must be read and checked, or rejected with a message that names a place. A
+// schedule that was read must be unchanged after writing and reading it.
 
 #include <cstdint>
 #include <cstdio>

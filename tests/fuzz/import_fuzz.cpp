@@ -1,5 +1,6 @@
-// libFuzzer: any bytes as a trace or log of each format. They are read, and then a timeline, a
-// scenario and measurements can be made of them, or refused with a message that names a place.
+// libFuzzer target: reads any bytes as a trace or log of each format. The bytes must be rejected
+// with a message that names a place, or be read. From the result, a timeline, a scenario and
+// measurements must be derivable.
 
 #include <cstdint>
 #include <cstdio>

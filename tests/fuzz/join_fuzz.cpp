@@ -1,7 +1,7 @@
-// libFuzzer: any bytes from whoever connects. The first byte says where they go: into a handshake
-// (either end), into what launchers leave in the environment, or, as from a worker that holds the
-// secret, into the control connection and the merging of its times, or, as from a coordinator, into
-// a worker's assignment. Whatever they are, they are taken or refused, without a crash.
+// libFuzzer target: uses any bytes as the data of a process that connects. The first byte selects
+// the use: a handshake (from either end), environment variables of launchers, control messages and
+// times of a worker that knows the secret, or a coordinator's assignment for a worker. All must be
+// accepted or rejected without a crash.
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ void shake(real::Handshake handshake, std::string_view bytes) {
     static_cast<void>(handshake.output());
     bytes.remove_prefix(wanted);
   }
-  // Without the secret nobody gets through.
+  // Without the secret, no handshake may succeed.
   if (handshake.state() == real::Handshake::State::kDone) __builtin_trap();
 }
 
@@ -48,7 +48,7 @@ const core::Scenario& two_hosts() {
   return scenario;
 }
 
-/// What a worker does with its orders before it relies on them.
+/// Does what a worker does with its orders before it relies on them.
 void assignment(std::string_view bytes) {
   proto::Assignment order;
   if (!order.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a log of nccl-tests. They are read, and then every row makes sense, or
-// refused with a message that names a place.
+// libFuzzer target: reads any bytes as a log of nccl-tests. The bytes must be rejected with a
+// message that names a place, or be read as rows with possible values.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// libFuzzer: any bytes as NCCL's topology or graph file. They are refused with a message that names
-// a place; or read, and then graphs are found that visit every GPU once.
+// libFuzzer target: reads any bytes as NCCL's topology or graph file. The bytes must be rejected
+// with a message that names a place, or be read. In a topology that was read, the search must find
+// graphs that visit every GPU once.
 
 #include <cstdint>
 #include <cstdio>
@@ -50,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(topology.error());
     return 0;
   }
-  // Larger machines take their time, and have nothing that smaller ones have not.
+  // Larger machines take long, and have no features that smaller ones lack.
   if (topology->count(nccl::NodeKind::kGpu) <= 2 && topology->count(nccl::NodeKind::kNet) <= 2) {
     check(*topology, 1);
     check(*topology, 2);

@@ -1,7 +1,7 @@
-// Runs a fuzz target on files at hand instead of making inputs up: the corpus is a test like any
-// other, and a crash that was found once is found again without clang.
+// Runs a fuzz target on existing files instead of generated inputs. So the corpus is an ordinary
+// test, and an earlier crash is found again without clang.
 //
-// FOLDERS or files as arguments; status 1 if there is nothing to run.
+// The arguments are files or folders. The exit status is 1 if there are no files.
 
 #include <algorithm>
 #include <cstdint>

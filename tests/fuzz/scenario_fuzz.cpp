@@ -1,7 +1,7 @@
-// libFuzzer: any bytes as a scenario, in both notations. Whatever they say, they are read or
-// refused with a message that names a place; a scenario that is accepted keeps its promises (a plan
-// that covers every gradient once). One of an older form says the same once it is converted. Models
-// and machines come from the shipped files, so that the way behind the parser is walked too.
+// libFuzzer target: reads any bytes as a scenario, in both notations. The bytes must be rejected
+// with a message that names a place, or be read. The plan of a valid scenario must cover every
+// gradient once, and a scenario of the old form must have the same meaning after conversion. Models
+// and machines come from the shipped files, so that the code behind the parser is tested, too.
 
 #include <cstdint>
 #include <cstdio>
@@ -24,11 +24,12 @@ void demand(bool holds, const char* what) {
 void accept(const Scenario& scenario) {
   std::int64_t covered = 0;
   for (const Pack& pack : scenario.plan.packs) {
-    // What is pulled was pushed.
+    // A pull has the same gradients as its push, so only the push is counted.
     if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
     for (const Member& member : pack.payload.members) {
-      // Of what is sparse only rows travel.
-      if (!scenario.workload.gradients[member.variable].slices) covered += member.count;
+      // Only rows of a sparse gradient are sent.
+      if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices)
+        covered += member.count;
     }
   }
   std::int64_t elements = 0;

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a timeline. Whatever they are, reading, replaying, summing up and
-// exporting end, without a crash and in memory that the file's own size bounds.
+// libFuzzer target: reads any bytes as a timeline. Reading, replaying, summarizing and exporting
+// must terminate without a crash, in memory that is bounded by the size of the file.
 
 #include <cstdint>
 #include <sstream>

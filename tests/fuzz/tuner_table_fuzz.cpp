@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a table for NCCL's tuner. They are read, and then every line makes sense
-// and survives writing and reading; or they are refused with a message and its place.
+// libFuzzer target: reads any bytes as a table for NCCL's tuner plugin. The bytes must be rejected
+// with a message and its place, or be read as a table that is unchanged after writing and reading.
 
 #include <cstdint>
 #include <cstdio>
@@ -23,7 +23,7 @@ bool is_index(int value, const Names& names) {
   return value >= 0 && value < static_cast<int>(names.size());
 }
 
-/// Whether both have the same lines, wherever these stood.
+/// Returns true if both tables have the same rows, whatever their line numbers.
 bool same_rows(const Table& a, const Table& b) {
   if (a.rows.size() != b.rows.size()) return false;
   for (std::size_t i = 0; i < a.rows.size(); ++i) {

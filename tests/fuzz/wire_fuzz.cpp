@@ -1,9 +1,11 @@
-// libFuzzer: any bytes from a peer that is let in, by each way on which they come in. Whatever they
-// are, the collective takes them, refuses them or fails, without a crash, in memory that the
-// schedule bounds, and without waiting for a time that never comes. The first byte chooses the way:
+// libFuzzer target: receives any bytes from an admitted peer, over each path by which data arrives.
+// The collective must accept them, reject them or fail, without a crash, in memory that is bounded
+// by the schedule, and without waiting forever. The first byte selects the path:
 //
-//     0  headers and payloads, placed and then there   1  the same, whole from a buffer
-//     2  a socket of the TCP transport                 3  the emulated network, by its own clock
+//     0  headers and payloads, written to the place that the interpreter returns
+//     1  the same, passed as a complete buffer
+//     2  a socket of the TCP transport
+//     3  the emulated network, with its own clock
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,8 +38,8 @@ class Nobody : public real::InterpreterListener {
   void step_done(const real::StepDone&) override {}
 };
 
-/// Takes everything and sends it nowhere; senders get their memory back at the next poll. Rank 0 is
-/// here.
+/// A transport that accepts everything and sends nothing. Senders get their buffers back at the
+/// next poll. Rank 0 is local.
 class Sink : public real::Transport {
  public:
   bool send(const real::Piece&, const std::byte*, real::Ticket ticket) override {
@@ -59,7 +61,8 @@ class Sink : public real::Transport {
   std::vector<real::Ticket> tickets_;
 };
 
-/// A ring with slots, and a shuffle whose lanes take what comes first.
+/// Returns a plan with a ring with slots, and a shuffle whose lanes accept messages in order of
+/// arrival.
 const core::Plan& plan() {
   static const auto cluster = test::plain_cluster(3);
   static const core::Plan made = [] {
@@ -79,7 +82,7 @@ const core::Plan& plan() {
   return made;
 }
 
-/// Rank 0 of both collectives, begun.
+/// Rank 0 of both collectives, after their start.
 struct Target {
   Target(real::Transport& transport, real::Devices& devices)
       : interpreter(transport, devices, nobody, false) {
@@ -96,7 +99,8 @@ struct Target {
   real::Interpreter interpreter;
 };
 
-/// As a transport does it, one message after the other; `go_on` follows each.
+/// Passes the messages one by one, as a transport does. Calls `go_on` after each, and stops when it
+/// returns false.
 void feed(Bytes bytes, real::Receiver& receiver, bool whole, const std::function<bool()>& go_on) {
   while (bytes.size() >= real::kHeaderBytes) {
     const auto header = real::decode(bytes.first<real::kHeaderBytes>());
@@ -108,7 +112,7 @@ void feed(Bytes bytes, real::Receiver& receiver, bool whole, const std::function
       const std::size_t length =
           std::min(bytes.size(), static_cast<std::size_t>(header->piece.length));
       if (whole) {
-        // In memory of just this size, so that nobody reads beyond it.
+        // The buffer has exactly this size, so that a sanitizer detects reads beyond it.
         std::vector<std::byte> payload(static_cast<std::size_t>(header->piece.length));
         std::copy_n(bytes.begin(), length, payload.begin());
         if (!receiver.take(header->piece, payload.data())) continue;
@@ -136,8 +140,8 @@ void into_the_interpreter(Bytes bytes, bool whole) {
   static_cast<void>(target.interpreter.where_it_stands());
 }
 
-/// Worker 1, with ranks 1 and 2, says it all, in portions of 16 bytes to 4 KiB, as the first byte
-/// says; then it is gone.
+/// Sends the bytes as worker 1, with ranks 1 and 2, in portions of 16 bytes to 4 KiB according to
+/// the first byte. Then closes the connection.
 void into_a_socket(Bytes bytes) {
   if (bytes.empty()) return;
   const std::size_t portion = 16 * (1 + static_cast<std::size_t>(bytes[0]));
@@ -171,7 +175,7 @@ void into_a_socket(Bytes bytes) {
 }
 
 void into_the_emulated_network(Bytes bytes) {
-  /// All that is sent, with every link's latency, takes far less.
+  /// Sending everything, with the latency of every link, takes far less.
   constexpr std::chrono::minutes kLong{1};
   Clock::time_point clock{};
   real::Timers timers(std::chrono::hours(24), [&clock] { return clock; });

@@ -1,5 +1,5 @@
-// Two timelines on one axis: what is the same, and how far apart, against looking at every span of
-// both.
+// Compares two timelines on one axis. The pairs of equal spans and their differences must equal
+// those found by a search through all spans of both timelines.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// By what the two have in common of it.
+/// Identifies a span by properties that are the same in both timelines.
 using Key = std::tuple<std::int32_t, std::string, TrackKind, std::int32_t, std::int32_t,
                        std::int32_t, std::string, std::int64_t>;
 Key key_of(const Trace& own, const Trace::Row& row, const Span& span) {
@@ -119,7 +119,7 @@ TEST(Comparison, ErrorsAreThoseOfEverySpanAndRecord) {
     for (std::size_t i = 1; i < all->size(); ++i)
       ASSERT_GE(std::abs((*all)[i - 1].time.difference().count()),
                 std::abs((*all)[i].time.difference().count()));
-    // And the largest of them, if not all are wanted.
+    // Also checks the largest differences, for a limited number.
     const auto few = largest_deviations(*reader_a, *reader_b, b.steps, b.packs, 5, go);
     ASSERT_TRUE(few);
     std::multiset<std::int64_t> largest;

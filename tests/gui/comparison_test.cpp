@@ -1,4 +1,5 @@
-// Two timelines on one axis: what is where, against looking at every span of both.
+// Two timelines on one axis: names, rows, alignment and markers. The positions of spans are
+// compared with those found by a search through all spans of both timelines.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,7 +190,7 @@ TEST(Comparison, TheTwoAreCalledByWhatTheyAre) {
   EXPECT_EQ(names_of(a, b, {"f/x.tutti", "f/y.tutti"}), (Names{"x.tutti", "y.tutti"}));
   EXPECT_EQ(names_of(a, b, {"f/x", "g/x"}), (Names{"f/x", "g/x"}));
   EXPECT_EQ(names_of(a, b, {"x", "x"}), (Names{"first", "second"}));
-  // Of long names what tells them apart: the rows have no room for more.
+  // Long names are reduced to the part that differs, because rows have no room for more.
   EXPECT_EQ(
       names_of(a, b, {"f/04_resnet50_ring (run 2).tutti", "f/04_resnet50_ring (run 13).tutti"}),
       (Names{"run 2", "run 13"}));
@@ -239,7 +240,7 @@ TEST(Comparison, WhatHasNothingInCommonIsShownByStartAndSaysSo) {
   EXPECT_THAT(shown.differences, Contains(testing::ContainsRegex("by pack, .*by start")));
   EXPECT_EQ(shown.trace->sides().size(), 2u);
   EXPECT_THAT(shown.steps, IsEmpty());
-  // Nothing at all.
+  // The second timeline has nothing in common with the first.
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});

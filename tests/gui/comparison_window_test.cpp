@@ -1,5 +1,5 @@
-// Two timelines in the window: opened, aligned, arranged, walked and closed by keys; and what is
-// wrong with the second.
+// Two timelines in the window. Keys open, align, arrange, navigate and close the timelines, and
+// problems of the second file are reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,8 +40,8 @@ using testing::HasSubstr;
 
 constexpr Time kMs = core::milliseconds(1);
 
-/// Two GPUs, three steps. Each computes for 50 ms; from 40 ms on a pack is in flight for 20 +
-/// `late` ms, which ends the step.
+/// Returns a timeline of two GPUs and three steps. Each step computes for 50 ms. At 40 ms a pack
+/// starts, is in flight for 20 + `late` ms, and ends the step.
 std::string timeline(const std::string& executor, int late, const std::string& gradient = "a") {
   std::ostringstream out;
   core::TimelineWriter writer(out);
@@ -115,7 +115,7 @@ class TwoTimelines : public testing::Test {
     second_ = folder_.write("second.tutti", timeline("tcp", 6));
   }
 
-  /// True if both are shown and compared; else what was said is in said_.
+  /// Returns true if both timelines are shown and compared; otherwise said_ has the message.
   bool open(const std::string& first, const std::string& second) {
     return opens(
         [&] { window_->open_both(QString::fromStdString(first), QString::fromStdString(second)); });
@@ -145,7 +145,8 @@ class TwoTimelines : public testing::Test {
     for (const Line& line : view().layout_of_lines().lines()) all.push_back(line.key);
     return all;
   }
-  /// When the span of that row and number is shown; of a row, by its line's key.
+  /// Returns the time at which the view shows the span with this index, in the row of the line with
+  /// this key.
   Time shown_at(const std::string& key, SpanRow::Index index) {
     for (const Line& line : view().layout_of_lines().lines()) {
       if (line.key == key) return view().trace()->rows()[line.rows.front()].spans.start(index);
@@ -166,7 +167,8 @@ TEST_F(TwoTimelines, AreShownOneAboveTheOtherWithTheirErrors) {
                                              "error of packs", "worker 0/gpu1/packs/simulated",
                                              "worker 0/gpu1/packs/real"}));
   EXPECT_EQ(window_->windowTitle().toStdString(), "simulated and real — Tutti");
-  // 3 steps, what is exposed of each, 3 packs; the other parts do not differ.
+  // The list has 3 steps, the exposed communication of each, and 3 packs. The other parts do not
+  // differ.
   EXPECT_EQ(list().rowCount(), 9);
   EXPECT_EQ(list().item(0, 6)->text().toStdString(), "+6.00 ms");
   EXPECT_EQ(list().horizontalHeaderItem(5)->text().toStdString(), "real");
@@ -229,7 +231,7 @@ TEST_F(TwoTimelines, TheSameOfTheOtherIsFoundFromEither) {
 
 TEST_F(TwoTimelines, ErrorsAreGoneToByClickEnterAndKeys) {
   open_both();
-  // A pack's: the span that is over last, and the same in the other.
+  // For a pack, this selects the span that ends last, and the matching span of the other timeline.
   int pack = -1, step = -1;
   for (int row = 0; row < list().rowCount(); ++row) {
     if (list().item(row, 0)->text() == QLatin1String("pack in flight") &&
@@ -281,7 +283,8 @@ TEST_F(TwoTimelines, TheListIsNarrowedDownAndSorted) {
   };
   EXPECT_EQ(choose(1), 6);
   EXPECT_EQ(choose(2), 3);
-  // 2 devices, 3 steps: a pack in flight, what receives; computation and what sends do not differ.
+  // There are 2 devices and 3 steps. A pack in flight and the receiving lane differ; computation
+  // and the sending lane do not.
   EXPECT_EQ(choose(3), 12);
   EXPECT_EQ(choose(4), 21);
   auto& table = const_cast<QTableWidget&>(list());
@@ -396,7 +399,7 @@ TEST_F(TwoTimelines, ASecondThatIsBrokenIsAMessageAndTheFirstStays) {
   }
   EXPECT_FALSE(open(first_, folder_.file("gone.tutti")));
   EXPECT_THAT(said_, HasSubstr("gone.tutti"));
-  // Cut off anywhere, or damaged: shown as far as it goes, or it is said why not.
+  // A truncated or damaged file is shown as far as possible, or the message says why it is not.
   for (std::size_t length = 30; length < whole.size(); length += 61) {
     open(first_, folder_.write("cut.tutti", whole.substr(0, length)));
     window_->grab();

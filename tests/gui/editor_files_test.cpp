@@ -1,4 +1,4 @@
-// Scenarios as files: nothing is lost, and nothing that is no scenario is opened.
+// Scenario files in the editor: no change is lost, and files that are no scenarios are not opened.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST_F(Editor, WhereItCannotBeWrittenIsSaidAndTheChangesStay) {
   EXPECT_EQ(editor().title(), QStringLiteral("new.textproto"));
 }
 
-/// Has the next dialog for a file's name answer with it.
+/// Answers the next file dialog with this name.
 void name_file(const std::string& path) {
   auto* const look = new QTimer(qApp);
   QObject::connect(look, &QTimer::timeout, qApp, [look, path] {
@@ -132,7 +132,8 @@ TEST_F(Editor, AnExampleIsACopyThatSavingAsksAPlaceFor) {
   set(path({{"name", 0}}), QStringLiteral("c"));
   act("save");
   EXPECT_EQ(file_text(copy), "name: \"c\"\n") << "without asking";
-  // Also by its name, by a way around, and by a link, an example is not written.
+  // An example is never overwritten: not by its name, not by a different path, and not through a
+  // link.
   fs::create_symlink(example, folder_.file("link.textproto"));
   for (const std::string& name :
        {example, folder_.path() + "/shipped/../shipped/01_first.textproto",
@@ -172,7 +173,7 @@ TEST_F(Editor, DroppedFilesAndNewOnesOpen) {
 
 TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
   const std::string before = file_text(own("a.textproto", "name: \"a\"\n"));
-  // As Qt finds whom to ask: from the widget under the mouse outwards.
+  // Qt offers the drop to the widget under the mouse, and then to its parents.
   drop(editor().text_editor().viewport(), {shipped("02_eight_hosts_ring")});
   EXPECT_EQ(text(), before);
   ASSERT_TRUE(

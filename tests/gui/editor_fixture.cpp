@@ -21,7 +21,8 @@ std::string shipped(const std::string& name) {
 
 std::string file_text(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  // By the stream: it bears that a process of /proc ends while it is read, its buffer throws.
+  // Reads through the stream, because an istreambuf_iterator throws if a process of /proc ends
+  // while its file is read.
   std::ostringstream read;
   read << stream.rdbuf();
   return read.str();
@@ -31,7 +32,7 @@ core::FieldPath path(std::initializer_list<core::PathStep> steps) { return steps
 
 namespace {
 
-/// Runs for as long as nobody stops it, a step at a time.
+/// Runs steps until it is stopped.
 class Endless : public core::Executor {
  public:
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions&,

@@ -96,7 +96,7 @@ class Editor : public testing::Test {
   test::TemporaryFolder folder_;
   std::unique_ptr<MainWindow> window_;
   std::string said_;
-  /// The folder that later windows use as that of Tutti's scenarios; empty: the repository's.
+  /// The folder that later windows use for Tutti's scenarios; empty: the folder in the repository.
   std::string examples_;
   bool requested_ = false;
   int opened_ = 0, failed_ = 0;  ///< since the last key or action

@@ -1,5 +1,5 @@
-// Nothing that was typed is lost: pasting from an empty clipboard, and windows that end before
-// their changes are saved.
+// Text that the user has typed is never lost. The tests paste from an empty clipboard, and end
+// windows before their changes are saved.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(Editor, PastingFromAnEmptyClipboardChangesNothing) {
   EXPECT_FALSE(editor().changed());
 }
 
-/// Opens what is protected to the test.
+/// Makes protected functions accessible to the test.
 class OpenTextEditor : public TextEditor {
  public:
   using TextEditor::canInsertFromMimeData;
@@ -82,7 +82,7 @@ TEST_F(Editor, EveryOtherFieldTakesAnEmptyClipboard) {
   for (QWidget* const top : QApplication::topLevelWidgets()) {
     for (auto* const line : top->findChildren<QLineEdit*>()) {
       const QString before = line->text();
-      line->deselect();  // whoever pastes nothing over a selection means to remove it
+      line->deselect();  // pasting nothing over a selection removes the selection
       line->paste();
       QTest::keyClick(line, Qt::Key_V, Qt::ControlModifier);
       EXPECT_EQ(line->text(), before) << line->objectName().toStdString();
@@ -161,10 +161,10 @@ TEST_F(Editor, RecoveryFilesThatAreBrokenAreLeftAlone) {
 TEST_F(Editor, ChangesThatAWindowLostAreOfferedWhenTheFileIsOpened) {
   const std::string file = own("own.textproto", "name: \"a\"\n");
   set(path({{"name", 0}}), QStringLiteral("b"));
-  // While the window is there, and before anything else is done.
+  // The recovery file is written while the window exists and before any other action.
   EXPECT_TRUE(until([&] { return !files_in(recovery_folder()).isEmpty(); }));
   set(path({{"name", 0}}), QStringLiteral("c"));
-  make_window();  // the last change is a moment old
+  make_window();  // the last change was made a moment ago
   answer(QMessageBox::Yes);
   open(file);
   EXPECT_TRUE(requested_);

@@ -1,4 +1,5 @@
-// Runs of scenarios: their timeline opens, they can be stopped, and none outlives the window.
+// Runs from the editor: their timeline is opened, they can be stopped, and no run outlives the
+// window.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,13 +31,13 @@ TEST_F(Editor, F5RunsAndTheTimelineOpensByItself) {
   ASSERT_TRUE(ran()) << said_;
   EXPECT_FALSE(session().running());
   ASSERT_TRUE(window_->timeline().trace());
-  // The time that the file computes by hand.
+  // The time that the comment in the file computes by hand.
   EXPECT_EQ(window_->timeline().view().range().to, core::microseconds(109));
   EXPECT_TRUE(session().isVisible());
   EXPECT_TRUE(window_->timeline().isVisible());
   act("scenario");
   EXPECT_FALSE(session().isVisible());
-  // What is unsaved runs too.
+  // Unsaved changes take part in a run.
   act("scenario");
   set(path({{"run", 0}, {"steps", 0}}), QStringLiteral("2"));
   act("run");
@@ -90,7 +91,7 @@ TEST_F(Editor, EveryExampleIsACardAndAKeyAway) {
     const int number = card->objectName().section(QLatin1Char(' '), -1).toInt();
     ASSERT_GT(number, 0) << card->objectName().toStdString();
     if (number == 1) continue;
-    // There are no more keys than digits.
+    // Only the first nine examples have a key.
     opened_ = failed_ = 0;
     number < 10 ? press(static_cast<Qt::Key>(Qt::Key_0 + number), Qt::ControlModifier)
                 : card->click();
@@ -135,14 +136,14 @@ TEST_F(Editor, WhatFailsSaysWhyAndWhatIsNotHereIsGrey) {
   EXPECT_EQ(session().bar().missing("tcp"), QString());
 }
 
-/// Two workers with little to do.
+/// Returns a small scenario with two workers.
 std::string pair() {
   std::string text = file_text(shipped("02_eight_hosts_ring"));
   text.replace(text.find("count: 8"), 8, "count: 2");
   return text.replace(text.find("16777216"), 8, "65536");
 }
 
-/// Processes whose parent is this one.
+/// Returns the child processes of this process.
 std::vector<std::string> children() {
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {

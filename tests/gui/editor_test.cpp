@@ -1,4 +1,5 @@
-// The scenario editor on Qt's offscreen platform: form and text are one.
+// The scenario editor on Qt's offscreen platform. The form and the text must always show the same
+// scenario, whichever of them is edited, and problems are marked in both.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -46,7 +47,7 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     const auto scenario =
         core::load_scenario(entry.path().string(), core::Library(core::library_folder()));
     ASSERT_TRUE(scenario) << scenario.error().message();
-    // Bounds are those of all-reduces of whole gradients over all replicas.
+    // There are lower bounds only for all-reduces of whole gradients over all replicas.
     const bool split = scenario->plan.partition.has_value();
     const bool bounded =
         !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
@@ -81,7 +82,7 @@ TEST_F(Editor, FormEditsChangeTheTextAtTheirPlaceAndUndoIsOfBoth) {
   act("undo");
   EXPECT_EQ(text(), expected);
   EXPECT_EQ(shown(path({{"strategy", 0}, {"reduction", 0}})), QStringLiteral("MEAN"));
-  // … and of what was typed.
+  // Undo also reverts typed text.
   act("text");
   press(Qt::Key_End, Qt::ControlModifier);
   QTest::keyClicks(&editor().text_editor(), QStringLiteral("run { steps: 7 }"));
@@ -101,7 +102,7 @@ TEST_F(Editor, TheKeyboardAloneFillsTheForm) {
   act("form");
   FormView& view = editor().form();
   view.setCurrentIndex(form().index_of(path({{"run", 0}})));
-  press(Qt::Key_Right);  // opens it; not the timeline's key here
+  press(Qt::Key_Right);  // opens the group; here it is not the timeline's key
   press(Qt::Key_Down);
   press(Qt::Key_Return);
   auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
@@ -137,7 +138,7 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
     own("own.textproto", file_text(shipped(name)));
     const std::string before = text();
     for (int i = 0; i < 60; ++i) {
-      // Down to a random line of the form.
+      // Selects a random line of the form.
       QModelIndex at;
       while (form().hasChildren(at) && (!at.isValid() || random.below(5) != 0))
         at = form().index(
@@ -156,7 +157,7 @@ TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {
         form().setData(value, typed, Qt::EditRole);
         EXPECT_EQ(shown(field), typed) << text();
       }
-      // The form is what the text says, line by line.
+      // The form must show the same as the text, line by line.
       const core::ScenarioText now(text(), core::Schema::scenario());
       ASSERT_FALSE(now.broken()) << text();
       ASSERT_EQ(
@@ -196,7 +197,7 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   act("problem-next");
   EXPECT_EQ(editor().text_editor().textCursor().blockNumber(), 11);
   EXPECT_EQ(form().path(editor().form().currentIndex()), batch);
-  // Running it says the same, at the same place, and nothing opens.
+  // Running the scenario reports the same problem at the same place, and opens no timeline.
   act("run");
   EXPECT_FALSE(ran());
   EXPECT_THAT(said_, HasSubstr("04_resnet50_ring.textproto:12:"));

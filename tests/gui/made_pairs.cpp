@@ -22,8 +22,8 @@ Time random_time(core::Random& random, int max_us) {
       1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(max_us) * 1'000'000)));
 }
 
-/// One device's step: computation, packs in two slots that overlap, each with the steps of two
-/// lanes.
+/// Writes the steps of one device: computation, and packs in two slots that overlap, each with the
+/// steps of two lanes.
 class Device {
  public:
   Device(core::TimelineWriter& writer, core::TrackId first, std::int32_t worker,
@@ -37,7 +37,7 @@ class Device {
   }
   static constexpr core::TrackId kTracks = 7;
 
-  /// When it is over.
+  /// Writes a step, and returns its end.
   Time step(core::Random& random, const Recipe& recipe, std::int32_t step, Time begin,
             std::vector<TimeRange>& packs) {
     Time now = begin + random_time(random, 20);

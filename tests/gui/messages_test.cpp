@@ -1,4 +1,5 @@
-// Messages are found from either end, and are those that a look at every span finds.
+// Messages can be found from their sender and from their receiver. The messages must equal those
+// found by a search through all spans.
 
 #include "gui/trace/messages.h"
 
@@ -22,7 +23,7 @@ namespace {
 using core::Span;
 using core::Time;
 
-/// A shipped scenario, one step of it, every step of every lane.
+/// Simulates one step of a shipped scenario, and records all steps of all lanes.
 std::shared_ptr<const Trace> simulated(const std::string& name) {
   const auto scenario = core::load_scenario(
       test::source_folder() + "/scenarios/" + name + ".textproto", test::shipped_library());
@@ -39,7 +40,7 @@ std::shared_ptr<const Trace> simulated(const std::string& name) {
   return *trace;
 }
 
-/// What every receiver says of where its message came from, looked up in a table of all spans.
+/// Returns all messages. The sender of each receiving span is looked up in a table of all spans.
 std::vector<Message> all_messages(const Trace& trace) {
   std::map<std::tuple<core::TrackId, int, int, std::int64_t>, std::pair<SpanId, Span>> by_name;
   std::vector<std::pair<SpanId, Span>> receivers;
@@ -95,7 +96,7 @@ TEST_P(Messages, OfAStretchOfTimeAreThoseUnderWayInIt) {
     ASSERT_TRUE(found && *found);
     std::size_t expected = 0;
     for (const Message& message : all) {
-      // The receiver's span reaches into the stretch, and so does the message.
+      // Counts the message if both the receiver's span and the message overlap the range.
       const SpanRow& spans = trace->rows()[message.to.row].spans;
       expected += message.to.row % 2 == 0 && spans.start(message.to.index) < range.to &&
                   (spans.end(message.to.index) > range.from ||

@@ -1,5 +1,6 @@
-// Spans are found by the names of layers and gradients: those of the packs that carry them, and the
-// pieces of the backward pass that make them, against the scenario's own plan.
+// Search by the names of layers and gradients. The search must find the packs that carry a
+// gradient, and the pieces of the backward pass that compute the gradient, according to the
+// scenario's plan.
 
 #include "gui/trace/naming.h"
 
@@ -54,7 +55,7 @@ std::set<std::size_t> places(const std::vector<bool>& bits) {
   return found;
 }
 
-/// The packs that carry a gradient, and the segments that make it, as the plan has them.
+/// The packs of the plan that carry a gradient, and the segments that compute it.
 struct Planned {
   std::set<std::size_t> packs, segments;
 };
@@ -82,7 +83,8 @@ core::Scenario of_workload(const std::string& workload) {
   return std::move(*scenario);
 }
 
-/// True if the layer is found; else none is.
+/// Returns true if the layer is found, and false if no layer is found. Any other result fails the
+/// test.
 bool is_as_planned(const core::Scenario& scenario, int gradient) {
   const core::RunInfo run = core::run_info(scenario, "simulated");
   const std::string name = scenario.workload.gradients[gradient].name;
@@ -102,8 +104,8 @@ TEST(Naming, FindsPackAndLayerOfTheGradientsOfEveryShippedModel) {
         of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");
     const auto gradients = static_cast<int>(scenario.workload.gradients.size());
     for (int g = 0; g < gradients; g += 1 + gradients / 20) {
-      const std::string& name = scenario.workload.gradients[g].name;
-      // Their layer is called by a sister: "layers.3.attention.wq.weight".
+      const std::string& name = scenario.workload.gradients[static_cast<std::size_t>(g)].name;
+      // The layer of wk and wv has the name of another gradient: "layers.3.attention.wq.weight".
       const bool of_sister =
           name.ends_with("attention.wk.weight") || name.ends_with("attention.wv.weight");
       EXPECT_EQ(is_as_planned(scenario, g), !of_sister) << name;
@@ -118,7 +120,7 @@ TEST(Naming, FindsPackAndLayerOfTheGradientsOfAProfile) {
   for (int g = 0; g < gradients; g += 7) EXPECT_TRUE(is_as_planned(scenario, g));
 }
 
-/// What is found by going on and on, as packs and layers.
+/// The packs and layers found by repeated "find next".
 struct Found {
   std::set<std::int32_t> packs, layers;
   std::set<std::string> devices;
@@ -150,7 +152,8 @@ std::string two_layers(const std::string& strategy) {
 
 TEST(Search, OfALayersNameFindsThePacksThatCarryItAndThePieceThatMakesIt) {
   const auto trace = test::simulated_trace(two_layers("algorithm: \"ring\""));
-  // Every gradient is a pack, in the order of creation; the backward pass goes the other way.
+  // Every gradient is a pack. Packs are in the order of creation, and the backward pass is in the
+  // reverse order.
   const Found conv1 = all_found(*trace, "conv1");
   EXPECT_THAT(conv1.packs, ElementsAre(0)) << "the one that begins so, not each that has it within";
   EXPECT_THAT(conv1.layers, ElementsAre(4));

@@ -1,4 +1,5 @@
-// What devices hold, against what a collective must have done by then.
+// The contributions that each device holds at a time of the replay of a pack, compared with those
+// that the collective must have combined by then.
 
 #include "gui/traffic/pack_replay.h"
 
@@ -50,7 +51,8 @@ std::vector<std::string> strategies() {
   return all;
 }
 
-/// On two workers of two GPUs, or, for what is of one machine, on one of four.
+/// Returns a scenario on two workers with two GPUs each, or on one worker with four GPUs if the
+/// algorithm supports only one machine.
 std::string where_it_runs(const std::string& strategy) {
   const bool one = strategy.find("hierarchical_copy") != std::string::npos;
   return test::small_scenario(strategy, one ? 1 : 2, one ? 4 : 2);
@@ -62,7 +64,7 @@ TEST(PackReplay, OfEveryAlgorithmEndsWithEverythingReducedEverywhere) {
     for (const auto& [workers, gpus] :
          {std::pair(2, 2), std::pair(2, 4), std::pair(1, 4), std::pair(4, 1)}) {
       const std::string text = test::small_scenario(strategy, workers, gpus);
-      // Some need a number of devices, or of workers.
+      // Some algorithms require certain numbers of devices or workers.
       if (!core::read_scenario(text, "s", test::shipped_library())) continue;
       ++tried;
       const Ran run(text);
@@ -139,8 +141,8 @@ TEST(PackReplay, ContributionsNeverGetLessAndCoverThePack) {
   }
 }
 
-/// In a ring of four over 4 equal chunks, rank r holds whole, after its first complete receive,
-/// chunk (r + 1) mod 4.
+/// In a ring of four ranks and 4 equal chunks, after its first receive of a complete chunk, rank r
+/// holds the complete chunk (r + 1) mod 4.
 TEST(PackReplay, TellsWhoseContributionsAreInAChunk) {
   const Ran run(test::small_scenario("algorithm: \"ring\"", 2, 2));
   const core::PackRecord record = run.trace->packs().front();
@@ -180,7 +182,7 @@ TEST(PackReplay, TransfersCarryRangesOfThePack) {
 TEST(PackReplay, RecordedDevicesAreRightWhereOthersAreNot) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 3, 2);
   const Ran whole(text);
-  // The same run of which worker 1 alone was recorded.
+  // The same run, with only worker 1 recorded.
   std::ostringstream out;
   core::TimelineWriter writer(out);
   core::RecordOptions record;

@@ -1,6 +1,6 @@
-// What is painted, to the pixel: pictures kept in tests/data/window, at several zooms and in both
-// themes, without texts, whose pixels are the fonts' business. TUTTI_WRITE_PICTURES=1 writes them
-// anew: look at them before they are committed.
+// Compares painted pictures pixel by pixel with those in tests/data/window, at several zoom levels
+// and in both themes. The pictures have no texts, whose pixels depend on fonts.
+// TUTTI_WRITE_PICTURES=1 rewrites the pictures; look at them before you commit them.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ const std::shared_ptr<const Trace>& shared_trace() {
 
 const Trace& trace() { return *shared_trace(); }
 
-/// Some open groups, closed ones, links, a pinned line.
+/// Returns a layout with some open and some closed groups, links, and a pinned line.
 Layout layout() {
   Layout lines(trace());
   lines.open("worker 0/gpu1", false);
@@ -67,7 +67,7 @@ std::vector<Sight> sights() {
           {"packs", {ms * 40, ms * 90}, 60},
           {"messages", {ms * 76, ms * 77}, 60},
           {"path", {ms * 230, end}, 0, true},
-          {"links", {Time(), end}, 100'000}};  // as far down as it goes
+          {"links", {Time(), end}, 100'000}};  // scrolled down to the end
 }
 
 std::string name_of(const Sight& sight, const Theme& theme) {
@@ -210,7 +210,7 @@ TEST(Painting, ALabelOfTheAxisIsWholeOrNotThere) {
     paint_axis(painter, scene, kPlace, texts, covered);
     return image;
   };
-  // Of texts alone: above the ticks, right of what is shown.
+  // Returns the columns with text, from the area above the ticks and to the right of the row names.
   const auto columns_with_text = [](const QImage& image) {
     std::vector<int> found;
     for (int x = Scene::kGutter; x < image.width(); ++x) {
@@ -225,8 +225,8 @@ TEST(Painting, ALabelOfTheAxisIsWholeOrNotThere) {
   const QImage bare = axis({});
   const std::vector<int> columns = columns_with_text(bare);
   ASSERT_GT(columns.size(), 50u);
-  // Wherever something lies, nothing sticks out from under it: each label left of it or right of it
-  // is as it was.
+  // A label that an object would partly cover is not painted at all, and the labels to its left and
+  // right stay unchanged.
   for (int left = Scene::kGutter; left + 60 < kPlace.width(); left += 7) {
     const QRect flag(left, 2, 60, Scene::kAxis - 4);
     const QImage image = axis(flag);

@@ -1,5 +1,5 @@
-// The time cursor: frames add up, however long each is; events are those of a search through all
-// spans.
+// The playback of the time cursor: the frames add up to the elapsed time whatever their lengths
+// are, and the events equal those found by a search through all spans.
 
 #include "gui/trace/playback.h"
 

@@ -1,4 +1,4 @@
-// What is drawn of a row is what looking at every span for every pixel would draw.
+// The pixels of a row must equal those computed from every span for every pixel.
 
 #include "gui/paint/row_raster.h"
 
@@ -33,7 +33,7 @@ SpanRow random_row(Random& random, std::size_t count, unsigned longest_bits) {
   return row;
 }
 
-/// The obvious way.
+/// Computes the columns in the obvious way.
 std::vector<Column> every_span(const SpanRow& row, const TimeRange& range, int width) {
   std::vector<Column> columns(static_cast<std::size_t>(width));
   for (int x = 0; x < width; ++x) {
@@ -83,7 +83,7 @@ TEST(RowRaster, DrawsWhatLookingAtEverySpanForEveryPixelWould) {
   }
 }
 
-/// From one span a pixel to thousands, so that every level of the index is gone through.
+/// Uses one to thousands of spans per pixel, so that every level of the index is used.
 TEST(RowRaster, DrawsThatAlsoOfManySpansOnFewPixels) {
   Random random(6);
   for (int i = 0; i < 60; ++i) {

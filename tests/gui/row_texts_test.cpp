@@ -1,4 +1,4 @@
-// What has room for a text in a row.
+// Finds the spans of a row that have room for a text.
 
 #include "gui/paint/row_texts.h"
 
@@ -18,7 +18,7 @@ using core::Time;
 constexpr std::int64_t kPixel = 1000;  // picoseconds
 
 struct Piece {
-  std::int64_t gap = 0, length = 0;  ///< before it, and of it, in thousandths of a pixel
+  std::int64_t gap = 0, length = 0;  ///< gap before the span, and length, in 1/1000 pixel
   int kind = 0;
 };
 
@@ -51,7 +51,8 @@ TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
       const auto below = [&](std::uint64_t most) {
         return static_cast<std::int64_t>(random.below(most));
       };
-      // Of no length, within a pixel, and of up to 60; often where a pixel begins.
+      // Lengths are zero, less than a pixel, or up to 60 pixels. Many spans start at a pixel's
+      // edge.
       const std::int64_t length = random.below(4) == 0   ? 0
                                   : random.below(2) == 0 ? below(kPixel)
                                                          : below(60) * kPixel;
@@ -77,7 +78,7 @@ TEST(RowTexts, EverySpanThatIsWideEnoughIsFoundOnce) {
   }
 }
 
-/// `count` spans, each as long as a third of a pixel; every three pixels the other kind.
+/// Returns `count` spans, each a third of a pixel long. The kind alternates every three pixels.
 std::vector<Piece> short_ones(int count, std::int64_t gap, int kind, int other_kind) {
   std::vector<Piece> pieces;
   for (int i = 0; i < count; ++i)

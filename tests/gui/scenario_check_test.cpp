@@ -1,4 +1,5 @@
-// What the editor says about a scenario: each problem at its field and its place, and the card.
+// The editor's check of a scenario: each problem is shown at its field and at its place in the
+// text, and a valid scenario has a card with its main figures.
 
 #include "gui/documents/scenario_check.h"
 
@@ -45,7 +46,7 @@ std::string example(const std::string& name) {
   return file_text(folder() + "/" + name + ".textproto");
 }
 
-/// "field | what is underlined" of every problem.
+/// Returns "field | underlined text" for every problem.
 std::vector<std::string> places(const std::string& text) {
   std::vector<std::string> found;
   for (const PlacedProblem& problem : check(text).problems)
@@ -94,7 +95,8 @@ TEST(CheckScenario, ProblemsOfOtherFilesHaveNoPlaceInTheText) {
   EXPECT_EQ(checked.problems.front().text.to, 0u);
 }
 
-/// Whatever the text, checking it says something and every place is in it.
+/// Expects that checking any text yields a card or problems, and that all places are inside the
+/// text.
 void expect_places_inside(const std::string& text) {
   const CheckedScenario checked = check(text);
   EXPECT_EQ(checked.problems.empty(), checked.card.has_value());
@@ -182,7 +184,7 @@ TEST(Card, SmallMessagesWaitForLatencyLargeOnesForBandwidth) {
     EXPECT_TRUE(card) << text;
     return card->binds;
   };
-  // 4 bytes of an element at 10 GB/s against 2 us: even at 5000.
+  // Sending n elements of 4 bytes at 10 GB/s takes as long as the latency of 2 us if n is 5000.
   EXPECT_EQ(binds("4900"), Card::Binds::kLatency);
   EXPECT_EQ(binds("5100"), Card::Binds::kBandwidth);
 }
@@ -198,7 +200,7 @@ TEST(Card, OneRankHasNothingToSend) {
 }
 
 TEST(Suggestions, AreOfFieldsThatThereAre) {
-  std::set<std::string> with;  // a message may stand in several
+  std::set<std::string> with;  // a message type may be used in several places
   std::vector<const core::MessageType*> open{&schema().root()};
   while (!open.empty()) {
     const core::MessageType& type = *open.back();

@@ -1,4 +1,5 @@
-// Where times lie is what std::lower_bound says, one by one and for many at once.
+// The search in sorted times must give the same results as std::lower_bound, for single times and
+// for many at once.
 
 #include "gui/trace/sorted_times.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 using core::Random;
 
-/// Some of them the same, and with gaps of very different lengths.
+/// Returns times of which some are equal, with gaps of very different lengths.
 std::vector<std::int64_t> random_times(Random& random, std::size_t count) {
   std::vector<std::int64_t> times;
   std::int64_t t = static_cast<std::int64_t>(random.below(50));
@@ -34,8 +35,8 @@ SortedTimes sorted(const std::vector<std::int64_t>& times) {
 
 TEST(SortedTimes, FindEachPlaceWhereLowerBoundDoes) {
   Random random(11);
-  // Around the sizes at which a level is added, and with many times between two that are wanted and
-  // few.
+  // The sizes are around those at which the index gets another level. Between two searched times
+  // there are many or few others.
   for (const std::size_t count :
        {0u, 1u, 15u, 16u, 17u, 255u, 256u, 257u, 4095u, 4096u, 4097u, 70'000u}) {
     const std::vector<std::int64_t> times = random_times(random, count);
@@ -45,7 +46,7 @@ TEST(SortedTimes, FindEachPlaceWhereLowerBoundDoes) {
       std::vector<std::int64_t> wanted(many);
       for (std::int64_t& t : wanted) {
         t = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(length)));
-        if (count > 0 && random.below(2) == 0) t = times[random.below(count)];  // where one is
+        if (count > 0 && random.below(2) == 0) t = times[random.below(count)];  // an existing time
       }
       std::sort(wanted.begin(), wanted.end());
       std::vector<SortedTimes::Index> places(many);

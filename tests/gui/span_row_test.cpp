@@ -1,4 +1,4 @@
-// The index of a row answers as looking at every span would.
+// The index of a row must give the same results as a search through all spans.
 
 #include "gui/trace/span_row.h"
 
@@ -16,7 +16,7 @@ using core::Span;
 using core::Time;
 using Index = SpanRow::Index;
 
-/// Spans with gaps and without, of no length and of very different ones.
+/// Returns spans with and without gaps, of length zero and of very different lengths.
 std::vector<Span> random_spans(Random& random, std::size_t count) {
   std::vector<Span> spans;
   Time at(static_cast<std::int64_t>(random.below(100)));

@@ -1,4 +1,4 @@
-// What the window draws of a sweep, against going through its points one by one.
+// The curves that the window draws of a sweep, compared with a search through all points.
 
 #include "gui/documents/sweep_curves.h"
 
@@ -17,8 +17,8 @@ namespace {
 using core::Outcome;
 using testing::HasSubstr;
 
-/// Pack sizes by algorithms by shards, in times that nobody could guess; some points are missing,
-/// refused or given up.
+/// Returns a sweep over pack sizes, algorithms and shards with random times. Some points are
+/// missing, rejected or stopped early.
 SweepData made(std::uint64_t seed = 1, int packs = 12) {
   SweepData data;
   data.path = "/x/a.sweep";
@@ -63,7 +63,7 @@ TEST(SweepCurves, ShowTheBestOfWhatIsNotDrawn) {
       for (const CurvePoint& point : curve.points) {
         EXPECT_GT(point.x, last);
         last = point.x;
-        // Nobody of the same size and algorithm is better, and all of them are counted.
+        // No point with the same size and algorithm may be better, and all of them are counted.
         std::int64_t same = 0;
         for (const SweepData::Row& row : data.rows) {
           if (row.outcome.status != Outcome::Status::kDone) continue;
@@ -106,7 +106,7 @@ TEST(SweepCurves, TakeOneValueOfAFieldAlone) {
       EXPECT_EQ(point.others, 0);
     }
   }
-  // What the sweep does not have is as if it had not been chosen.
+  // A choice that the sweep does not have is ignored.
   choice = {};
   choice.x = "workload.batch";
   choice.only["workload.batch"] = "1";

@@ -1,6 +1,6 @@
-// Sweeps in the window: what opens, and what does not; keys and mouse on the plot; points that
-// become runs; sweeps that are run here, stopped, gone on with, and followed while another program
-// writes them.
+// Sweeps in the window: which files open, keys and mouse in the plot, and opening the run of a
+// point. Sweeps are also started, stopped and resumed in the window, and followed while another
+// program writes them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Sweeps : public Editor {
     order.file = file;
     return order;
   }
-  /// A small sweep that is done: 8 latencies by 2 algorithms.
+  /// Writes a small complete sweep over 8 latencies and 2 algorithms.
   std::string made(const std::string& name = "a.sweep") {
     const SweepOrder order = order_of(
         folder_.file(name), {"strategy.launch_us=1..128*2", "strategy.algorithm=ring,psgpu"});
@@ -48,7 +48,7 @@ class Sweeps : public Editor {
     EXPECT_TRUE(all && *all) << (all ? "stopped" : all.error().message());
     return order.file;
   }
-  /// For people: with TUTTI_TEST_PICTURES=FOLDER what the window looks like goes there.
+  /// Saves a picture of the window in the folder TUTTI_TEST_PICTURES, for manual inspection.
   void picture(const char* name) {
     const QString folder = qEnvironmentVariable("TUTTI_TEST_PICTURES");
     if (!folder.isEmpty())
@@ -73,7 +73,7 @@ TEST_F(Sweeps, AreOpenedWithAPlotThatHasTheirBestPoint) {
     if (row.outcome.status != core::Outcome::Status::kDone) continue;
     EXPECT_LE(curves.at(*curves.best).value, core::to_ms(row.outcome.step));
   }
-  // Dropped, it is the same.
+  // Dropping the file has the same effect.
   EXPECT_TRUE(drop(window_.get(), {made("b.sweep")}));
   EXPECT_TRUE(until([&] { return panel().data()->path.ends_with("b.sweep"); }));
 }
@@ -91,14 +91,14 @@ TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
   refused(folder_.write("empty.sweep", ""));
   refused(folder_.write("text.sweep", "a letter to a friend"));
   refused(folder_.write("begin.sweep", "SQLite format 3"));
-  // A database of something else.
+  // A database with other content.
   {
     auto other = core::Database::open(folder_.file("other.db"), core::Database::Mode::kWrite);
     ASSERT_TRUE(other->run("CREATE TABLE friends (name TEXT)"));
   }
   refused(folder_.file("other.db"));
   EXPECT_THAT(said_, HasSubstr("is not a sweep"));
-  // Damaged anywhere: it is shown, or it is said why not.
+  // A damaged file is shown, or the message says why it is not.
   for (std::size_t at = 16; at < whole.size(); at += whole.size() / 60) {
     std::string damaged = whole;
     for (std::size_t i = at; i < std::min(at + 40, damaged.size()); ++i)
@@ -134,7 +134,7 @@ TEST_F(Sweeps, KeysWalkAlongAndAcrossTheCurvesAndEnterOpensTheRun) {
   picture("card.png");
   press(Qt::Key_Return);
   ASSERT_TRUE(ran()) << said_;
-  // The run is the point's: it takes as long.
+  // The opened run belongs to the selected point, so it takes the same time.
   ASSERT_TRUE(window_->timeline().trace());
   const std::int64_t point = plot().curves().at(*plot().selected()).point;
   EXPECT_THAT(window_->timeline().trace()->run().scenario_text, HasSubstr("launch_us: 128"));
@@ -213,7 +213,7 @@ TEST_F(Sweeps, OfAScenarioAreRunByTheFormAndDrawn) {
   EXPECT_TRUE(panel().isVisible());
   EXPECT_EQ(plot().curves().curves.size(), 2u);
   EXPECT_EQ(panel().data()->rows.size(), 8u);
-  // The same file is gone on with; of another sweep it is refused.
+  // The form continues a sweep in its file, but rejects the file of a different sweep.
   act("sweep");
   EXPECT_THAT(panel().form().words().toStdString(), HasSubstr("8 points"));
   form.set_fields({{QStringLiteral("strategy.launch_us"), QStringLiteral("5,6")}});
@@ -258,7 +258,7 @@ TEST_F(Sweeps, AreStoppedAndGoOn) {
   act("sweep-stop");
   ASSERT_TRUE(until([&] { return !panel().running(); }));
   EXPECT_THAT(panel().words().toStdString(), HasSubstr("again continues it"));
-  QTest::qWait(900);  // what was done last is read
+  QTest::qWait(900);  // wait until the last change has been read
   const std::size_t done = panel().data()->rows.size();
   EXPECT_LT(done, 400u);
   run->click();
@@ -325,7 +325,7 @@ TEST_F(Sweeps, RealRunsStandOverTheirPoints) {
   opened_ = failed_ = 0;
   plot().open_selected();
   ASSERT_TRUE(ran());
-  // As if it had been run for real.
+  // Writes a simulated timeline as if it were from a real run.
   const std::string timeline = folder_.file("real.tutti");
   {
     std::ofstream file(timeline, std::ios::binary);
@@ -343,7 +343,7 @@ TEST_F(Sweeps, RealRunsStandOverTheirPoints) {
   ASSERT_EQ(plot().curves().measured.size(), 1u);
   EXPECT_EQ(plot().curves().measured.front().point, point);
   EXPECT_TRUE(until([&] { return window_->status_text().contains(QStringLiteral("nowhere")); }));
-  // It is in the file.
+  // The measurement is stored in the file.
   EXPECT_EQ(core::SweepStore::open(panel().data()->path)->measured()->size(), 1u);
 }
 
@@ -397,7 +397,7 @@ TEST_F(Sweeps, OfAHundredThousandPointsAreDrawnAndWalked) {
                {"strategy.bytes_per_pack=1000..20000999+1000", "strategy.shards=1,2,3,4,5"});
   ASSERT_EQ(core::SweepStore::resume(order.file, order.info)->space().size(), 100'000);
   {
-    // All at once: who writes point by point waits for each to be safe.
+    // Writes all points in one statement, because a commit per point waits for the disk each time.
     auto database = core::Database::open(order.file, core::Database::Mode::kWrite);
     const auto written = database->run(
         "INSERT INTO point WITH RECURSIVE n(p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM n WHERE p "

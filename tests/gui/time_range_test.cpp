@@ -33,7 +33,7 @@ TEST(View, ZoomingKeepsTheMomentUnderTheMouseInItsPlace) {
     const Time at = before.from + Time(static_cast<std::int64_t>(random.below(
                                       static_cast<std::uint64_t>(before.length().count()))));
     const TimeRange after = view.zoomed(factor, at);
-    if (after.length() > view.run_length()) continue;  // to be cut anyway
+    if (after.length() > view.run_length()) continue;  // the view is clamped then
     const double a = static_cast<double>((at - before.from).count()) /
                      static_cast<double>(before.length().count());
     const double b = static_cast<double>((at - after.from).count()) /

@@ -1,4 +1,5 @@
-// The topology is the cluster's, and is laid out so that nothing hides anything.
+// The topology view shows all parts and links of the cluster, and its layout has no overlaps.
+// Further tests cover link loads and timelines without links.
 
 #include "gui/traffic/topology.h"
 
@@ -50,7 +51,7 @@ TEST(Topology, HasEveryPartAndLinkOfTheClusterWithItsRecord) {
   for (const std::string machine : {"dgx1-v100", "dgx-a100", "hgx-h100", "pcie-l40s", "cpu-host"}) {
     const Ran run(on_machine(machine, 2));
     const core::Cluster& cluster = *run.plan->cluster;
-    std::size_t parts = 1;  // the network
+    std::size_t parts = 1;  // starts with the network
     for (const int worker : {0, 1}) parts += cluster.machine(worker).parts().size();
     EXPECT_EQ(run.topology.nodes().size(), parts) << machine;
     ASSERT_EQ(static_cast<core::LinkId>(run.topology.links().size()), cluster.links()) << machine;
@@ -86,7 +87,7 @@ TEST(Topology, DrawsTheSwitchesOfAFatTreeAsOneNetwork) {
   std::string names;
   for (const std::size_t link : way) names += run.topology.links()[link].name + " ";
   EXPECT_EQ(names, "w0/cpu0→w0/nic0 w0/nic0→leaf0 leaf1→w3/nic0 w3/nic0→w3/cpu0 ");
-  // Where the scenario cannot be read, from the links that the timeline names.
+  // If the scenario cannot be read, the topology is built from the links that the timeline names.
   const Topology known = Topology::of(*run.trace, nullptr, run.traffic.get());
   std::size_t networks = 0;
   for (const Topology::Node& node : known.nodes()) networks += node.worker < 0 ? 1 : 0;
@@ -124,7 +125,7 @@ TEST(Topology, WithoutTheScenarioIsTheLinksThatTheTimelineNames) {
   EXPECT_TRUE(known.node_of_device(run.traffic->device(1, "gpu7")));
 }
 
-/// A timeline as real runs write it: no links.
+/// Returns a copy of the timeline without links, as real runs write it.
 std::shared_ptr<const Trace> without_links(const Trace& trace) {
   std::ostringstream out;
   core::TimelineWriter writer(out);

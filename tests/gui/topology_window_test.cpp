@@ -1,5 +1,5 @@
-// The time cursor, the counters and the topology in the window: every action by its shortcut,
-// frames of a length that the test decides.
+// The time cursor, the counters and the topology in the window. Every action is triggered by its
+// shortcut, and the test determines the length of each frame.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -148,7 +148,7 @@ TEST_F(TopologyWindow, PlayingMovesTheCursorThroughWhatIsSeenAndNeverBlocks) {
   press(Qt::Key_K);
   EXPECT_FALSE(cursor().playback().playing());
   cursor().to_start();
-  // By hand from here: what the timer would do.
+  // From here, the test calls what the timer would call.
   press(Qt::Key_L, Qt::ShiftModifier);
   EXPECT_EQ(cursor().playback().speed(), 1);
   press(Qt::Key_J, Qt::ShiftModifier);
@@ -234,7 +234,7 @@ TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
   EXPECT_EQ(seen, (std::set<std::string>{"w1/nic0→network", "network→w1/nic0", "w1/nic0→w1/plx0",
                                          "w1/plx0→w1/nic0"}));
   QTest::keyClick(&picture(), Qt::Key_B);
-  // The other way about.
+  // Now the link is selected in the list first, and then in the topology.
   picture().select_link(std::nullopt);
   view().go_to_line(QStringLiteral("links/w0/nic0→network"));
   for (const Line& line : view().layout_of_lines().lines()) {
@@ -246,7 +246,7 @@ TEST_F(TopologyWindow, ALinkIsSelectedInBothOrInNeither) {
   }
   ASSERT_TRUE(picture().selected_link());
   EXPECT_EQ(picture().topology()->links()[*picture().selected_link()].name, "w0/nic0→network");
-  // And by the mouse, in the middle of what is drawn.
+  // Selects the link with the mouse, at the middle of its line.
   picture().select_link(std::nullopt);
   const std::size_t link = *picture().topology()->link_of_record(0);
   QTest::mouseClick(
@@ -269,7 +269,7 @@ TEST_F(TopologyWindow, CountersComeWithTheTrafficAndGoByTheirKey) {
 
 TEST_F(TopologyWindow, ThePackThatIsLookedAtIsChosenWhileItIsUnderWay) {
   open_ring();
-  // A moment at which several are.
+  // Chooses a moment at which several packs are in flight.
   const auto& packs = view().trace()->packs();
   for (const core::PackRecord& pack : packs) {
     cursor().set_moment(pack.last_start);
@@ -358,7 +358,7 @@ TEST(TopologyWindowAlone, OpeningAnotherFileOrClosingEndsTheReading) {
   }
 }
 
-/// The same cluster by two algorithms, on one axis.
+/// The same cluster with two algorithms, on one axis.
 class TwoTopologies : public TopologyWindow {
  protected:
   void SetUp() override {
@@ -375,7 +375,7 @@ class TwoTopologies : public TopologyWindow {
     ASSERT_FALSE(why) << *why;
   }
   const Comparison& both() { return *window_.comparison().comparison(); }
-  /// What the side's own window would show at its own moment.
+  /// Returns the state that a window with only this side would show at its own moment.
   TopologyMoment alone(std::size_t side, Time own) {
     const auto& trace = both().sources[side];
     const auto traffic = Traffic::read(*trace, nullptr);
@@ -415,7 +415,7 @@ TEST_F(TwoTopologies, EitherOfTheTwoIsShownAsItIsAtItsOwnMoment) {
       EXPECT_FALSE(picture().moment().in_flight.empty());
     }
   }
-  // Alone again it is as before, with its counters.
+  // With a single timeline, everything is as before, including the counters.
   press(Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
   window_.traffic().wait();
   EXPECT_EQ(window_.topology().side(), 0u);
@@ -432,7 +432,7 @@ TEST_F(TwoTopologies, ALinkThatIsChosenIsThatOfItsOwnTimeline) {
   picture().setFocus();
   QTest::keyClick(&picture(), Qt::Key_N);
   ASSERT_TRUE(picture().selected_link());
-  // The first one may carry nothing: on to one that does.
+  // The first link may have no record, so the next one with a record is selected.
   for (int i = 0; i < 200 && !picture().topology()->links()[*picture().selected_link()].record; ++i)
     QTest::keyClick(&picture(), Qt::Key_N);
   const auto record = picture().topology()->links()[*picture().selected_link()].record;

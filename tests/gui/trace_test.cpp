@@ -1,5 +1,6 @@
-// A timeline as the window holds it says what the file says; and what is asked of it: lines,
-// numbers, search.
+// The window's representation of a timeline file. Rows, spans, steps and packs must equal the
+// content of the file, also for files that are damaged or truncated. Queries such as lines, numbers
+// and search must give the right results.
 
 #include "gui/trace/trace.h"
 
@@ -33,7 +34,7 @@ using core::SpanKind;
 using core::Time;
 using testing::HasSubstr;
 
-/// Rows of many blocks, in no order, with the spans that they have.
+/// Rows with many blocks in random order, and the spans that they contain.
 struct Written {
   std::string bytes;
   std::map<core::TrackId, std::vector<Span>> spans;
@@ -47,7 +48,7 @@ Written random_timeline(std::uint64_t seed, int rows, int spans_each) {
   writer.begin({});
   std::vector<Time> ends(static_cast<std::size_t>(rows));
   for (int row = 0; row < rows; ++row) {
-    // gpu10 before gpu2 in the file, lanes before computation.
+    // In the file, gpu10 comes before gpu2, and lanes come before computation.
     const int device = rows - 1 - row;
     writer.track({row, row % 2 ? core::TrackKind::kCompute : core::TrackKind::kLane, 0,
                   "gpu" + std::to_string(device / 2), 0, row % 2 ? -1 : 0});
@@ -106,8 +107,8 @@ TEST(Trace, HoldsEverySpanOfTheFile) {
 }
 
 TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
-  // Many rows, so that blocks are small and those of a row lie apart: the writer holds 262,144
-  // spans of all rows.
+  // The writer buffers 262,144 spans of all rows. With many rows, blocks are small and the blocks
+  // of a row are far apart.
   const Written written = random_timeline(31, 600, 1200);
   const auto source = std::make_shared<const test::CountedBytes>(written.bytes);
   const auto trace = Trace::from_source(source, "t.tutti");
@@ -115,7 +116,8 @@ TEST(Trace, OpeningReadsEachBlockOnceHoweverFarApartThoseOfARowLie) {
   EXPECT_EQ((*trace)->spans(), 600 * 1200);
   EXPECT_GT((*trace)->reader().span_blocks().size(), 600u * 2);
   EXPECT_LT(source->bytes(), written.bytes.size() * 11 / 10);
-  // A row that is read again takes no more bytes than it has, a span those of its block.
+  // Reading a row again reads only the bytes of the row, and reading a span only those of its
+  // block.
   const std::uint64_t before = source->bytes();
   ASSERT_TRUE((*trace)->read_row(7, [](const Span&) {}));
   EXPECT_LT(source->bytes() - before, written.bytes.size() / 300);
@@ -159,8 +161,8 @@ TEST(Trace, OfAFileThatWasCutOffSaysWhatIsMissingAndKeepsItsStepTimes) {
   EXPECT_FALSE(of_whole.contains("incomplete"));
   EXPECT_FALSE(of_whole.contains("missing"));
   EXPECT_THAT(of_whole.at("step time"), HasSubstr("(step 1)"));
-  // Steps and packs stand before the spans, links and the path behind them: cut where the last
-  // block of spans is.
+  // Steps and packs come before the spans, and links and the path come after them. The file is cut
+  // at the last block of spans.
   const auto reader = core::TimelineReader::from_bytes(whole, "t.tutti");
   ASSERT_TRUE(reader);
   const auto late = facts_of(whole.substr(0, reader->span_blocks().back().offset + 3));
@@ -198,7 +200,7 @@ TEST(Trace, OfADamagedBlockOfSpansTheOthersAreShownAndTheFileSaysTheSameEverywhe
   const SpanRow& shown = (*trace)->rows()[*row].spans;
   ASSERT_EQ(shown.size(), left.size());
   for (SpanRow::Index i = 0; i < shown.size(); ++i) ASSERT_EQ(shown.start(i), left[i].start);
-  // What is behind the gap is read from where it is, span by span and row by row.
+  // The spans after the gap are read from their place, both span by span and row by row.
   const auto behind = static_cast<SpanRow::Index>(of_track[0].spans);
   EXPECT_EQ((*trace)->span(*row, behind)->index, left[behind].index);
   std::size_t read = 0;
@@ -323,7 +325,8 @@ TEST(Trace, NumbersOfEachDeviceHaveItsBytesAndItsShareOfTheTime) {
       const std::pair key(kind.device, kind.kind);
       ASSERT_TRUE(kind.bytes && bytes.contains(key));
       EXPECT_NEAR(static_cast<double>(kind.bytes->count()), bytes.at(key), 0.51);
-      // Each device has one row of computation and one lane, so that each kind is in one row.
+      // Each device has one row of computation and one lane, so the spans of each kind are in one
+      // row.
       EXPECT_NEAR(kind.busy, covered.at(key) / static_cast<double>(range.length().count()), 1e-9);
     }
     for (const KindStatistics& kind : statistics_of(trace, {0}, range).kinds)

@@ -1,4 +1,5 @@
-// Counters and transfers against looking at every change, every pair of spans.
+// Counters and transfers between devices, compared with a search through all changes and all pairs
+// of spans.
 
 #include "gui/traffic/traffic.h"
 
@@ -33,7 +34,7 @@ TEST(Counter, IsTheSumOfTheChangesUpToThen) {
     for (std::uint64_t i = 0; i < seed * seed; ++i)
       changes.push_back({at(random.below(300)), static_cast<std::int64_t>(random.below(9)) - 4});
     const Counter counter(changes);
-    std::vector<std::int64_t> values(310, 0);  // at every moment
+    std::vector<std::int64_t> values(310, 0);  // value at every moment
     for (const Counter::Change& change : changes) {
       for (auto t = static_cast<std::size_t>(change.at.count()); t < values.size(); ++t)
         values[t] += change.by;
@@ -53,7 +54,7 @@ TEST(Counter, IsTheSumOfTheChangesUpToThen) {
   }
 }
 
-/// Four devices that send, receive, and do both, at random times that need not make sense.
+/// Four devices that send, receive or do both at random times, which may be inconsistent.
 struct RandomLanes {
   std::string bytes;
   std::vector<std::pair<std::int32_t, Span>>
@@ -97,7 +98,7 @@ RandomLanes random_lanes(std::uint64_t seed) {
   return made;
 }
 
-/// What traffic.h says of one receiving span, from a search through all spans.
+/// The times of one receiving span that traffic.h reports, found by a search through all spans.
 struct Received {
   Time sent, moves, left, awaited, taken;
 };
@@ -172,8 +173,8 @@ TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
   }
 }
 
-/// When the exchanges of a device were in flight, in order: of its rows of packs, whose spans need
-/// not be in one of them.
+/// Returns the times at which exchanges of a device were in flight, in order. The spans of one
+/// device may be in several rows.
 std::map<std::string, std::vector<TimeRange>> exchanges_by_device(const Trace& trace) {
   std::map<std::string, std::vector<TimeRange>> flights;
   for (const Trace::Row& row : trace.rows()) {
@@ -189,7 +190,7 @@ std::map<std::string, std::vector<TimeRange>> exchanges_by_device(const Trace& t
   return flights;
 }
 
-/// Which of the ranges holds all of it; none: -1.
+/// Returns the index of the range that contains the whole interval; -1 if there is none.
 std::ptrdiff_t place(const std::vector<TimeRange>& ranges, Time from, Time to) {
   const auto holds = std::find_if(ranges.begin(), ranges.end(), [&](const TimeRange& range) {
     return range.from <= from && to <= range.to;
@@ -269,7 +270,7 @@ TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
   }
   writer.end();
   const auto trace = Trace::from_bytes(out.str(), "made up");
-  if (!trace) return;  // refused as a whole
+  if (!trace) return;  // the whole file was rejected
   const auto traffic = Traffic::read(**trace);
   ASSERT_TRUE(traffic);
   EXPECT_GE((*traffic)->bytes_in_flight().peak(), 0);

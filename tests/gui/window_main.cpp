@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   tutti::test::TemporaryFolder settings;
   qputenv("TMPDIR",
-          QByteArray::fromStdString(settings.path()));  // nobody else's files are looked at
+          QByteArray::fromStdString(settings.path()));  // so that no user's settings are read
   QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
                      QString::fromStdString(settings.path()));
   QApplication app(argc, argv);

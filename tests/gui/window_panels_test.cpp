@@ -1,5 +1,5 @@
-// What is asked of a timeline: numbers, groups, search, messages, marks, pictures, the critical
-// path.
+// The panels of the window that show a timeline's numbers, groups, search results, messages, marks,
+// pictures and critical path.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST_F(Window, NumbersAreOfAllOrOfEachDevice) {
     }
     return std::string("no such row");
   };
-  // Lanes of closed groups count too: 8 lanes that receive 500 bytes in 20 of 100 ms.
+  // Lanes of closed groups count, too: 8 lanes receive 500 bytes in 20 of 100 ms each.
   EXPECT_EQ(row(QStringLiteral("receive")),
             "8|160 ms|20.0 %|4.00 KB|20.0 ms|20.0 ms|20.0 ms|20.0 ms");
   press(Qt::Key_B, Qt::ControlModifier);
@@ -151,7 +151,7 @@ TEST_F(Window, NumbersAreWorkedOutOnceForWhatIsShownAndNotWhileNobodySeesThem) {
   ASSERT_EQ(window_.numbers().table().rowCount(), 1);
   EXPECT_EQ(window_.numbers().table().item(0, 1)->text(), QStringLiteral("2"))
       << "of what is shown now";
-  // Behind the other panel of its place, it is not closed, but nobody sees it.
+  // Another panel of the same place covers it, so it is not closed but not visible.
   auto* const other = window_.findChild<QDockWidget*>(QStringLiteral("errors"));
   other->show();
   other->raise();
@@ -182,17 +182,18 @@ TEST_F(Window, NumbersOfManySpansAreWorkedOutInAThread) {
   const QTableWidget& table = window_.numbers().table();
   EXPECT_GT(window_.numbers().begun_in_thread(), 0);
   for (int i = 0; i < 50; ++i)
-    view().show_range({Time(i), Time(10 * kMany)});  // each takes the place of the one before
+    view().show_range({Time(i), Time(10 * kMany)});  // each request replaces the previous one
   EXPECT_FALSE(table.isEnabled()) << "old numbers are grey";
   window_.numbers().finish();
   EXPECT_TRUE(table.isEnabled());
   ASSERT_EQ(table.rowCount(), 2);
   EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), kMany - 4);
-  // Without anybody waiting for it.
+  // Here nothing waits for the numbers.
   view().show_range({Time(), Time(10 * kMany)});
   for (int i = 0; i < 1000 && !table.isEnabled(); ++i) QTest::qWait(10);
   EXPECT_EQ(table.item(0, 1)->text().toInt() + table.item(1, 1)->text().toInt(), kMany);
-  // Few are there at once, also while many are worked out.
+  // The numbers of a few spans appear immediately, even while those of many spans are being
+  // computed.
   view().show_range({Time(), Time(10 * kMany - 10)});
   view().show_range({Time(), Time(100'000)});
   EXPECT_TRUE(table.isEnabled());
@@ -252,7 +253,7 @@ TEST_F(Window, APanelThatIsShownComesToTheFrontOfItsPlace) {
   QApplication::processEvents();
   EXPECT_FALSE(errors->visibleRegion().isEmpty());
   EXPECT_TRUE(numbers->visibleRegion().isEmpty());
-  press(Qt::Key_2, Qt::ControlModifier | Qt::AltModifier);  // away with it
+  press(Qt::Key_2, Qt::ControlModifier | Qt::AltModifier);  // hides it
   press(Qt::Key_2, Qt::ControlModifier | Qt::AltModifier);
   QApplication::processEvents();
   EXPECT_FALSE(numbers->visibleRegion().isEmpty());

@@ -1,5 +1,5 @@
-// The window on Qt's offscreen platform: opening what is whole, broken and not there; keys and
-// mouse on the timeline; every action by its shortcut.
+// The window on Qt's offscreen platform: opening valid, broken and missing files, keys and mouse in
+// the timeline, and every action by its shortcut.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,8 @@ TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) 
   EXPECT_FALSE(open(folder_.path()));
   EXPECT_FALSE(said_.empty());
   EXPECT_EQ(view().trace()->rows().size(), 16u);
-  // Cut off anywhere: what is whole is shown, or it is said why not.
+  // A file that is truncated anywhere is shown as far as it is intact, or the message says why it
+  // is not.
   for (std::size_t length = 8; length < whole.size(); length += 37) {
     if (open(write("cut.tutti", whole.substr(0, length)))) {
       EXPECT_FALSE(view().trace()->complete());
@@ -65,7 +66,7 @@ TEST_F(Window, FilesThatAreBrokenEmptyOrNotThereAreAMessageAndWhatWasOpenStays) 
 }
 
 TEST_F(Window, WhatIsNoFileIsAMessageAtOnce) {
-  // A pipe that nobody writes to: whoever read it would wait for ever, and its window with it.
+  // Reading a pipe without a writer would block forever, and block the window with it.
   const std::string pipe = folder_.file("pipe.tutti");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::string& name : {pipe, folder_.path(), std::string("/dev/zero")}) {
@@ -86,7 +87,8 @@ TEST_F(Window, WhatIsDamagedOrCutOffIsToldAsThatAndOnce) {
   EXPECT_EQ(view().trace()->rows().size(), 16u);
   EXPECT_FALSE(open(write("nothing.tutti", whole.substr(0, 20))));
   EXPECT_THAT(said_, HasSubstr("no block of this timeline is intact"));
-  // The header alone, and then tracks alone: there is nothing to draw.
+  // The file has only the header, and then only the header and tracks. In both cases there is
+  // nothing to draw.
   EXPECT_FALSE(open(write("header.tutti", whole.substr(0, 120))));
   EXPECT_THAT(said_, HasSubstr("small timeline"));
 }

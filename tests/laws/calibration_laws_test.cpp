@@ -1,5 +1,5 @@
-// Calibration against the simulator: what was simulated with known figures is to be found again,
-// whatever the figures were that the fit starts from.
+// Calibrates against simulated measurements. The fit must recover the parameters of the simulation,
+// whatever values it starts with.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ using test::text_of;
 using test::try_calibrate;
 using testing::HasSubstr;
 
-/// The file of a log as nccl-tests prints it: times as simulated, off by about `noise`.
+/// Returns the path of a log in the format of nccl-tests, with simulated times that deviate by
+/// about `noise`.
 std::string log_of(const TemporaryFolder& folder, const std::string& name, const std::string& text,
                    double noise, std::uint64_t seed) {
   const Scenario scenario = scenario_of(text);
@@ -119,7 +120,7 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
-  // 95 % of 16 are 15.2; four standard deviations below that 12.
+  // 95 % of 16 are 15.2. Four standard deviations below that are 12.
   for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 
@@ -166,8 +167,8 @@ TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
 }
 
 TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
-  // Every all-reduce adds half of what it sends, so that the times of packs know only what both
-  // take together.
+  // Every all-reduce adds half of the bytes that it sends. So the times of packs determine only the
+  // sum of both costs.
   const TemporaryFolder folder;
   const Figures truth{12, 9, 3};
   const std::string ring = simulated(folder, "ring", text_of(truth), core::RecordLevel::kSteps);
@@ -189,7 +190,8 @@ TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
 
 TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
   const TemporaryFolder folder;
-  // Here the PCIe link is the narrow one; measured was a network of 9 GB/s behind PCIe of 100.
+  // At the start of the fit, the PCIe link has the lowest bandwidth. The measurements are from a
+  // network of 9 GB/s behind PCIe of 100 GB/s.
   std::string start = text_of({3, 4, 20});
   start.replace(start.find("bandwidth_gb_per_s: 100"), 23, "bandwidth_gb_per_s: 5");
   const Calibration c =
@@ -216,8 +218,9 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
-  for (const auto& [key, us] : times.us()) EXPECT_EQ(us, c.times[key.pack].after_us);
-  // And a calibration that starts there finds nothing to do.
+  for (const auto& [key, us] : times.us())
+    EXPECT_EQ(us, c.times[static_cast<std::size_t>(key.pack)].after_us);
+  // A calibration that starts with the fitted values finds nothing to change.
   const Calibration again =
       calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));
   EXPECT_LT(again.before.worst, 0.005);

@@ -1,5 +1,5 @@
-// One link or device that differs from its like is found by itself, with its interval; and what
-// only looks like one is not.
+// Calibration detects a single link or device that deviates from similar ones, and fits its value
+// with an interval. A link that only seems to deviate is not reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ using test::TemporaryFolder;
 using test::text_of;
 using testing::HasSubstr;
 
-/// `workers` alike hosts, but what stands in `odd` is that of the third.
+/// Returns a scenario with identical hosts, except that the third has the values given by the `odd`
+/// parameters.
 std::string hosts(int workers, const std::string& odd_card, const std::string& odd_link,
                   const std::string& odd_cpu, const std::string& strategy = "algorithm: \"ring\"",
                   double odd_latency_us = 0.5, const std::string& cards = "nic[0-1]") {
@@ -66,7 +67,7 @@ TEST(CalibrationLawApart, ACardThatIsSlowerThanItsLikeIsFoundWithItsInterval) {
     const CalibratedFigure others = figure(c, "network.bandwidth");
     EXPECT_NEAR(others.value, 2, 0.04) << "the others are as they were";
     EXPECT_LT(c.after.worst, 0.02);
-    // The file has it, and predicts with it what was measured.
+    // The calibrated cluster contains the outlier, and predicts the measurements.
     EXPECT_THAT(c.cluster_text, HasSubstr(" of w2\""));
     const std::string rest = hosts(workers, "2", "10", "30");
     const Calibration again =
@@ -95,7 +96,8 @@ TEST(CalibrationLawApart, ALinkOfAnotherLatencyThanItsLikeIsFoundWithItsInterval
                   core::RecordLevel::kSteps);
     const Calibration c =
         calibrated(hosts(4, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
-    // Only the sum of latencies in a row is seen, and those of the kind stay as stated.
+    // Only the sum of latencies in series is observable. The latencies of the other links of this
+    // kind keep their stated values.
     expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", latency, 0.05);
     EXPECT_NEAR(figure(c, "network.latency").value, 5, 0.2);
     EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04) << "what is late is not slow";
@@ -112,11 +114,11 @@ TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
                                          core::RecordLevel::kSteps);
   const Calibration c =
       calibrated(hosts(5, "2", "10", "30", ring, 0.5, "nic0"), request({timeline}, {}, {}));
-  // What the narrow link takes for a first piece is in it too, since the card is taken for the
-  // narrow one.
+  // The fit attributes the low rate to the card. So the latency includes the time of the first
+  // piece on the narrow link.
   expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", 8, 0.15);
-  // A card that is stated to be narrower than its link is the one that is taken, and a note names
-  // the other.
+  // If a card is stated to be narrower than its link, the fit changes the card, and a note names
+  // the link as an alternative.
   expect_found(c, "network.bandwidth of w2/nic0", 1, 0.05);
   EXPECT_THAT(c.notes, testing::Contains(
                            testing::AllOf(HasSubstr("w2/nic0 has a different rate than similar "
@@ -124,8 +126,8 @@ TEST(CalibrationLawApart, ALinkMayBeBothSlowAndLate) {
                                           HasSubstr("w2/cpu0-w2/nic0"))));
 }
 
-/// A worker with GPUs that are joined each with each, at 40 GB/s; what stands in `odd` is of gpu1
-/// and gpu2.
+/// Returns a scenario of a worker whose GPUs are fully connected with links of 40 GB/s, except that
+/// the link between gpu1 and gpu2 has the values given by the `odd` parameters.
 std::string mesh(const std::string& odd, const std::string& odd_latency_us = "1") {
   std::string links;
   for (int a = 0; a < 4; ++a) {
@@ -174,7 +176,7 @@ TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
 
 TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
   const TemporaryFolder folder;
-  // Two workers: every message crosses the links of both.
+  // With two workers, every message crosses the links of both.
   const std::string two = text_of({3, 4, 20}, "ring", 2);
   EXPECT_THAT(
       calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {}))
@@ -187,7 +189,7 @@ TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
 
 TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
   const TemporaryFolder folder;
-  // Packs that begin together, and a worker that sends to all others at once.
+  // Packs start at the same time, and a worker sends to all others at once.
   const std::string crowded = "algorithm: \"pscpu\" merging: SEPARATE launch: CONCURRENT";
   const auto text = [&](const std::string& card) {
     std::string all = hosts(4, card, "10", "30", crowded);
@@ -201,7 +203,7 @@ TEST(CalibrationLawApart, WhatWaitsInQueuesIsNotTakenForSlow) {
   EXPECT_THAT(c.notes, testing::Contains(HasSubstr("shared links with other messages")));
 }
 
-/// A simulated timeline, told as if real processes had made it.
+/// Forwards a simulated timeline as if it were from real processes.
 class AsIfRun : public core::TimelineSink {
  public:
   AsIfRun(core::TimelineSink& to, double core_wait, bool devices_in_memory)

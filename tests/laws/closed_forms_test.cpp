@@ -1,10 +1,10 @@
-// Under the ideal network every algorithm takes exactly what its closed form says, to the
+// Under the ideal network, every algorithm takes exactly the time of its closed form, to the
 // picosecond.
 //
-// Rounding: every message and every addition takes its bytes over its rate, rounded up to the next
-// picosecond; latencies are whole picoseconds; nothing else is rounded. So a closed form is a sum
-// of such terms. The forms are those of docs/algorithms.md (TensorFlow's cost summary with one port
-// per device and kind of link).
+// Rounding: every message and every addition takes its bytes divided by its rate, rounded up to the
+// next picosecond. Latencies are whole picoseconds, and nothing else is rounded. So a closed form
+// is a sum of such terms. The forms are those of docs/algorithms.md (TensorFlow's cost summary with
+// one port per device and kind of link).
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ using core::Time;
 
 constexpr std::int64_t kItem = 4;  // bytes of a float32
 
-/// α, β and γ of the plain clusters, rounded as the simulator rounds.
+/// The costs α, β and γ of the plain clusters, rounded as in the simulator.
 struct Costs {
   test::PlainRates rates;
   [[nodiscard]] Time alpha() const { return rates.latency; }
@@ -49,7 +49,7 @@ struct Costs {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Sizes in elements: nothing, one, around the number of ranks, a prime, 64 MiB.
+/// Returns sizes in elements: zero, one, some around the number of ranks, a prime, and 64 MiB.
 std::vector<std::int64_t> sizes_for(int ranks) {
   return {0, 1, ranks - 1, ranks, ranks + 1, 1'000'003, 16'777'216};
 }
@@ -83,9 +83,9 @@ TEST_P(ClosedForm, Ring) {
   }
 }
 
-/// Several lanes share a rank's port. With equal chunks of τ, the lanes' messages follow each
-/// other; a round takes lanes · τ, or τ + α (+ ρ while reducing) where that is longer. REQUIRES
-/// here: ρ ≤ τ.
+/// Several lanes share a rank's port. With equal chunks that take τ each, the messages of the lanes
+/// follow each other. A round takes lanes · τ, or τ + α (plus ρ while reducing) if that is longer.
+/// The form requires ρ ≤ τ.
 TEST_P(ClosedForm, RingsOverChannels) {
   const int n = ranks();
   if (n == 1) return;
@@ -135,7 +135,8 @@ TEST_P(ClosedForm, RecursiveDoubling) {
   }
 }
 
-/// Two ranks are each other's root: half up and half down, one behind the other at each port.
+/// Each of two ranks is the root of one tree. So each port sends half of the buffer up, and then
+/// half down.
 TEST(DoubleTree, OfTwoRanksIsAMessageUpAndOneDown) {
   const Costs costs;
   const auto cluster = test::plain_cluster(2, costs.rates);
@@ -151,7 +152,8 @@ TEST(DoubleTree, OfTwoRanksIsAMessageUpAndOneDown) {
   }
 }
 
-/// What is short beside the latency takes as many of them as there are hops up and down.
+/// If a message is short compared with the latency, the time is the latency times the number of
+/// hops up and down.
 TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
   const int n = ranks();
   costs_.rates.link = core::Bandwidth(1'000'000'000'000'000);
@@ -164,8 +166,8 @@ TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
   EXPECT_LE(took, hops + Time(100)) << "a picosecond per message at a port";
 }
 
-/// Gather ranks among the contributors: each receives the last (largest) piece from the n - 1
-/// others, adds n pieces at once, and sends the sum back to the n - 1 others.
+/// The gather ranks are contributors. Each receives the last (largest) piece from the n - 1 others,
+/// adds n pieces at once, and sends the sum back to the n - 1 others.
 TEST_P(ClosedForm, ShuffleOverContributors) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {
@@ -188,8 +190,8 @@ TEST_P(ClosedForm, ShuffleOverContributors) {
   }
 }
 
-/// Gather ranks besides the contributors (pscpu seen from GPUs with ports of their own): n in place
-/// of n - 1.
+/// The gather ranks are not contributors (pscpu with GPUs that have ports of their own). So there
+/// are n other ranks instead of n - 1.
 TEST_P(ClosedForm, ShuffleOverHelpers) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {
@@ -238,7 +240,7 @@ TEST_P(ClosedForm, ChainBroadcast) {
   }
 }
 
-/// Of the kinds that deal in blocks: a block of so many elements for each rank.
+/// Numbers of elements per rank, for the collectives whose buffers consist of one block per rank.
 constexpr std::int64_t kBlocks[] = {0, 1, 1009, 250'000};
 
 core::Contract in_place(core::CollectiveKind kind, int ranks, std::int64_t elements) {

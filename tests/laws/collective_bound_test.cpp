@@ -1,4 +1,4 @@
-// No algorithm is faster than what has to cross a cut.
+// No algorithm is faster than the lower bound from the bytes that have to cross a cut.
 
 #include "core/strategy/collective_bound.h"
 

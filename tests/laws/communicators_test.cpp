@@ -1,4 +1,5 @@
-// Communicators beside the gradients: closed forms, and what must hold whatever they are.
+// Communicators in addition to the gradients', such as those of tensor parallelism. The tests check
+// closed forms of their exchanges, and properties that hold for all communicators.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ namespace {
 using core::Bytes;
 using core::Time;
 
-/// What a test looks at.
+/// The parts of a run that the tests check.
 struct Kept : core::DeafSink {
   void begin(const core::RunInfo& run) override { info = run; }
   void step(const core::StepRecord& step) override { steps.push_back(step); }
@@ -35,10 +36,10 @@ struct Kept : core::DeafSink {
   std::vector<core::StepRecord> steps;
   std::vector<core::PackRecord> packs;
   std::vector<core::PathPiece> pieces;
-  Bytes bytes;  ///< over all links
+  Bytes bytes;  ///< sum over all links
 };
 
-/// Hosts on one switch: `workers` of them, each a replica.
+/// Returns a scenario of `workers` hosts on one switch, each with one replica.
 core::Expected<core::Scenario> read(int workers, const std::string& communicators,
                                     const std::string& strategy = "", const std::string& run = "",
                                     const std::string& workload = "forward_ms: 6") {
@@ -69,7 +70,7 @@ Kept simulated(const core::Expected<core::Scenario>& scenario) {
 
 Time length(const core::StepRecord& step) { return step.end - step.start; }
 
-/// A ring all-reduce of so many float32 over n of the hosts, of which no other sends.
+/// Returns the time of a ring all-reduce of `elements` float32 over n hosts, without other traffic.
 Time ring_of(std::int64_t n, std::int64_t elements) {
   const Bytes chunk(4 * ((elements + n - 1) / n));
   return 2 * (n - 1) *
@@ -102,8 +103,8 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
   const Kept without = simulated(read(4, "", "", "", times));
   const Kept with = simulated(
       read(4, tensor(2, 2, "", "bytes: 400000 per_forward: 2 per_backward: 1"), "", "", times));
-  // The last exchange of the last backward pass shares links with the gradients; before that
-  // nothing else is sent.
+  // The last exchange of the last backward pass shares links with the gradients. Before it, nothing
+  // else is sent.
   EXPECT_GE(length(with.steps[1]), length(without.steps[1]) + 8 * ring_of(2, 100'000));
   EXPECT_EQ(with.bytes - without.bytes, 3 * 3 * 3 * (4 * Bytes(400'000)) * 4)
       << "3 steps, passes, exchanges; each of 4 ranks sends what it reduces once, over 4 links";
@@ -111,8 +112,8 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
 
 TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
   const Kept without = simulated(read(4, ""));
-  // At 1/2 and at the end of the forward pass: the first is hidden by 3 ms of computation, the
-  // second by nothing.
+  // The exchanges start in the middle and at the end of the forward pass. 3 ms of computation hide
+  // the first one, and nothing hides the second.
   const Kept with =
       simulated(read(4, tensor(4, 1, "", "bytes: 400000 per_forward: 2 overlaps: true")));
   ASSERT_LT(ring_of(4, 100'000), core::milliseconds(3));
@@ -120,8 +121,8 @@ TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
 }
 
 TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
-  // Groups of two pairs of hosts, which share no port with another group: what overlaps is only on
-  // the same hosts.
+  // There are two groups of two hosts, which share no port. So only exchanges of the same hosts can
+  // overlap.
   const std::string one =
       "communicator { name: \"x\" size: 2 exchange { bytes: 400000 per_forward: 1 overlaps: true } "
       "exchange { bytes: 400000 per_forward: 1 overlaps: true } }";
@@ -138,7 +139,8 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
   EXPECT_LT(both, 2 * ring_of(2, 100'000)) << "and fill each other's gaps";
 }
 
-/// Both groups of four GPUs of one machine at once: on its NVSwitch they do not share a link.
+/// Both groups of four GPUs of a machine communicate at the same time. On its NVSwitch they share
+/// no link.
 TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
   const core::Library& library = test::shipped_library();
   for (const char* const collective :
@@ -163,8 +165,8 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
       const Time alone =
           sim::run_alone(with->plan.collective(with->plan.exchanges[0]), core::NetworkModel::kFifo)
               .end;
-      // Not all ranks are through at the same moment, and each goes on when it is: a little is
-      // gained or lost.
+      // Not all ranks finish at the same time, and each continues when it has finished. The total
+      // time therefore deviates a little.
       const Time took = length(simulated(with).steps[1]) - length(none.steps[1]);
       EXPECT_NEAR(static_cast<double>(took.count()), static_cast<double>(3 * alone.count()),
                   0.04 * static_cast<double>(3 * alone.count()))
@@ -175,7 +177,7 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
 
 TEST(Exchanges, BesideGradientsOnTheSameLinksSlowThem) {
   const Kept alone = simulated(read(4, "", "", "", "forward_ms: 6"));
-  // The end of the backward pass: the last pack and the exchange start together.
+  // At the end of the backward pass, the last pack and the exchange start together.
   const Kept both = simulated(read(4, tensor(4, 1, "", "bytes: 4000000 per_backward: 1")));
   const auto took = [](const Kept& kept) {
     return kept.packs.back().end - kept.packs.back().last_start;
@@ -201,8 +203,8 @@ TEST(SplitModel, GradientsAreReducedAmongThoseOfTheSamePart) {
   }
 }
 
-/// Whatever the groups, with noise: everything ends, the critical path explains the step, and the
-/// run is the same again.
+/// With random groups and noise, every run must complete, the critical path must explain the step
+/// time, and a repeated run must be identical.
 TEST(Communicators, OfAnyKindEndAndAreExplained) {
   core::Random random(5);
   const char* const collectives[] = {"ALL_REDUCE", "REDUCE_SCATTER", "ALL_GATHER",

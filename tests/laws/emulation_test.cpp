@@ -1,6 +1,6 @@
-// The emulated network and devices, driven by a clock that stands still while something is done,
-// are a simulation: of the same model as the simulator's, written another way. They must agree to
-// the last picosecond.
+// The emulated network and devices form a simulation if they run with a clock that stands still
+// while work is done. The emulation implements the simulator's model independently, so both must
+// agree to the picosecond.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using core::Rank;
 using core::Time;
 using Clock = real::Timers::Clock;
 
-/// Between processes that are not: hands a piece to the worker that it is for, at once.
+/// A transport between workers in one process, which delivers each piece immediately.
 class Wire : public real::Transport {
  public:
   Wire(const core::Group& group, std::int32_t worker, std::vector<std::unique_ptr<Wire>>& all)
@@ -72,7 +72,7 @@ class Wire : public real::Transport {
   std::vector<real::Channel> slots_;
 };
 
-/// What a worker process is made of, but for the clock, which all share.
+/// The parts of a worker process. All workers share one clock.
 struct Worker : real::InterpreterListener {
   Worker(const core::Plan& plan, Wire& wire, real::Timers& t, const real::TimeScale& scale)
       : timers(t),
@@ -117,7 +117,7 @@ struct Emulation {
       workers[w]->interpreter.open({0, 0}, collective, real::Operation::kSum, ranks[w], buffers[w]);
   }
 
-  /// When each rank is through.
+  /// Returns the time at which each rank completes.
   std::vector<Time> run(const std::vector<Time>& start) {
     for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
       timers.at(Clock::time_point(kScale.here(start[r])), [this, r] {
@@ -151,7 +151,7 @@ struct Emulation {
   [[nodiscard]] std::size_t worker_of(Rank rank) const {
     return static_cast<std::size_t>(collective.group.device(rank).worker);
   }
-  /// What goes over no link, such as slots that are free again, takes no time.
+  /// Data that crosses no link, such as freed slots, takes no time.
   void go_on() {
     for (bool busy = true; busy;) {
       busy = false;
@@ -165,7 +165,7 @@ struct Emulation {
     }
   }
 
-  /// A picosecond of the scenario is a nanosecond of the clock, so that nothing is rounded.
+  /// A picosecond of the scenario is a nanosecond of the clock, so nothing is rounded.
   static constexpr real::TimeScale kScale{1000};
   const core::Collective& collective;
   Clock::time_point clock{};
@@ -182,9 +182,9 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
        {std::pair{1, 4}, std::pair{3, 1}, std::pair{8, 1}, std::pair{2, 4}}) {
     core::Network network{core::Network::Kind::kOneSwitch, core::bandwidth_from_gb_per_s(1.25),
                           core::microseconds(50), "test"};
-    // A sender that copies nothing has its buffer back at the moment when the message reaches its
-    // first link. What its lane does then comes to that link at the same moment, unless that is at
-    // once.
+    // A sender that does not copy gets its buffer back when the message reaches its first link. The
+    // next message of the sender's lane then reaches the link at the same moment, unless sending a
+    // message takes time.
     core::HostTransportSettings settings;
     settings.threads = 1;
     if (GetParam() != core::HostLibrary::kMpi)
@@ -196,7 +196,8 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
         core::Strategy strategy = core::Strategy::for_algorithm(algorithm);
         strategy.staging = staging;
         if (!core::problems_of(strategy, cluster).empty()) continue;
-        // Channels of several devices hand a host's links messages at the same moment.
+        // Here the channels of several devices start messages on a host's links at the same moment,
+        // and their order is not part of the model.
         const bool ties = network.host && settings.send_us_per_message == std::nullopt &&
                           algorithm == AlgorithmChoice(BaseAlgorithm::kNccl) &&
                           staging == core::Staging::kViaHost;
@@ -207,10 +208,10 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
           plan.packs.push_back(plan.pack_of(
               {}, core::make_all_reduce(cluster, strategy, core::DataType::kFloat32, elements, 0)));
           const core::Collective& collective = plan.collective(plan.packs.back());
-          // Uneven starts: which of two messages that come at the same moment goes first is not
-          // part of the model. (Ranks that double recursively end their first hops at the same
-          // moment whatever their starts: there, when one of them is through is compared, not
-          // which.)
+          // The ranks start at different times, because the order of two messages that arrive at
+          // the same moment is not part of the model. With recursive doubling, ranks end their
+          // first hops at the same moment whatever their starts. So only the sorted end times are
+          // compared there, not which rank has which.
           core::Random random(static_cast<std::uint64_t>(elements));
           std::vector<Time> start;
           for (Rank r = 0; r < collective.schedule->ranks(); ++r)

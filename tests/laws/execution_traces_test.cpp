@@ -1,5 +1,6 @@
-// A training step that is exported and read again takes the same time, whatever the scenario: for
-// Chakra to the picosecond, for GOAL as far as messages without pipelining and slots do.
+// A training step takes the same time after it is exported and imported again. With Chakra, this
+// holds to the picosecond. With GOAL, it holds only approximately, because GOAL has no pipelining
+// and no slots.
 
 #include <gtest/gtest.h>
 
@@ -161,7 +162,7 @@ TEST(ExecutionTraces, AChakraTraceOfAStepTakesItsTime) {
     Exported exported(scenario);
     const Scenario again = exported.chakra(scenario);
     ASSERT_TRUE(again.plan.graph);
-    // With NCCL's own times the difference is up to 0.8 %, for a reason that is not yet known.
+    // With NCCL's own times, the difference is up to 0.8 %. The cause is unknown.
     const bool nccl = one.text.find("algorithm: \"nccl") != std::string::npos;
     const auto expected = static_cast<double>(step_time(scenario).count());
     EXPECT_NEAR(static_cast<double>(step_time(again).count()), expected,
@@ -176,7 +177,7 @@ TEST(ExecutionTraces, AGoalScheduleOfAStepTakesItsTime) {
     Exported exported(scenario);
     const Scenario again = exported.goal(scenario);
     ASSERT_TRUE(again.plan.graph);
-    // GOAL has NCCL's collectives as rings.
+    // GOAL schedules contain NCCL's collectives as rings.
     simulate_as_rings(scenario);
     const auto expected = static_cast<double>(step_time(scenario).count());
     EXPECT_NEAR(static_cast<double>(step_time(again).count()) / expected, 1, 0.02);

@@ -1,5 +1,5 @@
-// Packing as other frameworks do it: their buckets against the same packs said otherwise, and who
-// waits for whom.
+// The packing of other frameworks. The buckets are compared with the same packs given by other
+// fields, and the tests check which parts of a step wait for which.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ struct Kept : core::DeafSink {
   std::vector<core::PackRecord> packs;
 };
 
-/// Gradients of 4,000,000, 2,000,000 and 2,800,000 bytes, which four ranks cut evenly, created in
-/// this order and ready in the opposite one.
+/// Returns a scenario with gradients of 4,000,000, 2,000,000 and 2,800,000 bytes, which four ranks
+/// divide evenly. The gradients are created in this order and ready in the reverse order.
 core::Expected<core::Scenario> read(const std::string& strategy) {
   return core::read_scenario(
       "cluster { workers { machine: \"host\" count: 4 } network { kind: ONE_SWITCH latency_us: 7 } "
@@ -89,9 +89,9 @@ TEST(PytorchDdp, HasBucketsOfItsOwnDefaults) {
               ElementsAre(kC, kB + kA));
 }
 
-// What PyTorch reduced in a step of ResNet-50 on two A100: "In msg nelems" of its all-reduces.
-// SOURCE: facebookresearch/HolisticTraceAnalysis, tests/data/nccl_parser_config/nccl_data.json.gz
-// (a trace of Kineto).
+// The sizes that PyTorch reduced in a step of ResNet-50 on two A100: "In msg nelems" of its
+// all-reduces. SOURCE: facebookresearch/HolisticTraceAnalysis,
+// tests/data/nccl_parser_config/nccl_data.json.gz (a trace of Kineto).
 TEST(PytorchDdp, HasTheBucketsOfARealRun) {
   const auto scenario = core::read_scenario(
       "cluster { workers { machine: \"dgx-a100\" replicas: 2 } } workload { model: "
@@ -121,8 +121,8 @@ TEST(DeepSpeed, ReducesABucketWhenTheNextGradientDoesNotFit) {
   EXPECT_THAT(pack_bytes("deepspeed {}"), ElementsAre(kC + kB + kA));
   const std::string buckets = "deepspeed { reduce_bucket_size: 1200010 overlap_comm: true }";
   EXPECT_THAT(pack_bytes(buckets), ElementsAre(kC + kB, kA));
-  // Bucket 0 is full when b is ready, 6 ms into the backward pass; but it leaves when a is, 3 ms
-  // later.
+  // Bucket 0 is full when b is ready, 6 ms into the backward pass. The bucket is reduced only when
+  // the next gradient, a, is ready 3 ms later.
   const Kept kept = simulated(buckets);
   EXPECT_EQ(kept.packs.front().ready, core::milliseconds(4 + 4 + 2 + 3));
 }
@@ -132,7 +132,8 @@ TEST(DeepSpeed, WithoutOverlapTheBackwardPassWaitsForEveryBucket) {
   const Kept overlapped = simulated(small + "overlap_comm: true }");
   const Kept waiting = simulated(small + "}");
   ASSERT_THAT(waiting.packs, SizeIs(testing::Ge(3u)));
-  // c leaves when b is ready; all of it hides behind a's 3 ms, or none.
+  // c is reduced when b is ready. With overlap, a's 3 ms hide all of it; otherwise nothing hides
+  // it.
   const core::PackRecord& c = overlapped.packs.front();
   ASSERT_LT(c.end - c.first_start, core::milliseconds(3));
   EXPECT_EQ(waiting.length(), overlapped.length() + (c.end - c.first_start));

@@ -1,6 +1,6 @@
-// Closed forms of the algorithms that work over two kinds of link, under the ideal network, to the
+// Closed forms of the algorithms that use two kinds of link, under the ideal network, to the
 // picosecond. Workers have GPUs on a switch (NVLink), a CPU behind a PCIe switch, and one network
-// card. Rounding as in closed_forms_test.cpp.
+// card. Rounding is the same as in closed_forms_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -23,10 +23,10 @@ using core::Staging;
 using core::Time;
 
 constexpr std::int64_t kItem = 4;                      // bytes of a float32
-constexpr std::int64_t kBroadcastElements = 512 << 8;  // of NCCL's broadcast chunk of 512 KiB
+constexpr std::int64_t kBroadcastElements = 512 << 8;  // in NCCL's broadcast chunk of 512 KiB
 
-/// What one message costs on a way: α + ⌈bytes · β⌉, several ways one after the other where it is
-/// staged.
+/// The cost of a message on a route: α + ⌈bytes · β⌉. If the message is staged, the costs of
+/// several stretches add up.
 struct Way {
   struct Stretch {
     Time alpha;
@@ -39,7 +39,8 @@ struct Way {
     for (const Stretch& s : stretches) sum += s.alpha;
     return sum;
   }
-  /// Time on the narrowest stretch; REQUIRES for more than one message in a row: a single stretch.
+  /// Returns the time on the wire. REQUIRES: if several messages follow each other, the route has a
+  /// single stretch.
   [[nodiscard]] Time wire(std::int64_t elements) const {
     Time sum;
     for (const Stretch& s : stretches) sum += core::transfer_time(Bytes(elements * kItem), s.rate);
@@ -54,7 +55,7 @@ struct Shape {
   int workers = 1;
   int gpus = 1;
 };
-/// For gtest, which would print the bytes.
+/// Prints a shape for GoogleTest, which would otherwise print its bytes.
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << shape.workers << " x " << shape.gpus;
 }
@@ -69,8 +70,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
   [[nodiscard]] int workers() const { return GetParam().workers; }
   [[nodiscard]] int gpus() const { return GetParam().gpus; }
 
-  // The ways of test::switch_machine: NVLink at the full rate; PCIe at a third of it, two links of
-  // half the latency.
+  // The routes of test::switch_machine. NVLink has the full rate. PCIe has a third of it, and two
+  // links with half the latency each.
   [[nodiscard]] Way nvlink() const { return {{{half() + half(), rates_.link}}}; }
   [[nodiscard]] Way gpu_to_host() const { return {{{half() + half(), pcie()}}}; }
   [[nodiscard]] Way host_to_host() const { return {{{4 * half() + network_latency_, pcie()}}}; }
@@ -93,7 +94,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     const std::int64_t c = ceil_div(e, n);
     return e == 0 ? Time() : 2 * (n - 1) * way.message(c) + (n - 1) * add(c);
   }
-  /// NCCL as one channel: loops of at most 1 MiB per message, one after the other.
+  /// Returns the time of NCCL's ring with one channel, which runs loops of at most 1 MiB per
+  /// message in sequence.
   [[nodiscard]] Time nccl_ring(std::int64_t e) const {
     constexpr std::int64_t kSlice = 1 << 18;
     const std::int64_t loop = std::min(ceil_div(e, gpus()), kSlice) * gpus();
@@ -104,7 +106,7 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     }
     return sum;
   }
-  /// All messages but the last are full; the chain is full after n - 2 of them.
+  /// All messages but the last have the full size. The pipeline is full after n - 2 messages.
   [[nodiscard]] Time nccl_broadcast(std::int64_t e) const {
     if (e == 0 || gpus() == 1) return Time();
     const core::EvenCut cut{e, ceil_div(e, kBroadcastElements)};
@@ -128,14 +130,15 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
     return run.end;
   }
 
-  /// Nothing, one, around the ranks, primes (those are one broadcast message), 64 MiB.
+  /// Returns sizes in elements: zero, one, some around the number of ranks, primes (which are one
+  /// broadcast message), and 64 MiB.
   [[nodiscard]] std::vector<std::int64_t> sizes() const {
     const std::int64_t n = workers() * gpus();
     return {0, 1, n - 1, n, n + 1, gpus() * 9'973, 99'991, 16'777'216};
   }
 
-  /// After a ring whose chunks differ in length the leader may be through before the others: then
-  /// the form of what follows it is the most it can take.
+  /// If the chunks of a ring differ in length, the leader may finish before the other ranks. Then
+  /// the form is an upper bound.
   void expect_after_ring(Time simulated, Time form, std::int64_t e) const {
     if (e % gpus() == 0) {
       EXPECT_EQ(simulated.count(), form.count()) << e << " elements";
@@ -198,8 +201,8 @@ TEST_P(HierarchicalForm, NcclThenRecursiveDoubling) {
   }
 }
 
-/// Leaders send a piece to every worker's host: W - 1 over the network, their own over PCIe
-/// meanwhile.
+/// Each leader sends a piece to every worker's host. W - 1 pieces go over the network, and at the
+/// same time its own piece goes over PCIe.
 TEST_P(HierarchicalForm, NcclThenPscpu) {
   if (workers() == 1) return;
   for (const std::int64_t e : sizes()) {
@@ -216,7 +219,7 @@ TEST_P(HierarchicalForm, NcclThenPscpu) {
   }
 }
 
-/// G GPUs to their host, hosts shuffle over s of them, each host to its G GPUs.
+/// G GPUs send to their host, the hosts shuffle over s of them, and each host sends to its G GPUs.
 TEST_P(HierarchicalForm, PscpuThenPscpu) {
   for (const int shards : {1, 2, workers()}) {
     if (shards > workers()) continue;
@@ -238,9 +241,9 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
   }
 }
 
-/// Every GPU to every gathering host. The port of a gathering host's card is the bottleneck: G(W -
-/// 1) pieces in, as many out. Exact with one GPU per worker, and with two workers; else cards
-/// collide, and it is the least.
+/// Every GPU sends to every gathering host. The bottleneck is the port of a gathering host's card,
+/// with G(W - 1) pieces in and as many out. The form is exact with one GPU per worker and with two
+/// workers. Otherwise messages collide at cards, and the form is a lower bound.
 TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
   if (workers() == 1) return;
   const std::int64_t w = workers(), g = gpus();

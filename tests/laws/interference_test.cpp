@@ -1,5 +1,5 @@
-// Computation and communication that take from each other: what is off changes nothing, what is on
-// only slows, by closed forms and by what the timeline itself says of who held what.
+// Interference between computation and communication. Turned off, it changes nothing; turned on, it
+// only slows. The tests compare closed forms, and the resources that each span of a timeline holds.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using core::SpanKind;
 using core::Time;
 using core::TrackKind;
 
-/// All of a run.
+/// All spans and records of a run.
 struct KeptSpans : core::Summary {
   void track(const core::Track& track) override { tracks[track.id] = track; }
   void span(core::TrackId track, const Span& span) override { spans[track].push_back(span); }
@@ -47,7 +47,8 @@ std::string machine(const Box& box) {
       box.gpus - 1, box.memory_gb_per_s, box.multiprocessors, box.link_gb_per_s);
 }
 
-/// Two layers: b's gradients (8 MB) travel while a (3 ms) is computed.
+/// Returns a scenario with two layers. The gradients of b (8 MB) are reduced while a is computed
+/// for 3 ms.
 std::string scenario(const Box& box, const std::string& strategy = "channels: 4 bytes_per_pack: 1",
                      const std::string& run = "steps: 2",
                      const std::string& workload = "compute_bound_percent: 100") {
@@ -132,8 +133,8 @@ TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
 }
 
 TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
-  // A chunk of 4 MB is sent (read once), received, added and sent on … of two ranks: sent 1, added
-  // and sent on 4, received 3.
+  // An all-reduce of two ranks accesses memory 1 + 4 + 3 times per chunk of 4 MB: once to send it,
+  // 4 times to receive, add and forward it, and 3 times to receive the result.
   const KeptSpans kept =
       simulated_spans(scenario({.memory_gb_per_s = 500}, "channels: 1 bytes_per_pack: 1",
                                "steps: 2", "compute_bound_percent: 0"));
@@ -147,8 +148,8 @@ TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
       << "multiprocessors are not known: none are taken";
 }
 
-/// The other way about: NCCL's additions share the memory with what waits for it, and nothing with
-/// what does not.
+/// The reverse direction: NCCL's additions share memory bandwidth with memory-bound computation,
+/// and nothing with compute-bound computation.
 TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   const auto flight = [](const std::string& run, const std::string& workload) {
     const core::PackRecord b =
@@ -159,12 +160,12 @@ TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   };
   const Time alone = flight("interference: OFF", "");
   EXPECT_EQ(flight("", "compute_bound_percent: 100"), alone);
-  // Twice as long each: of the 4 MB in four slices one after the other, the link hides all but what
-  // is exposed of the last.
+  // Each addition takes twice as long. The 4 MB are added in four slices in sequence, and the
+  // transfers hide all but a part of the last one.
   EXPECT_GT(flight("", "compute_bound_percent: 0"), alone);
 }
 
-// --- laws ---
+// --- properties ---
 
 TEST(Interference, IsOffWhereFiguresAreMissingAndWhereItIsSaid) {
   const KeptSpans off =
@@ -210,8 +211,8 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
                   on = hosts("interference: ON");
   EXPECT_EQ(plain.steps()[0].end, off.steps()[0].end);
   EXPECT_EQ(plain.steps()[0].slowed, Time());
-  // Of b's 12 MB two thirds are sent and received twice over at 30 GB/s, and two thirds added at 10
-  // GB/s.
+  // Two thirds of b's 12 MB are sent and received, with two memory accesses each, at 30 GB/s. Two
+  // thirds are added at 10 GB/s.
   const Time bytes =
       core::transfer_time(8, core::Bytes(4'000'000), core::Bandwidth(30'000'000'000));
   const Time added =
@@ -221,9 +222,9 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   EXPECT_EQ(on.steps()[0].backward, core::milliseconds(11) + on.steps()[0].slowed);
 }
 
-// --- random ones, beside what the timeline says ---
+// --- random scenarios, compared with the timeline ---
 
-/// Of a lane's last step, by device and pack.
+/// The times for which a collective held its resources, by device and pack.
 struct Holding {
   Time start;
   std::vector<Time> lane_ends;
@@ -235,7 +236,7 @@ std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(
   for (const auto& [id, spans] : kept.spans) {
     const core::Track& track = kept.tracks.at(id);
     std::map<std::pair<std::int32_t, std::int32_t>, Time>
-        ends;  // a slot's lane is one lane of several packs
+        ends;  // a slot's lane serves one lane of each of several packs
     for (const Span& span : spans) {
       if (span.kind == SpanKind::kPackInFlight)
         all[{track.device, span.step, span.pack}].start = span.start;
@@ -247,8 +248,8 @@ std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(
   return all;
 }
 
-/// Every task of a pass ends at the first picosecond by which it has had the multiprocessor time
-/// that it needs.
+/// Every task of a pass must end at the first picosecond at which it has had its share of
+/// multiprocessor time.
 TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
   int slowed = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
@@ -286,7 +287,7 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
         const bool forward = span.kind == SpanKind::kFirstCompute;
         const Time alone = forward ? core::milliseconds(1) : backward[span.index];
         const auto missing = [&](Time end) {
-          // Changes of how many are held cut the time into pieces.
+          // The number of held multiprocessors changes at these times.
           std::map<Time, int> changes{{span.start, 0}, {end, 0}};
           for (const auto& [key, holding] : all) {
             if (std::get<0>(key) != track.device) continue;
@@ -316,7 +317,8 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
   EXPECT_GT(slowed, 500);
 }
 
-/// Nothing is ever computed faster than alone, and all that is longer is told.
+/// Computation is never faster than without communication, and the timeline reports the whole
+/// slowdown.
 TEST(Interference, NeverMakesComputationFasterAndTellsAllThatItTakes) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     core::Random random(seed + 1'000);
@@ -339,7 +341,8 @@ TEST(Interference, NeverMakesComputationFasterAndTellsAllThatItTakes) {
       const auto computed = [](const core::StepRecord& step) {
         return step.forward + step.backward + step.other_compute;
       };
-      // In later steps what a replica did ahead of the step is left out.
+      // In later steps, a replica that was ahead did some of the step's work before the step
+      // started, and this work is not counted.
       if (s == 0) {
         EXPECT_EQ(computed(slow) - slow.slowed, computed(alone)) << seed;
       }

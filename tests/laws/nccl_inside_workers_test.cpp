@@ -1,7 +1,6 @@
-// NCCL inside workers (nccl/…, BytePS's pushes and pulls) by its own choice and times: alone each
-// of its parts takes what `tutti perf` predicts for one node, to the picosecond; the whole takes
-// its parts one after the other; one worker for all, and steps told rather than simulated, say the
-// same.
+// NCCL inside workers (nccl/… and BytePS's pushes and pulls), with its own choice and times. A part
+// that runs alone takes the time that `tutti perf` predicts for one node, to the picosecond. The
+// whole takes the sum of its parts. Folded runs and runs with memoized steps give the same results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,13 +39,13 @@ std::string text(const Where& where, const std::string& variables, const std::st
   return test::scenario_on(where, variables, strategy, run);
 }
 
-/// On one node.
+/// Returns the predicted time on one node.
 Time predicted(const Where& where, std::int64_t bytes, CollectiveKind kind) {
   return core::time_from_us(predicted_us({where.machine, 1, where.gpus}, bytes, kind));
 }
 
-/// The parts of `collective` one after the other: NCCL's as predicted, the others run by
-/// themselves.
+/// Returns the sum of the times of the parts of `collective`: the predicted times of NCCL's parts,
+/// and the simulated times of the others.
 Time one_after_the_other(const core::Collective& collective, const Where& where,
                          core::NetworkModel model) {
   Time sum;
@@ -117,7 +116,8 @@ TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
   EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
   EXPECT_EQ(parts.all[2].collective.kind, CollectiveKind::kBroadcast);
   EXPECT_FALSE(parts.all[1].inside_workers || parts.all[3].inside_workers);
-  // One node of eight H100 with a switch that adds, which a broadcast has no use for.
+  // One node of eight H100 has a switch that adds. The all-reduce uses it, and the broadcast does
+  // not need it.
   const auto& all_reduce = parts.all[0].collective.nccl->choice;
   EXPECT_EQ(all_reduce->algorithm, nccl::Algorithm::kNvls);
   EXPECT_EQ(all_reduce->protocol, nccl::Protocol::kSimple);
@@ -126,7 +126,7 @@ TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
 
 TEST(NcclInsideWorkers, BytePsPushesByReduceScatterAndPullsByAllGather) {
   const Where where{"dgx-a100", 2, 4};
-  // 1,000,003 elements do not divide by four GPUs: what is left over goes along a chain.
+  // Four GPUs do not divide 1,000,003 elements. The remainder is sent along a chain.
   const std::string scenario_text =
       "cluster { workers { machine: \"dgx-a100\" count: 2 replicas: 4 } workers { machine: "
       "\"cpu-host\" count: 2 "
@@ -192,7 +192,7 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
       const Time one = predicted(where, bytes, CollectiveKind::kAllReduce);
       EXPECT_GE(both, one) << bytes << " " << model;
       EXPECT_LE(both, 2 * one) << bytes << " " << model;
-      // What the model says is narrow carries both.
+      // Both packs share the link that limits each of them.
       if (bytes == 1 << 28 && std::string_view(model) != "IDEAL") {
         EXPECT_GT(static_cast<double>(both.count()), 1.6 * static_cast<double>(one.count()))
             << model;
@@ -202,7 +202,7 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
 }
 
 TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
-  // 40 ms are computed while the large pack goes all the way.
+  // 40 ms of computation cover the whole transfer of the large pack.
   std::string on =
       text({"hgx-h100", 2, 8},
            "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),
@@ -321,7 +321,7 @@ TEST(NcclInsideWorkers, RingsAreToBeHadAndUnknownMachinesSaySo) {
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
   EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
-  // The schedule by itself, which is what rings are.
+  // The reference is the schedule run alone, which consists of rings.
   EXPECT_EQ(
       took(summary_of(rings).last_packs().front()),
       sim::run_alone(rings.plan.collective(rings.plan.packs.front()), core::NetworkModel::kFifo)

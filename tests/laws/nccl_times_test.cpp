@@ -1,6 +1,7 @@
-// NCCL's collectives in training steps: alone they take what `tutti perf` predicts of the same
-// choice, to the picosecond; beside each other no less than one alone and no more than one after
-// the other; one worker for all, and steps told rather than simulated, say the same.
+// NCCL's collectives in training steps. A pack that runs alone takes the time that `tutti perf`
+// predicts for the same choice, to the picosecond. Two packs at the same time take at least the
+// time of one, and at most the sum of both. Folded runs and runs with memoized steps give the same
+// results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +92,7 @@ TEST(NcclTimes, EveryCollectiveAloneTakesWhatPerfPredicts) {
   }
 }
 
-// --- a network that reduces (SHARP) ---
+// --- in-network reduction (SHARP) ---
 
 std::string reducing(const std::string& more = "") {
   return "nccl { set: \"NCCL_COLLNET_ENABLE=1\" " + more + " network: \"infiniband\" }";
@@ -125,7 +126,7 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
         EXPECT_EQ(took(summary.last_packs().front()),
                   core::time_from_us(by_network(where, algorithm, bytes).us()))
             << where.machine << " " << algorithm << " " << bytes;
-        // What nothing can beat takes into account that the network adds.
+        // The lower bound accounts for in-network reduction.
         EXPECT_LE(summary.info().communication_bound, took(summary.last_packs().front()))
             << algorithm << bytes;
         EXPECT_THAT(fmt::format("{}", fmt::join(summary.info().notes, "; ")),
@@ -135,8 +136,8 @@ TEST(NcclTimes, PacksByANetworkThatReducesTakeWhatPerfPredicts) {
   }
 }
 
-// Of S bytes and 8 nodes of 8 GPUs with a card each: by the network each card carries S/8 each way,
-// by rings 2 · 63/64 S/8.
+// S bytes on 8 nodes of 8 GPUs with a card each. With in-network reduction, each card carries S/8
+// per direction. With rings, it carries 2 · 63/64 S/8.
 TEST(NcclTimes, ANetworkThatReducesHalvesWhatCardsCarry) {
   const Where where{"hgx-h100", 8, 8};
   const std::int64_t bytes = 1 << 28;
@@ -167,7 +168,7 @@ TEST(NcclTimes, WithoutSuchANetworkTheVariableChangesNothing) {
   EXPECT_LT(step(reducing()), step("nccl { network: \"infiniband\" }"));
 }
 
-/// Two packs of the same size that are ready at once.
+/// Returns the time of two packs of the same size that are ready at the same time.
 Time both(const Where& where, std::int64_t bytes, const std::string& model) {
   const core::Summary summary = summary_of(test::read(
       text_on(where, variable("a", bytes) + variable("b", bytes),
@@ -192,7 +193,8 @@ TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
 }
 
 TEST(NcclTimes, TwoLargePacksShareTheLinks) {
-  // What the model says is narrow carries both: links of at least 0.8 of the time each.
+  // Both packs share the links that limit them. These links are busy for at least 0.8 of the time
+  // of each pack.
   for (const Where& where :
        {Where{"hgx-h100", 1, 8}, Where{"hgx-h100", 2, 8}, Where{"dgx-a100", 1, 8}}) {
     for (const char* model : {"FIFO", "FAIR"}) {
@@ -217,7 +219,7 @@ TEST(NcclTimes, OtherTrafficOnTheLinksHoldsAPackUp) {
     ASSERT_TRUE(scenario) << scenario.error().message();
     const auto& time = *scenario->plan.collective(scenario->plan.packs.front()).nccl;
     const Time took_there = took(summary_of(*scenario).last_packs().front());
-    // The cards' part of the work takes 1 / share as long, whether or not that is then the longest.
+    // The transfer over the cards takes 1 / share times as long, even if another part takes longer.
     const double cards = static_cast<double>(time.cards.count()) / share;
     const double longest = std::max(cards, static_cast<double>(time.work.count()));
     EXPECT_NEAR(static_cast<double>((took_there - time.launch - time.delay).count()), longest,
@@ -230,7 +232,7 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
        {Where{"hgx-h100", 4, 8}, Where{"dgx-a100", 8, 8}, Where{"dgx1-v100", 3, 8}}) {
     for (const char* run : {"FIFO", "FAIR", "FIFO nccl: CALIBRATED"}) {
       const int more =
-          std::string_view(run) == "FIFO" ? 0 : 4 * 3;  // elements that do not divide by the ranks
+          std::string_view(run) == "FIFO" ? 0 : 4 * 3;  // the ranks do not divide these elements
       const core::Scenario scenario = test::read(
           text_on(where,
                   variable("a", (1 << 22) + more, 1) + variable("b", (1 << 26) + more, 2) +
@@ -260,7 +262,7 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
       };
       const core::Scenario three = with(3);
       const auto& time = *three.plan.collective(three.plan.exchanges.front()).nccl;
-      // Groups of four GPUs each, on a switch where they have nothing in common.
+      // There are groups of four GPUs, which share no link on the switch.
       EXPECT_EQ(time.whole(), core::time_from_us(predicted_us(
                                   {"hgx-h100", 1, 4}, 8388608,
                                   three.plan.collective(three.plan.exchanges.front()).kind)));
@@ -292,8 +294,8 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   });
   const auto& time = *scenario.plan.collective(*large).nccl;
   const core::Summary summary = summary_of(scenario);
-  // The large pack travels while 20 ms are computed: of 132 multiprocessors its channels have
-  // theirs from launch to end.
+  // The large pack is in flight while 20 ms are computed. The pack's channels hold some of the 132
+  // multiprocessors from launch to end.
   const auto held = static_cast<core::Wide>((time.delay + time.work).count()) *
                     static_cast<core::Wide>(time.channels);
   const Time lost(static_cast<std::int64_t>((held + 131) / 132));

@@ -1,7 +1,7 @@
-// Nothing is faster than the links it goes over. On every machine that is shipped, for every
-// collective: NCCL's times are no shorter than the narrowest cut allows, without having been
-// capped; and no link of a simulated run is busy for longer than the run takes, whoever shares it,
-// by any network model.
+// No collective is faster than its links allow. On every shipped machine and for every collective,
+// NCCL's predicted times are at least the bound of the narrowest cut, and none of them has to be
+// raised to that bound. No link of a simulated run is busy for longer than the run, whatever
+// communicators share it, under every network model.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ constexpr std::pair<const char*, CollectiveKind> kKinds[] = {
     {"SCATTER", CollectiveKind::kScatter},
     {"SEND_RECEIVE", CollectiveKind::kSendReceive}};
 
-/// Those that NCCL's time model knows, which are all with GPUs but those whose GPUs are too old for
-/// it.
+/// Returns the machines that NCCL's time model supports: all machines with GPUs, except those with
+/// GPUs that are too old.
 std::vector<std::string> machines_with_times() {
   std::vector<std::string> known;
   for (const std::string& name : test::shipped_library().names(core::Library::Kind::kMachine)) {
@@ -59,7 +59,8 @@ core::Bandwidth ceiling(const core::MachineLink& link) {
   return std::max(link.bandwidth, link.nominal);
 }
 
-/// GB/s out of the GPU that has most, over all of its links at what their vendors state.
+/// Returns the bandwidth in GB/s out of the GPU with the highest bandwidth, over all its links at
+/// the rates that vendors state.
 double out_of_gpu(const core::Machine& machine) {
   double most = 0;
   for (const int gpu : machine.gpus()) {
@@ -78,8 +79,8 @@ double out_of_node(const core::Machine& machine) {
   return all;
 }
 
-/// Bytes that some GPU, and some node, has to send or get at least, whatever the algorithm and
-/// whether or not switches add.
+/// The minimum numbers of bytes that some GPU, and some node, has to send or receive, for any
+/// algorithm and with or without reduction in switches.
 struct Needs {
   double gpu = 0;
   double node = 0;
@@ -105,7 +106,8 @@ class PhysicalLimits : public testing::TestWithParam<std::string> {
   }
 };
 
-/// What NCCL runs on: a kind of machine, as many of it, as many of its GPUs, and what is set.
+/// The setting of NCCL: the kind of machine, the number of machines, the number of GPUs of each,
+/// and the variables.
 struct Case {
   std::shared_ptr<const core::Machine> machine;
   int nodes = 1;
@@ -122,9 +124,9 @@ std::string to_string(const Case& one) {
   return text;
 }
 
-/// Every collective of these sizes takes at least what a GPU's links and a node's cards need for
-/// its bytes; of cards no more count than there are channels of rings and trees, each of which
-/// leaves a node by one.
+/// Expects that every collective of these sizes takes at least the time that a GPU's links and a
+/// node's cards need for its bytes. At most one card per channel counts, because each channel of a
+/// ring or tree leaves a node through one card.
 void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_t>& sizes) {
   const core::Machine& machine = *one.machine;
   static const auto parameters = nccl::Parameters::load(test::shipped_library().folder());
@@ -153,7 +155,7 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
       bound.apply(*time);
       EXPECT_EQ(time->time.capped_at, "")
           << what << ": " << us << " us raised to " << time->time.us();
-      // The lower end of the error band, too, to a picosecond.
+      // The lower end of the error band must not violate the bound either, within a picosecond.
       const double low_us = time->time.us() * time->band.low + 1e-6;
       EXPECT_LE(time->band.low, 1) << what;
       if (comm->ranks > one.nodes) {
@@ -186,7 +188,8 @@ TEST_P(PhysicalLimits, NorWhereSomeOfANodesGpusTakePart) {
   const auto machine = test::shipped_machine(GetParam());
   const auto all = static_cast<int>(machine->gpus().size());
   for (const int nodes : node_counts()) {
-    // As many on every card: the time model takes cards to be used alike.
+    // Every card serves the same number of GPUs, because the time model assumes that all cards are
+    // used equally.
     for (const int gpus : {1, 2, all / 2}) {
       if (gpus * nodes < 2 || gpus < 1 || gpus == all) continue;
       expect_nothing_above_the_cut({machine, nodes, gpus},
@@ -208,7 +211,8 @@ TEST_P(PhysicalLimits, NorByFewChannelsOrOtherReleases) {
   }
 }
 
-/// Every replica of every group does `exchanges` in the forward pass.
+/// Returns a scenario in which every replica of every group takes part in `exchanges` in the
+/// forward pass.
 std::string scenario(const std::string& machine, int nodes, const std::string& network,
                      const std::string& communicators, const std::string& run,
                      const std::string& strategy = "algorithm: \"nccl\"") {
@@ -242,7 +246,8 @@ std::map<std::string, core::Bandwidth> ceilings(const core::Cluster& cluster) {
   return all;
 }
 
-/// No link is busy for longer than the run takes, nor has carried more than it can in that.
+/// Expects that no link is busy for longer than the run, and that no link has carried more than it
+/// can in that time.
 void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNever) {
   const core::Scenario read = test::read(text);
   const core::Summary summary = summary_of(read, folds);
@@ -250,7 +255,7 @@ void expect_possible(const std::string& text, sim::Folds folds = sim::Folds::kNe
   ASSERT_FALSE(summary.busiest_links().empty()) << text;
   for (const core::LinkRecord& link : summary.busiest_links()) {
     EXPECT_LE(link.busy, summary.length()) << link.name << "\n" << text;
-    // The ideal network does not know what lies between ports, and says so where that matters.
+    // The ideal network models only ports, and notes this when other links matter.
     if (read.run.network_model == core::NetworkModel::kIdeal) continue;
     EXPECT_LE(core::transfer_time(link.bytes, most.at(link.name)), summary.length())
         << link.name << "\n"
@@ -292,7 +297,8 @@ TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
   for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       for (const char* network : {kOneSwitch, kRails}) {
-        // Experts among neighbours and across nodes, gradients among all, at once and in two steps.
+        // Exchanges of experts among neighbours and across nodes, and of gradients among all,
+        // overlap in two steps.
         std::string groups =
             group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
             group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +
@@ -321,7 +327,7 @@ TEST(PhysicalLimitsTogether, FoldedRunsAndMessages) {
   }
 }
 
-/// The longest time for which a link of that kind was busy, in parts of the run.
+/// Returns the longest time for which a link of this kind was busy, as a share of the run.
 double busiest(const core::Summary& summary, LinkKind kind) {
   double most = 0;
   for (const core::LinkRecord& link : summary.busiest_links()) {
@@ -339,16 +345,15 @@ TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRai
                                           "algorithm: \"nccl\" nccl { " + nccl + " }")));
   };
   EXPECT_EQ(busiest(by(""), LinkKind::kSocket), 0);
-  // Without PXN every GPU has its own card, and what arrives on another rail than the receiver's
-  // crosses its sockets.
+  // Without PXN, every GPU uses its own card. A message that arrives on another rail than the
+  // receiver's crosses the sockets.
   EXPECT_GT(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 0.5);
   EXPECT_LE(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 1);
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
 }
 
 TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
-  // Cards of 50 GB/s behind two lanes of PCIe, which no kind of machine has that the model was
-  // fitted to.
+  // The cards of 50 GB/s are behind two lanes of PCIe. The model was fitted to no such machine.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
   std::string text = (*file)->text;
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";

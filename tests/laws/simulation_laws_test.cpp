@@ -1,4 +1,6 @@
-// What must hold for every algorithm on every cluster under every network model.
+// Properties of simulations that must hold for every algorithm, on every cluster and under every
+// network model: conservation of bytes, lower bounds, determinism, and agreement with other
+// simulators.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +68,7 @@ std::vector<std::shared_ptr<const Cluster>> clusters() {
   return all;
 }
 
-/// Calls `visit` with every algorithm's all-reduce that the cluster can do.
+/// Calls `visit` with the all-reduce of every algorithm that the cluster supports.
 template <class Visit>
 void for_each_collective(const Cluster& cluster, std::int64_t elements, Visit visit) {
   for (const std::string& name : core::algorithm_names()) {
@@ -98,13 +100,13 @@ TEST(Law, NothingIsEverBelowTheLowerBound) {
   }
 }
 
-/// Every byte that a part receives it passes on or keeps: into a switch as much as out of it, over
-/// all links; and a device's links carry what its steps send and receive.
+/// A switch sends exactly the bytes that it receives, summed over all links. The links of a device
+/// carry the bytes that its steps send and receive.
 TEST(Law, BytesAreConservedAtEveryPart) {
   for (const auto& cluster : clusters()) {
     for_each_collective(*cluster, 100'003,
                         [&](const Collective& collective, const std::string& what) {
-                          std::map<core::PartId, std::int64_t> balance;  // in minus out
+                          std::map<core::PartId, std::int64_t> balance;  // bytes in minus bytes out
                           for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
                             for (core::Lane l = 0; l < collective.schedule->lanes(r); ++l) {
                               for (std::int64_t i = 0; i < collective.schedule->steps(r, l); ++i) {
@@ -145,8 +147,7 @@ TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
 }
 
 TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
-  // Where the ports at the ends are all there is, both are the same; further links can only add
-  // waiting.
+  // If there are only ports at the ends, both models agree. Further links can only add waiting.
   for (const int n : {2, 3, 8}) {
     const auto cluster = test::plain_cluster(n);
     for_each_collective(*cluster, 10'007,
@@ -158,7 +159,7 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
   }
 }
 
-/// Where nobody meets anybody on a link, sharing and serving in order are the same.
+/// If no two messages meet on a link, sharing a link and serving messages in order are the same.
 TEST(Law, ARingTakesTheSameWhetherLinksAreSharedOrServeInOrder) {
   for (const int n : {2, 3, 8, 13}) {
     for (const std::int64_t elements :
@@ -251,17 +252,17 @@ TEST(Law, TheTrailDoesNotDisturbTheRun) {
   }
 }
 
-// --- what other simulators say of the same rings ---
+// --- results of other simulators for the same rings ---
 
-/// Ring all-reduce over links of 25 GB/s and 1 us, adding free. The peers' common scenario:
-/// ASTRA-sim, LogGOPSim and SimGrid were run on it (docs/validation.md).
+/// A ring all-reduce over links of 25 GB/s and 1 us, with free additions. ASTRA-sim, LogGOPSim and
+/// SimGrid were measured with this scenario (docs/validation.md).
 struct PeerCase {
   int ranks;
   std::int64_t mebibytes;
-  double seconds;  ///< the exact answer, 2(N - 1)(1 us + floor(S/N) / 25 GB/s), which all of them
-                   ///< meet to 2·10⁻⁴
+  double seconds;  ///< exact result 2(N - 1)(1 us + floor(S/N) / 25 GB/s), which all three meet
+                   ///< within 2·10⁻⁴
 };
-/// For gtest, which would print the bytes.
+/// Prints a case for GoogleTest, which would otherwise print its bytes.
 void PrintTo(const PeerCase& c, std::ostream* out) {
   *out << c.ranks << " ranks, " << c.mebibytes << " MiB";
 }
@@ -290,8 +291,8 @@ TEST_P(PeerRing, TakesWhatTheyAndTheExactAnswerSay) {
   EXPECT_NEAR(static_cast<double>(end.count()) * 1e-12, c.seconds, 1e-4 * c.seconds);
 }
 
-/// The same ring with rank i starting (1 + (i · 7919 mod 2000)) us late: the latest start, then as
-/// before.
+/// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The total time increases by
+/// the latest start.
 TEST_P(PeerRing, TakesTheLatestStartLongerWhenRanksStartStaggered) {
   const PeerCase c = GetParam();
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());

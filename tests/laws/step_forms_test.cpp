@@ -1,5 +1,5 @@
-// What a training step takes by its closed form, to the picosecond: computation, and communication
-// where it is exposed.
+// The closed form of a training step's time, to the picosecond: computation plus exposed
+// communication.
 
 #include <gtest/gtest.h>
 
@@ -18,14 +18,14 @@ using testing::ElementsAre;
 using core::Bytes;
 using core::Time;
 
-/// What a test looks at.
+/// The parts of a run that the tests check.
 struct Kept : core::DeafSink {
   void begin(const core::RunInfo& run) override { info = run; }
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void link(const core::LinkRecord& link) override { bytes += link.bytes; }
   core::RunInfo info;
   std::vector<core::StepRecord> steps;
-  Bytes bytes;  ///< over all links
+  Bytes bytes;  ///< sum over all links
 };
 
 core::Expected<core::Scenario> read(const std::string& workload, const std::string& strategy,
@@ -67,8 +67,8 @@ constexpr std::int64_t kElements = 1'500'012;
 
 // --- gradient accumulation ---
 
-/// A step of N micro-batches takes N forward and backward passes and N - 1 additions of all
-/// gradients, 3 passes over them each; everything else as with one.
+/// A step of N micro-batches has N forward and backward passes, and N - 1 additions of all
+/// gradients with 3 memory passes each. Everything else is the same as with one micro-batch.
 TEST(MicroBatches, AddTheirPassesAndNothingElse) {
   const std::string times = "forward_ms: 4 update_ms: 1";
   const Time pass = core::milliseconds(4 + 3 + 2);
@@ -95,8 +95,8 @@ TEST(MicroBatches, AddGradientsInTheTimeThatIsGiven) {
             length(simulated(times + " accumulate_ms: 0").steps[0]) + 4 * core::microseconds(500));
 }
 
-/// Communication of the first layers' gradients hides behind the last backward pass only, however
-/// many there are.
+/// For any number of micro-batches, only the last backward pass hides communication of the
+/// gradients.
 TEST(MicroBatches, HideCommunicationInTheLastBackwardPassOnly) {
   const std::string apart = "bytes_per_pack: 1";  // each gradient in a pack of its own
   const Kept one = simulated("", apart);
@@ -136,13 +136,13 @@ TEST(MicroBatches, MistakesAreReported) {
 
 // --- gradients in a narrower type ---
 
-/// All gradients in one pack, nothing hidden: a step is computation, copies, conversions, and the
-/// collective of half the bytes.
+/// All gradients are in one pack, and nothing is hidden. So a step takes the computation, the
+/// copies, the conversions, and the collective of half the bytes.
 TEST(Compression, OfOnePackHasAClosedForm) {
   const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
   const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
-  // What travels is the same as if gradients were computed in float16, so that is what the rest
-  // takes.
+  // The transfer is the same as with gradients that are computed in float16, so that run gives the
+  // time of everything but the conversions.
   const Kept half = simulated("gradient_type: FLOAT16 update_ms: 1", pack);
   const Time half_copies = 2 * core::transfer_time(Bytes(2 * kElements), copy);
   const auto convert = [&](std::int64_t elements) {

@@ -1,6 +1,6 @@
-// TensorFlow's runtime collectives: their times under the ideal network, to the picosecond, and the
-// bytes that they put on every link, against the forms of docs/algorithms.md. Rounding as in
-// closed_forms_test.cpp.
+// The collectives of TensorFlow's runtime. The times of collectives under the ideal network, to the
+// picosecond, and the bytes on every link are compared with the forms of docs/algorithms.md.
+// Rounding is the same as in closed_forms_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_P(TensorFlowForm, OneRing) {
   }
 }
 
-/// They share the port, and the device that adds.
+/// The rings share the port, and the device that adds.
 TEST_P(TensorFlowForm, SeveralRingsTakeNoLongerThanOneAfterTheOtherAndNoLessThanOne) {
   for (const int k : {2, 3}) {
     for (const std::int64_t e : {std::int64_t{16} * n() * k, std::int64_t{1'000'003}}) {
@@ -98,8 +98,8 @@ TEST_P(TensorFlowForm, Gather) {
   }
 }
 
-/// Every task is one device, so there is one tree. A device sends to those below it through its one
-/// port, in their order.
+/// Every task has one device, so there is only one tree. A device sends to its children in order,
+/// through its one port.
 TEST_P(TensorFlowForm, TreeBroadcast) {
   for (const Rank root : {0, n() / 2, n() - 1}) {
     const core::BroadcastTree tree{n(), root};
@@ -132,7 +132,7 @@ struct Shape {
   int workers = 1;
   int gpus = 1;
 };
-/// For gtest, which would print the bytes.
+/// Prints a shape for GoogleTest, which would otherwise print its bytes.
 void PrintTo(const Shape& shape, std::ostream* out) {
   *out << shape.workers << " x " << shape.gpus;
 }
@@ -169,9 +169,9 @@ class TensorFlowLinks : public testing::TestWithParam<Shape> {
   core::Cluster cluster_;
 };
 
-/// Rank p sends every chunk in either pass, but p + 1 in the first, which it finishes, and p + 2 in
-/// the second, whose way ends behind it. With n full chunks of C that is the 2(n - 1)·C of the cost
-/// summary.
+/// In the first pass, rank p sends every chunk except p + 1, which it finishes. In the second pass,
+/// it sends every chunk except p + 2, whose path ends at rank p. With n full chunks of C elements,
+/// these are the 2(n - 1)·C of the cost summary.
 TEST_P(TensorFlowLinks, WhatARankSendsInARingReduceIsOnItsLinks) {
   for (const std::int64_t e : {std::int64_t{1}, std::int64_t{16} * n(), std::int64_t{1'000'003}}) {
     const std::int64_t chunk = core::aligned_chunk(e, n(), kItem, 64);
@@ -220,8 +220,8 @@ TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceWhereverItBegins) {
   }
 }
 
-/// GPU → host, request and network, host → GPU, one after the other. One GPU per worker, so that
-/// every hop is such a one.
+/// A hop has three stages in sequence: from the GPU to the host, the request and the network, and
+/// from the host to the GPU. With one GPU per worker, every hop is of this kind.
 TEST_P(TensorFlowLinks, AHopOverTheNetworkIsAskedForAndStagedOnBothSides) {
   if (gpus() > 1) return;
   const Time half(rates_.latency.count() / 2);

@@ -1,4 +1,4 @@
-// All-to-alls whose blocks are not full, and differ from step to step: experts.
+// All-to-alls of experts, whose blocks are not full and have different sizes in each step.
 
 #include "core/strategy/varying_sizes.h"
 
@@ -77,7 +77,7 @@ TEST(VaryingSizes, TheirSchedulesAreProved) {
   }
 }
 
-/// What a test looks at.
+/// The parts of a run that the tests check.
 struct KeptLengths : core::DeafSink {
   void step(const core::StepRecord& step) override { lengths.push_back(step.end - step.start); }
   void link(const core::LinkRecord& link) override { bytes += link.bytes; }
@@ -85,7 +85,7 @@ struct KeptLengths : core::DeafSink {
   core::Bytes bytes;
 };
 
-/// Two groups of eight experts on the GPUs of two machines.
+/// Returns a scenario with two groups of eight experts on the GPUs of two machines.
 core::Expected<core::Scenario> experts(const std::string& exchange, const std::string& run) {
   const core::Library& library = test::shipped_library();
   return core::read_scenario(

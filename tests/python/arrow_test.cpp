@@ -21,7 +21,7 @@ std::shared_ptr<const Table> small_table() {
   return std::make_shared<const Table>(std::move(columns));
 }
 
-/// A consumer of the C stream interface that copies nothing and releases everything.
+/// A consumer of the Arrow C stream interface, which copies nothing and releases everything.
 class Consumer {
  public:
   explicit Consumer(std::shared_ptr<const Table> table) {
@@ -89,7 +89,7 @@ TEST(ArrowStream, LivesAfterTableAndStreamAreGone) {
   ArrowArray batch{};
   ASSERT_EQ(stream.get_next(&stream, &batch), 0);
   stream.release(&stream);
-  // The consumer may move a child out and release the rest.
+  // The consumer may move a child array out and release the rest.
   ArrowArray moved{};
   std::memcpy(&moved, batch.children[0], sizeof moved);
   batch.children[0]->release = nullptr;

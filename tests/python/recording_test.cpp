@@ -13,7 +13,7 @@
 namespace tutti::python {
 namespace {
 
-/// A small run with messages: four hosts, a ring, two packs.
+/// A small run with messages: four hosts, a ring and two packs.
 constexpr const char* kScenario = R"(
 cluster {
   workers { machine: "cpu-host" count: 4 }
@@ -71,7 +71,8 @@ TEST_F(RecordedRun, ReplaysWhatTheRunWrote) {
   ASSERT_TRUE(reader);
   Recording read;
   ASSERT_TRUE(reader->replay(read));
-  // A file has spans by block and a run by time: so both by way of a file.
+  // A file orders spans by block and a run orders them by time. So both are compared through a
+  // file.
   const auto again = recording.reader();
   ASSERT_TRUE(again);
   Recording twice;
@@ -95,7 +96,8 @@ TEST_F(RecordedRun, EveryMessageKnowsItsSender) {
   const auto& sent = numbers<std::int64_t>(messages, "sent_ps");
   const auto& received = numbers<std::int64_t>(messages, "received_ps");
   const auto& bytes = numbers<std::int64_t>(messages, "bytes");
-  // 2 steps of 2 packs by a ring of 4: each rank receives 2 (4 - 1) messages.
+  // In each of 2 steps, 2 packs are reduced by a ring of 4 ranks: each rank receives 2 (4 - 1)
+  // messages per pack.
   ASSERT_EQ(messages.rows(), 2U * 2 * 4 * 6);
   std::int64_t all_bytes = 0;
   for (std::size_t m = 0; m < sent.size(); ++m) {
@@ -103,7 +105,8 @@ TEST_F(RecordedRun, EveryMessageKnowsItsSender) {
     ASSERT_GT(received[m], sent[m]);
     all_bytes += bytes[m];
   }
-  // Each pack crosses 2 (n - 1) times, whatever its chunks: 4001 elements of 4 bytes, two steps.
+  // Each pack crosses the ring 2 (n - 1) times, whatever its chunks are. There are 4001 elements of
+  // 4 bytes and two steps.
   EXPECT_EQ(all_bytes, 2 * 4001 * 4 * 2 * 3);
 }
 
@@ -133,7 +136,7 @@ TEST(Recording, TracksOfAnyNumbersBecomeIndices) {
   core::Span span;
   span.peer = 7;
   recording.span(3, span);
-  span.peer = 9;  // not recorded
+  span.peer = 9;  // a track that is not recorded
   recording.span(7, span);
   recording.end();
   EXPECT_THAT(numbers<std::int32_t>(*recording.spans(), "track"), testing::ElementsAre(1, 0));

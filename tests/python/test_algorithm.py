@@ -5,7 +5,7 @@ from tutti import rank, ranks
 
 
 def ring(wrong: bool = False) -> tutti.Algorithm:
-    """The ring of docs/your-own-algorithm.md."""
+    """Returns the ring of docs/your-own-algorithm.md."""
     a = tutti.Algorithm("python_ring", collective="all_reduce", chunks=ranks)
     left = a.let("left", rank - 1)
     right = a.let("right", rank + 1)
@@ -78,11 +78,11 @@ def test_every_statement_is_valid_text(small, tmp_path):
         a.wait_for_lane("even")
         a.copy(a.data[tutti.call("min", rank, 1)].piece(0, 2), a.scratch[0].piece(0, 2))
     small.use(a)
-    # The text parses; as an all-reduce it is wrong, and the proof says so.
+    # The text is valid, but it is no all-reduce, which the checker reports.
     with pytest.raises(tutti.Error) as caught:
         small.plan(check=True)
     assert all(problem.code not in ("syntax", "unknown-name") for problem in caught.value.problems)
-    # A text of the language has no way to write a double quote.
+    # The language for algorithms cannot express a double quote.
     assert "require (ranks > 1) \"more than 'one' rank\"\n" in a.to_text()
     a.save(tmp_path / "a.tutti-algorithm")
     assert tutti.load_algorithm(tmp_path / "a.tutti-algorithm").to_text() == a.to_text()

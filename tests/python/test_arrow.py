@@ -1,4 +1,4 @@
-"""A consumer of Arrow's C stream interface, by ctypes: what pyarrow, polars and DuckDB do."""
+"""Reads tables through Arrow's C stream interface with ctypes, as pyarrow, polars and DuckDB do."""
 
 import ctypes
 
@@ -65,7 +65,7 @@ def texts(array):
 
 
 def consume(table):
-    """Reads a table by its stream alone; copies columns and releases everything."""
+    """Returns copies of the columns of a table, read through its stream. Releases everything."""
     capsule = table.__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks: their plain-Python twins run, and both have the same cells."""
+"""Runs the Python version of each notebook in docs/notebooks, and compares the cells of both."""
 
 import json
 import runpy

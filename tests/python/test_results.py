@@ -49,7 +49,7 @@ def test_spans_name_their_tracks_and_kinds(small):
 
 def test_messages_carry_all_bytes(small):
     messages = small.simulate(timeline=True).messages
-    # Every byte of 4001 float32 crosses 2 (n - 1) times in each of two steps.
+    # In each of two steps, every byte of 4001 float32 is sent 2 (n - 1) times.
     assert messages["bytes"].sum() == 2 * 4001 * 4 * 6
     assert (messages["received_ps"] > messages["sent_ps"]).all()
     assert (messages["sent_ps"] >= 0).all()

@@ -56,7 +56,7 @@ def test_mistakes_say_file_line_column_and_what_to_do():
             'cluster { workers { machine: "dgx-a1000" } }\nrun { steps: -1 }', path="mine.textproto"
         )
     problems = caught.value.problems
-    # What is missing is reported too: strategy and workload, at the beginning of the file.
+    # The missing strategy and workload are reported, too, at the beginning of the file.
     unknown = [p for p in problems if p.code == "unknown-name"]
     assert [p[1:4] for p in unknown] == [("mine.textproto", 1, 30)]
     assert unknown[0].hint == 'did you mean "dgx-a100"?'

@@ -1,5 +1,6 @@
-// Workers at their own pace: their collectives in the ranks of the cluster, and what a server
-// holds, without processes: messages are copies that the test makes.
+// Asynchronous workers with parameter servers. The tests check the collectives of each worker in
+// the ranks of the whole cluster, and the variables that a server holds. There are no processes:
+// the tests copy the messages themselves.
 
 #include "real/asynchronous/async_servers.h"
 
@@ -41,7 +42,8 @@ core::Scenario scenario(int workers, int replicas, int servers,
   return std::move(*made);
 }
 
-/// Each worker's pushes and reads, with the ranks that a real run knows, do what the plan's do.
+/// Each worker's pushes and reads must satisfy the plan's contract when they are expressed in the
+/// ranks of the whole cluster, which a real run uses.
 TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
   for (const char* strategy : {"tensorflow { parameter_server {} }",
                                "tensorflow { parameter_server { variable_read_cache: CPU } }",
@@ -71,14 +73,14 @@ TEST(InCluster, RanksGoThereAndBack) {
   for (std::int64_t g = 0; g < 3; ++g) {
     const GroupRanks ranks{workers, g};
     for (Rank own = 0; own < 3 + 5; ++own) {
-      if (own == 3 + g) continue;  // the worker's CPU once more
+      if (own == 3 + g) continue;  // the CPU of the same worker
       EXPECT_EQ(ranks.to_group(ranks.to_cluster(own)), own);
     }
     EXPECT_EQ(ranks.to_group(static_cast<Rank>((2 * g + 2) % 6)), -1) << "another worker's replica";
   }
 }
 
-/// Carries out nothing; remembers buffers, and what was started.
+/// Executes nothing. Records the buffers, and the collectives that were started.
 class Remembered : public Collectives, public Receiver {
  public:
   std::map<CollectiveTag, std::map<Rank, std::byte*>> buffers;
@@ -106,7 +108,8 @@ class Remembered : public Collectives, public Receiver {
   }
 };
 
-/// Two workers of one replica each, and a server: ranks 0 and 1, CPUs 2 to 4.
+/// Two workers with one replica each, and a server. The replicas are ranks 0 and 1, and the CPUs
+/// are ranks 2 to 4.
 class ServerTest : public testing::Test {
  protected:
   static constexpr Rank kServer = 4;
@@ -133,7 +136,7 @@ class ServerTest : public testing::Test {
   }
   static CollectiveTag question(CollectiveTag read) { return {read.step, read.pack + 4 * 2}; }
 
-  /// The worker's question arrives; then what the server sends does.
+  /// Delivers the worker's read request, and then the server's reply.
   void read(int worker, std::int32_t step) {
     End& end = *ends_[worker];
     const CollectiveTag at = tag(worker, step, kRead);
@@ -144,7 +147,7 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(server().net.has_started(at, kServer));
     std::memcpy(end.net.buffers[at][worker], server().net.buffers[at][kServer], 40);
   }
-  /// Of one replica the sum is its own gradient.
+  /// With one replica, the sum is its own gradient.
   void push(int worker, std::int32_t step, std::int32_t wrong_by = 0) {
     const CollectiveTag at = tag(worker, step, kPush);
     std::byte* const there = server().net.buffers[at][kServer];
@@ -163,7 +166,7 @@ class ServerTest : public testing::Test {
   std::vector<std::unique_ptr<End>> ends_;
 };
 
-/// What is read at last is what was read at first and all that was pushed since, to the bit.
+/// The last value that is read must equal the first value plus all pushes in between, bit by bit.
 TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   read(0, 0);
   read(1, 0);
@@ -184,8 +187,9 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   EXPECT_EQ(values(ends_[0]->net.buffers[tag(0, 1, kRead)][0]), expected);
   const auto right = server().pace.verify();
   EXPECT_TRUE(right) << right.error().message();
-  // Read by 0, read by 1, push of 1 (none between), push of 0 (one), read and push of 1 (none),
-  // read and push of 0 (none).
+  // Worker 0 reads, worker 1 reads, worker 1 pushes (no update since its read), worker 0 pushes
+  // (one update since its read). Then worker 1 and worker 0 each read and push, with no update in
+  // between.
   const core::UpdatesBehind behind = server().pace.take_behind();
   EXPECT_EQ(behind.updates, 4);
   EXPECT_EQ(behind.sum, 1);
@@ -210,7 +214,7 @@ TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
   EXPECT_THAT(right.error().message(), testing::ContainsRegex("worker 1: .* sent "));
 }
 
-/// Hashes of both ends agree where bytes do, and only there.
+/// The hashes of both ends must agree if and only if the bytes do.
 TEST_F(ServerTest, BothEndsOfAReadTellTheSame) {
   read(0, 0);
   read(1, 0);

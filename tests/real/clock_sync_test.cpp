@@ -9,18 +9,18 @@
 namespace tutti::real {
 namespace {
 
-/// Another machine's clock: off by seconds, and going wrong all the time.
+/// The clock of another machine. The clock is off by seconds, and its error changes all the time.
 struct FakeClock {
   std::int64_t offset = 0;
-  std::int64_t drift_ppm = 0;  ///< against ours
+  std::int64_t drift_ppm = 0;  ///< relative to our clock
   std::int64_t wander_ppm =
-      0;  ///< and that changes from second to second, by as much as this either way
+      0;  ///< maximum change of the drift from one second to the next, in both directions
 
   [[nodiscard]] std::int64_t shows(std::int64_t ours) const {
     const std::int64_t second = 1'000'000'000;
     const std::int64_t whole = ours / second;
     const std::int64_t rest = ours % second;
-    // Every other second it wanders there, and back again in the next.
+    // The clock gains an additional offset in every other second, and loses it again in the next.
     const std::int64_t wandered = wander_ppm * (whole % 2 == 0 ? rest : second - rest) / 1'000'000;
     return ours + offset + drift_ppm * ours / 1'000'000 + wandered;
   }
@@ -32,7 +32,7 @@ ClockSample ping(const FakeClock& clock, std::int64_t at, std::int64_t there, st
           at + there + thinks + back};
 }
 
-/// SplitMix-like numbers, the same in every run.
+/// Random numbers in the style of SplitMix, the same in every run.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -57,13 +57,13 @@ TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
     std::int64_t now = random.below(1'000'000'000'000);
     for (int step = 0; step < 20; ++step) {
       const std::int64_t begin = now;
-      for (int i = 0; i < 8; ++i) {  // trips of 20 to 420 µs, each way on its own
+      for (int i = 0; i < 8; ++i) {  // trips of 20 to 420 µs, independent in both directions
         const ClockSample sample = ping(clock, now, 20'000 + random.below(400'000),
                                         random.below(50'000), 20'000 + random.below(400'000));
         offset.add(sample);
         now = sample.returned;
       }
-      if (step > 0) {  // times of the step before, between two rounds of pings
+      if (step > 0) {  // times of the previous step, between two rounds of pings
         for (int i = 0; i < 20; ++i) {
           const std::int64_t truth = begin - random.below(30'000'000);
           const auto estimate = offset.at(clock.shows(truth));
@@ -131,7 +131,7 @@ TEST(ClockSync, AnswersThatCameBeforeTheirPingAreNotBelieved) {
   EXPECT_EQ(offset.at(0).bound_ns, 0);
 }
 
-/// Of a worker that lies: sums of these would overflow.
+/// Samples of a worker that lies. Sums of these numbers would overflow.
 TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
   ClockOffset offset;
   offset.add(ping({1'000, 0, 0}, 0, 100, 0, 100));

@@ -1,5 +1,6 @@
-// A coordinator and its workers in one process, whose clocks are put wrong as those of other
-// machines are.
+// Runs a coordinator and its workers in one process. The workers' clocks are wrong, as those of
+// different machines are. The tests check the merged timeline, and workers that fail, lie or send
+// nothing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ namespace {
 using core::ProblemCode;
 using core::Time;
 
-/// Keeps all of a timeline.
+/// Keeps the whole timeline.
 class Kept : public core::TimelineSink {
  public:
   void begin(const core::RunInfo&) override {}
@@ -71,7 +72,7 @@ core::Scenario ring(int workers, int steps, const std::string& workload = "",
   return std::move(*scenario);
 }
 
-/// Runs it with workers whose clocks are these.
+/// Runs the scenario with workers that have these clocks.
 core::Expected<void> run(const core::Scenario& scenario, const std::vector<WorkerClock>& clocks,
                          Kept& kept) {
   std::promise<Address> listens;
@@ -107,7 +108,7 @@ std::string note_with(const Kept& kept, const std::string& text) {
   return {};
 }
 
-/// Of the note that tells it, in µs.
+/// Returns the accuracy in µs that the note states.
 double bound_of(const Kept& kept) {
   const std::string note = note_with(kept, "times measured on other machines are accurate to ± ");
   const auto at = note.find("± ");
@@ -134,8 +135,8 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
     EXPECT_LT(step.end - step.start, core::milliseconds(2900))
         << "clocks' distance is no time of a step";
   }
-  // The step before and the step hold all of its spans (a worker may begin while another still
-  // ends); rows do not overlap themselves.
+  // All spans lie within this step and the previous one, because a worker may start a step while
+  // another still ends the previous one. The spans of one row do not overlap.
   EXPECT_GE(kept.spans.size(), 9u) << "computation, packs and lanes of three workers";
   for (const auto& [track, spans] : kept.spans) {
     Time end;
@@ -158,8 +159,8 @@ TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
   ASSERT_EQ(kept.steps.size(), 2u);
   EXPECT_EQ(kept.packs.size(), 2u) << "a pack of two steps";
   for (const core::StepRecord& step : kept.steps) {
-    // Who wakes late begins late and ends in time, so that a part may be shorter than it was asked
-    // to be; the whole may not.
+    // A thread that wakes up late starts late but ends on time. So one part may be shorter than
+    // requested, but the whole may not.
     EXPECT_GE(step.end - step.start, core::milliseconds(3 * 2 + 3 * 3 + 2 * 1));
   }
   for (const auto& [id, track] : kept.tracks) {
@@ -199,7 +200,8 @@ TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
       run(ring(2, 6), {{"machine a", 7 * kSecond, 60}, {"machine b", -9 * kSecond, -60}}, kept));
   const double bound_us = bound_of(kept);
   ASSERT_GT(bound_us, 0);
-  // Of a ring over two: what one lane's first step sends, the other's first receiving step takes.
+  // In a ring of two workers, the first step of a lane sends the message that the other worker's
+  // first receiving step receives.
   std::map<int, std::map<int, Time>> sent, received;  // by step and worker
   for (const auto& [id, spans] : kept.spans) {
     const core::Track& track = kept.tracks[id];
@@ -241,7 +243,7 @@ TEST(Cluster, AFakeClockIsTurnedBackExactly) {
     EXPECT_NEAR(static_cast<double>(clock.when(clock.shows(ns)) - ns), 0, 1);
 }
 
-/// Two workers that say nothing but how they are, again and again.
+/// Two workers that only send heartbeats.
 struct TwoWorkers {
   std::vector<std::unique_ptr<ControlChannel>> ends;
   Children none;
@@ -278,7 +280,8 @@ struct TwoWorkers {
     EXPECT_TRUE(ends[worker]->send(ready));
   }
 
-  /// What the coordinator makes of it when everyone should be ready; nothing if they are.
+  /// Waits until all workers are ready. Returns the coordinator's problem, or nothing if all are
+  /// ready.
   std::optional<core::Problem> outcome() {
     const auto all = worker_set.from_everyone(proto::Control::kReady, "is not ready");
     if (all) return std::nullopt;
@@ -347,7 +350,7 @@ TEST(WorkerSet, AWrongResultComesBeforeAllElse) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kWrongResult, "", 1}));
 }
 
-/// A worker that sends heartbeats without end keeps nobody from noticing that another one failed.
+/// A worker that sends heartbeats without pause must not hide the failure of another worker.
 TEST(WorkerSet, WhoNeverStopsTalkingHidesNobodyElsesFailure) {
   TwoWorkers two;
   std::atomic<bool> over{false};
@@ -366,7 +369,8 @@ TEST(WorkerSet, WhoNeverStopsTalkingHidesNobodyElsesFailure) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kWrongResult, "", 1}));
 }
 
-/// Nor from stopping the run, while clocks are compared or anybody is waited for.
+/// Such a worker must not prevent the user from stopping the run, neither while clocks are compared
+/// nor while workers are awaited.
 TEST(WorkerSet, WhoNeverStopsTalkingDoesNotKeepTheUserFromStopping) {
   TwoWorkers two;
   two.worker_set[0].other_clock = true;
@@ -424,7 +428,7 @@ TEST(WorkerSet, LongMessagesThatStillComeAreASignOfLife) {
       const std::size_t part = std::min<std::size_t>(256 << 10, bytes.size() - at);
       EXPECT_EQ(::send(two.ends[0]->file(), bytes.data() + at, part, MSG_NOSIGNAL),
                 static_cast<ssize_t>(part));
-      std::this_thread::sleep_for(std::chrono::milliseconds(350));  // 4 s: more than is silence
+      std::this_thread::sleep_for(std::chrono::milliseconds(350));  // 4 s, more than the timeout
       two.say(1, 0, "");
     }
     two.finish(1);

@@ -11,7 +11,7 @@
 namespace tutti::real {
 namespace {
 
-/// The calling thread to the first of its cores alone.
+/// Restricts the calling thread to the first of its cores.
 void keep_to_one_core() {
   cpu_set_t all, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);

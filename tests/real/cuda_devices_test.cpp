@@ -1,5 +1,6 @@
-// What the program does with GPUs, on fake ones (tests/real/fake_cuda.h) and, where there are any,
-// on real ones.
+// The CUDA backend, on fake GPUs (tests/real/fake_cuda.h) and, if there are any, on real GPUs.
+// Kernels are compared with the host's operations bit by bit, and fake GPUs simulate errors and
+// full memory.
 
 #include "real/cuda/cuda_devices.h"
 
@@ -32,7 +33,7 @@ using testing::HasSubstr;
 
 enum class Gpus { kFake, kReal };
 
-/// Tests of what fake and real GPUs have in common.
+/// Tests that fake and real GPUs share.
 class OnGpus : public testing::TestWithParam<Gpus> {
  protected:
   void SetUp() override {
@@ -56,7 +57,7 @@ class OnGpus : public testing::TestWithParam<Gpus> {
     EXPECT_EQ(FakeCuda::the().allocations(), 0u);
   }
 
-  /// Ranks 0, far_each, 2 far_each … of `ranks` are on GPUs.
+  /// Returns devices for which ranks 0, far_each, 2 far_each … of `ranks` are on GPUs.
   [[nodiscard]] std::unique_ptr<CudaDevices> devices(Rank ranks, int far_each) const {
     CudaOptions options;
     for (Rank r = 0; r < ranks; r += far_each)
@@ -145,7 +146,7 @@ void finish(CudaDevices& devices, Recorder& told, std::size_t tickets, std::size
   }
 }
 
-/// Random bits are every kind of number: subnormal, infinite, NaN.
+/// Returns random bits, which include subnormal numbers, infinities and NaN.
 std::vector<std::byte> random_bytes(core::Random& random, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
@@ -157,7 +158,7 @@ bool is_nan(DataType type, const std::byte* element) {
   return std::isnan(element_at(type, element, 0));
 }
 
-/// The same bits, or NaN on both sides.
+/// Expects the same bits, or NaN on both sides.
 void expect_same(DataType type, const std::vector<std::byte>& got,
                  const std::vector<std::byte>& expected, const std::string& what) {
   const auto item = static_cast<std::size_t>(core::size_of(type).count());
@@ -170,8 +171,8 @@ void expect_same(DataType type, const std::vector<std::byte>& got,
   }
 }
 
-/// Every kernel on random bits, for lengths and places in memory that divide by nothing, with the
-/// bytes around the target left alone, against the host.
+/// Runs every kernel on random bits and compares it with the host. Lengths and addresses are not
+/// aligned, and the bytes around the target must not change.
 TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
   core::Random random(3);
   const auto gpus = devices(1, 1);
@@ -229,7 +230,7 @@ TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
   }
 }
 
-/// More than one round of the widest grid.
+/// The length needs more than one iteration of the widest grid.
 TEST_P(OnGpus, KernelsGoThroughLongRanges) {
   constexpr std::int64_t kCount = 3'000'001;
   const auto gpus = devices(1, 1);
@@ -328,7 +329,8 @@ TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
     Devices::Clock::time_point before{};
     for (const BusyStreams::Span& span : told.spans) {
       if (span.rank != rank) continue;
-      // By the device's clock, which is laid beside the host's with some microseconds of error.
+      // The end is measured by the device's clock, whose mapping to the host's clock has an error
+      // of some microseconds.
       EXPECT_GE(span.end + std::chrono::milliseconds(1), ends[rank][next++]);
       EXPECT_GE(span.start, before);
       EXPECT_GE(span.end, span.start);
@@ -338,7 +340,7 @@ TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
   }
 }
 
-// --- on fake GPUs only: what real ones cannot be asked to do ---
+// --- faults, on fake GPUs only ---
 
 class OnFakeGpus : public testing::Test {
  protected:
@@ -376,7 +378,7 @@ TEST_F(OnFakeGpus, AnErrorIsToldByPollAndLastsAndNothingLeaks) {
                              HasSubstr("compute-sanitizer")));
   EXPECT_LE(told.tickets.size(), 2u);
   EXPECT_FALSE((*gpus)->poll(told));
-  // Whoever goes on until it has looked does no harm.
+  // A caller that has not yet noticed the error does no harm.
   const Devices::Memory late = (*gpus)->take(0, 100, false);
   std::memset(late.get(), 1, 100);
   EXPECT_FALSE((*gpus)->perform(work, 9));
@@ -389,7 +391,7 @@ TEST_F(OnFakeGpus, OutOfMemoryNamesHowMuchAndWhatToDo) {
   options.memory_bytes = 64 << 20;
   const auto gpus = open(options);
   ASSERT_TRUE(gpus);
-  // What lies unused goes first.
+  // Unused buffers are released first.
   for (int i = 0; i < 3; ++i)
     static_cast<void>((*gpus)->take(0, (30 << 20) + i * (5 << 20), false));
   Recorder told;
@@ -446,7 +448,7 @@ TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
   EXPECT_LE(FakeCuda::the().max_streams(), 17);
 }
 
-// --- without any ---
+// --- without GPUs ---
 
 TEST(MemoryPool, BlocksAreNeverTooSmallAndAtMostAnEighthTooLarge) {
   for (std::int64_t bytes = 1; bytes < (1 << 20); bytes += bytes < 5000 ? 1 : 977) {
@@ -457,8 +459,8 @@ TEST(MemoryPool, BlocksAreNeverTooSmallAndAtMostAnEighthTooLarge) {
   }
 }
 
-/// The device's way of scaling whole numbers, without the host's long double, gives the same to the
-/// last bit.
+/// Scaling of integers on the device, without the host's long double, must give the same result to
+/// the last bit.
 TEST(CudaElements, WholeNumbersAreScaledAsOnTheHost) {
   core::Random random(11);
   const auto expect = [](std::int64_t value, double factor) {

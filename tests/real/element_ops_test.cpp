@@ -15,7 +15,7 @@ namespace {
 
 using core::DataType;
 
-/// float16 by its definition.
+/// Converts float16 according to its definition.
 double half_by_definition(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int mantissa = bits & 1023;
@@ -39,8 +39,8 @@ TEST(SmallFloats, EveryHalfIsItsDefinitionAndSurvivesTheWayThere) {
   }
 }
 
-/// Between two neighbours the nearer one, and in the middle the even one; beyond the largest by
-/// half a step, infinity.
+/// A value between two neighbours rounds to the nearer one, and a value in the middle to the even
+/// one. Values at least half a step above the largest number round to infinity.
 TEST(SmallFloats, HalvesRoundToTheNearestTiesToEven) {
   for (int bits = 0; bits < 0x7c00; ++bits) {
     const double low = half_by_definition(static_cast<std::uint16_t>(bits));
@@ -78,7 +78,7 @@ double combined(Operation operation, double a, double b) {
   return 0;
 }
 
-/// Small whole numbers, whose sums and products every type holds exactly.
+/// The operands are small integers, whose sums and products are exact in every type.
 TEST(ElementOps, CombineElementByElementForEveryTypeLengthAndInstructionSet) {
   core::Random random(7);
   for (const DataType type : core::kDataTypes) {

@@ -1,5 +1,5 @@
-// What a peer of an emulated run says is held against the plan and the clock before anything comes
-// of it.
+// The emulated network checks every message of a peer against the plan and the clock before it uses
+// the message. The tests send wrong, repeated and early messages.
 
 #include "real/emulate/network.h"
 
@@ -20,11 +20,11 @@ using core::Rank;
 using core::Time;
 using Clock = Timers::Clock;
 
-constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
+constexpr core::Lane kSlotLane = 1 << 24;  // same as in real/emulate/network.cpp
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-/// What is sent goes nowhere; what comes is made up by the test.
+/// A transport that discards what is sent. The test passes received messages to it.
 class Nowhere : public Transport {
  public:
   void connect(Receiver& receiver, Devices&) override { receiver_ = &receiver; }
@@ -39,7 +39,7 @@ class Nowhere : public Transport {
   Receiver* receiver_ = nullptr;
 };
 
-/// Worker 0 of three, with rank 0 of a ring; by a clock that the test sets.
+/// Worker 0 of three, with rank 0 of a ring. The test sets its clock.
 struct Worker : InterpreterListener {
   explicit Worker(double scale = 50)
       : network(plan, below, {scale}, timers), interpreter(network, devices, *this, false) {
@@ -63,7 +63,7 @@ struct Worker : InterpreterListener {
     return plan.collective(plan.packs.front());
   }
 
-  /// The connection on which rank 0 receives; or the one on which it sends.
+  /// Returns the connection on which rank 0 receives (`in`) or sends.
   [[nodiscard]] Channel channel(bool in) const {
     const core::Schedule& schedule = *collective().schedule;
     const Rank from = in ? 2 : 0;
@@ -73,7 +73,7 @@ struct Worker : InterpreterListener {
     }
     return {};
   }
-  /// A message's first piece is its stamp.
+  /// Returns the first piece of a message, which is its time stamp.
   static Piece stamp_of(const Channel& channel, std::int64_t bytes, std::uint32_t number = 0) {
     return {channel, bytes + 24, 0, 24, number};
   }

@@ -1,3 +1,7 @@
+// Implements the function table of the CUDA module in host memory (fake_cuda.h). Streams advance by
+// random numbers of operations when events are queried. Device memory is inaccessible except while
+// a stream works, so that a test that reads it directly crashes.
+
 #include "tests/real/fake_cuda.h"
 
 #include <sys/mman.h>
@@ -114,7 +118,7 @@ void FakeCuda::reset(const FakeCudaOptions& options) {
   max_streams_ = kernels_ = error_ = 0;
 }
 
-/// The memory of devices is locked, unless work is being done.
+/// Makes the memory of devices inaccessible, except while work is done.
 void FakeCuda::lock(bool locked) {
   ::mprotect(vault_, used_, locked ? PROT_NONE : PROT_READ | PROT_WRITE);
 }
@@ -172,21 +176,21 @@ int FakeCuda::destroy_stream(TuttiCudaStream* stream) {
   return error_;
 }
 
-/// Goes on with the stream's front. True if that was brought to its end.
+/// Advances the first operation of the stream. Returns true if it has completed.
 bool FakeCuda::advance(TuttiCudaStream& stream) {
   if (stream.work.empty() || !stream.work.front()()) return false;
   stream.work.pop_front();
   return true;
 }
 
-/// None, one or two of what the stream was asked for.
+/// Executes zero, one or two operations of the stream.
 void FakeCuda::advance_by_luck(TuttiCudaStream& stream) {
   for (auto n = random_() % 3; n > 0 && advance(stream); --n) {
   }
 }
 
 int FakeCuda::synchronize(TuttiCudaStream* stream) {
-  // Others may have to get on first.
+  // Other streams may have to advance first.
   while (!stream->work.empty() && error_ == 0) {
     for (TuttiCudaStream* const each : streams_) advance(*each);
   }
@@ -201,7 +205,7 @@ int FakeCuda::make_event(int device, TuttiCudaEvent** event) {
 }
 
 int FakeCuda::destroy_event(TuttiCudaEvent* event) {
-  // What is queued may still want to set it; only after an error nobody waits for that.
+  // A queued operation may still set the event. After an error, nothing waits for that operation.
   if (!event->done && error_ == 0) std::abort();
   if (!event->done) {
     for (TuttiCudaStream* const stream : streams_) stream->work.clear();
@@ -226,8 +230,8 @@ int FakeCuda::query(TuttiCudaEvent* event) {
   return event->done ? 0 : kTuttiCudaNotReady;
 }
 
-/// A kernel of `device` reaches its own memory, pages of the host that were taken for it, and other
-/// devices' if they are its peers.
+/// Returns true if a kernel of `device` can access the memory: its own memory, pinned pages of the
+/// host, and the memory of peer devices.
 bool FakeCuda::reaches(int device, const Use& use) const {
   const auto* const begin = static_cast<const std::byte*>(use.memory);
   if (auto block = device_blocks_.upper_bound(begin); block != device_blocks_.begin()) {
@@ -261,14 +265,14 @@ int FakeCuda::launch(TuttiCudaStream* stream, std::vector<Use> uses, std::functi
 }
 
 int FakeCuda::copy(TuttiCudaStream* stream, void* to, const void* from, std::uint64_t bytes) {
-  // Copies reach everything, also pages of the host that CUDA knows nothing of.
+  // Copies can access all memory, including unpinned pages of the host.
   return launch(stream, {}, [to, from, bytes] {
     std::memmove(to, from, bytes);
     return true;
   });
 }
 
-/// Runs beside the host's, from another zero.
+/// The device's clock runs at the same rate as the host's, with another zero.
 std::uint64_t FakeCuda::clock() const {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()) + 1'000'000'000'000'000u;

@@ -1,5 +1,6 @@
-// libtutti_cuda.so and libtutti_nccl.so of the tests, one file by two names: fake GPUs, and NCCL on
-// them, so that everything but the GPU's own part of a run is tried without one.
+// The libraries libtutti_cuda.so and libtutti_nccl.so of the tests, which are one file with two
+// names. The libraries provide fake GPUs and a fake NCCL, so that everything except the GPU's part
+// of a run is tested without a GPU.
 
 #include "tests/real/fake_cuda.h"
 #include "tests/real/fake_nccl.h"

@@ -1,3 +1,7 @@
+// A fake NCCL on fake GPUs (fake_nccl.h): the calls of NCCL's interface, which put operations on
+// streams. fake_nccl_meeting.cpp executes them in shared memory, and fake_nccl_profile.cpp reports
+// their channels to the profiler plugin.
+
 #include "tests/real/fake_nccl.h"
 
 #include <fcntl.h>
@@ -22,7 +26,7 @@
 namespace tutti::test {
 namespace {
 
-/// Looks at a communicator before it has put on the streams what it was asked for.
+/// The number of state() calls after which a communicator puts its operations on the streams.
 constexpr int kLooks = 2;
 
 int in_group = 0;
@@ -35,13 +39,13 @@ int fails_at() {
 
 int may_ask(const TuttiNcclCommunicator* c, void* stream) {
   if (c->error != 0) return c->error;
-  // A communicator that is not through with what it was asked takes nothing else; ranks of a
-  // process go in groups.
+  // A communicator that has not completed the previous request accepts no other. The ranks of a
+  // process must call in groups.
   if (!c->joined || c->looks_left > 0 || c->finalizing) return kInvalidUsage;
   return static_cast<TuttiCudaStream*>(stream)->device == c->device ? 0 : kInvalidUsage;
 }
 
-/// What the group's sends and receives are to a communicator: one operation.
+/// Adds the group's sends and receives to the communicator as one operation.
 void enqueue_parts(TuttiNcclCommunicator* c) {
   Operation op;
   op.kind = Kind::kParts;

@@ -9,14 +9,15 @@
 namespace tutti::test {
 namespace {
 
-/// What stands before each part in the slot of its sender.
+/// The header before each part in the slot of its sender.
 struct PartHeader {
   int to = 0;
   int type = 0;
   std::int64_t count = 0;
 };
 
-/// Nobody's last operation is still to be read where the next one's input goes.
+/// Returns true if every rank has read the results of the last operation, so that the slot can take
+/// the next input.
 bool may_give(const TuttiNcclCommunicator& c, const Operation& op) {
   for (int r = 0; r < c.ranks; ++r) {
     if (c.meeting->ranks[r].taken < op.number) return false;
@@ -24,7 +25,7 @@ bool may_give(const TuttiNcclCommunicator& c, const Operation& op) {
   return true;
 }
 
-/// What is sent, one part behind the other, and a header for nobody.
+/// Writes all parts that the rank sends to its slot, followed by a header with no receiver.
 void give_parts(const TuttiNcclCommunicator& c, const Operation& op) {
   std::byte* at = c.slot(c.rank);
   const std::byte* const end = at + kSlotBytes;
@@ -43,7 +44,8 @@ void give_parts(const TuttiNcclCommunicator& c, const Operation& op) {
   put(&last, sizeof last);
 }
 
-/// What `from` has sent to this rank, in order, has to be what this rank takes from it, in order.
+/// Copies the parts that `from` has sent to this rank. Returns false if their order or sizes differ
+/// from those that this rank receives.
 bool take_parts(const TuttiNcclCommunicator& c, const Operation& op, int from) {
   std::vector<std::pair<PartHeader, const std::byte*>> sent;
   PartHeader header;
@@ -65,7 +67,7 @@ bool take_parts(const TuttiNcclCommunicator& c, const Operation& op, int from) {
   return next == sent.end();
 }
 
-/// As go_on().
+/// Polls a group of sends and receives, as go_on() does for collectives.
 bool go_on_with_parts(TuttiNcclCommunicator& c, Operation& op) {
   Meeting::Rank& own = c.meeting->ranks[c.rank];
   const int what = static_cast<int>(Kind::kParts) * 1'000'000;
@@ -114,7 +116,7 @@ bool go_on(TuttiNcclCommunicator& c, Operation& op) {
   }
   for (int r = 0; r < c.ranks; ++r) {
     if (meeting.ranks[r].given < op.number + 1) return false;
-    // Real ranks would wait for ever, or worse.
+    // Real ranks would deadlock or return wrong results.
     if (meeting.ranks[r].operation != what || meeting.ranks[r].count != op.count)
       c.error = kInvalidUsage;
   }

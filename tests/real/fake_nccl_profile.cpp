@@ -17,9 +17,9 @@ constexpr int kChannels = 2;
 
 bool following = false;
 std::mutex untold_mutex;
-/// What the plugin is still to be told.
+/// Reports that have not yet been sent to the plugin.
 std::deque<std::function<void()>> untold;
-std::vector<std::function<void()>> held;  ///< back until the next operation
+std::vector<std::function<void()>> held;  ///< withheld until the next operation
 
 bool asked_to_tell(std::string_view what) {
   const char* const text = std::getenv("TUTTI_FAKE_NCCL_TELLS");
@@ -46,7 +46,7 @@ bool follow_channels() { return following = std::getenv("NCCL_PROFILER_PLUGIN") 
 bool follows_channels() { return following; }
 
 void* report_collective(void* profile, const Operation& op) {
-  // As NCCL has them; what is only moved it counts in bytes.
+  // Uses NCCL's names. NCCL counts operations that only move data in bytes.
   constexpr const char* kFunctions[] = {"AllReduce", "ReduceScatter", "AllGather", "Broadcast",
                                         "Reduce"};
   constexpr const char* kTypes[] = {
@@ -66,7 +66,7 @@ void* report_collective(void* profile, const Operation& op) {
   }
   void* event = nullptr;
   ncclProfiler_v4.begin(profile, &event, &description);
-  ncclProfiler_v4.end(event);  // as soon as it is on the stream
+  ncclProfiler_v4.end(event);  // ended as soon as it is on the stream
   return event;
 }
 
@@ -90,7 +90,7 @@ int take_told_channels(TuttiNcclChannel* to, int most) {
     if (!untold.empty()) tell = std::move(untold.front()), untold.pop_front();
   }
   const int told = real::take_channels(to, most);
-  if (tell) tell();  // late, as they come
+  if (tell) tell();  // reports arrive late
   return told;
 }
 

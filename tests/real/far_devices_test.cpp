@@ -1,6 +1,6 @@
-// Ranks whose memory the host does not reach, and whose work takes its time: what a GPU is to the
-// interpreter, without one. The memory is unreadable except while work is done on it, so that any
-// touch from the host ends the test.
+// Ranks whose memory the host cannot access, and whose operations take time. To the interpreter
+// they behave like GPUs, but no GPU is needed. The memory is unreadable except while an operation
+// runs, so any access by the host ends the test.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 using core::Rank;
 
-/// Memory of devices, locked unless `Unlocked` is alive.
+/// The memory of devices, which is inaccessible unless an `Unlocked` object exists.
 class Vault {
  public:
   static constexpr std::size_t kBytes = std::size_t{256} << 20;
@@ -59,8 +59,8 @@ class Unlocked {
   Vault& vault_;
 };
 
-/// Every `far_each`-th rank is far. Work is done at some later poll, a lane's in its order, lanes'
-/// in any.
+/// Devices for which every `far_each`-th rank is far. An operation completes at some later poll.
+/// The operations of one lane complete in order, those of different lanes in any order.
 class FarDevices : public Devices {
  public:
   explicit FarDevices(int far_each, std::uint64_t seed) : far_each_(far_each), random_(seed) {}
@@ -139,7 +139,8 @@ TEST(FarDevices, EveryAlgorithmReducesWithoutTheHostTouchingTheirMemory) {
   }
 }
 
-/// Messages of many pieces and few slots: more pieces than a lane has buffers for on the way out.
+/// Messages have many pieces and there are few slots. There are more pieces than a lane has buffers
+/// for sending.
 TEST(FarDevices, LongMessagesAndFewSlots) {
   const auto cluster = test::plain_cluster(2);
   for (const int credits : {1, 2, core::kUnlimitedCredits}) {

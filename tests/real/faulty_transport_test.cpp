@@ -1,7 +1,7 @@
-// Workers over a transport that goes wrong in one way at one moment, told by a seed: the same seed,
-// the same run. What a worker is told must be refused, or lead to an error, or to a run that stands
-// still and says where, or do no harm: never to a crash, and never to a wrong result that nobody
-// notices. The same through the emulated network.
+// Runs workers over a transport with one fault at one moment. A seed determines both, so a run can
+// be repeated. A wrong message must be rejected, lead to an error, make the run stall with a
+// description of the place, or have no effect. A fault must never cause a crash, or a wrong result
+// that the verification does not find. The same holds for the emulated network.
 
 #include <gtest/gtest.h>
 
@@ -26,29 +26,29 @@ using core::AlgorithmChoice;
 using core::Rank;
 
 enum class Fault {
-  kNone,           ///< only delays: channels overtake each other
-  kReplayedPiece,  ///< a piece comes a second time
-  kLostPiece,      ///< a piece never comes
-  kShorterPiece,   ///< says it is shorter than what was sent
-  kLongerMessage,  ///< says that its message is longer
-  kWrongOffset,    ///< says it belongs elsewhere in its message
-  kOtherChannel,   ///< says it comes from another lane
-  kOtherPack,      ///< says it is of a collective that there is not
-  kWrongPayload,   ///< one bit is not what was sent
+  kNone,           ///< no fault, but delays: channels overtake each other
+  kReplayedPiece,  ///< a piece arrives twice
+  kLostPiece,      ///< a piece never arrives
+  kShorterPiece,   ///< a piece claims to be shorter than it is
+  kLongerMessage,  ///< a piece claims that its message is longer
+  kWrongOffset,    ///< a piece claims another offset in its message
+  kOtherChannel,   ///< a piece claims to be from another lane
+  kOtherPack,      ///< a piece claims to be of a collective that does not exist
+  kWrongPayload,   ///< one bit of the payload is wrong
   kReplayedSlot,   ///< a slot is freed twice
   kLostSlot,       ///< a slot is never freed
-  kSilence,        ///< from some moment on, one worker sends nothing any more
+  kSilence,        ///< at some moment, one worker stops sending
 };
 constexpr const char* kFaultNames[] = {
     "None",         "ReplayedPiece", "LostPiece",    "ShorterPiece", "LongerMessage", "WrongOffset",
     "OtherChannel", "OtherPack",     "WrongPayload", "ReplayedSlot", "LostSlot",      "Silence"};
 constexpr int kFaults = 12;
-constexpr core::Lane kSlotLane = 1 << 24;  // as real/emulate/network.cpp has it
-/// Pieces up to here may be there as a whole before anybody asks where they go.
+constexpr core::Lane kSlotLane = 1 << 24;  // same as in real/emulate/network.cpp
+/// Maximum size of pieces that may be delivered complete, without asking for their place first.
 constexpr std::int64_t kShort = 16 << 10;
 
-/// Holds everything that is in flight between all workers. Each step moves one thing, chosen at
-/// random among the oldest of every channel.
+/// Holds all data in flight between workers. Each step delivers one item, chosen at random among
+/// the oldest items of all channels.
 class Ether {
  public:
   Ether(Fault fault, std::uint64_t seed, std::uint64_t moment)
@@ -61,8 +61,8 @@ class Ether {
     std::vector<std::byte> payload;
   };
   std::vector<Receiver*> workers;
-  std::string refused;  ///< what a worker did not take
-  bool struck = false;  ///< the fault has happened
+  std::string refused;  ///< the message that a worker rejected
+  bool struck = false;  ///< true after the fault
 
   void put(Item item) {
     if (silent_ == item.from) return;
@@ -89,7 +89,7 @@ class Ether {
     queue(std::move(item));
   }
 
-  /// Moves something. False if nothing is in flight.
+  /// Delivers an item. Returns false if nothing is in flight.
   bool step() {
     if (lines_.empty()) return false;
     const std::size_t which = random_.below(lines_.size());
@@ -139,7 +139,7 @@ class Ether {
 
 class EtherTransport : public Transport {
  public:
-  /// Messages inside a worker go through the ether too, unless they are `apart`.
+  /// Messages inside a worker also use the ether, unless `apart` is true.
   EtherTransport(Ether& ether, const core::Group& group, std::int32_t worker, bool apart)
       : ether_(ether), group_(group), worker_(worker), apart_(apart) {}
   void connect(Receiver& receiver, Devices&) override { receiver_ = &receiver; }
@@ -171,7 +171,7 @@ class EtherTransport : public Transport {
   std::vector<Ticket> sent_;
 };
 
-/// What an emulated run has besides: links, and a clock that goes on when the test says so.
+/// The additional parts of an emulated run: links, and a clock that the test advances.
 struct Stage {
   explicit Stage(const core::Collective& collective) {
     plan.packs.push_back(plan.pack_of({}, collective));
@@ -181,7 +181,7 @@ struct Stage {
   Timers timers{std::chrono::hours(24), [this] { return clock; }};
 };
 
-/// Emulated if there is a stage.
+/// A worker, which is emulated if there is a stage.
 struct Worker : InterpreterListener {
   Worker(Ether& ether, const core::Collective& collective, std::int32_t worker, Stage* stage)
       : ether_transport(ether, collective.group, worker, stage != nullptr),
@@ -227,12 +227,12 @@ struct Worker : InterpreterListener {
 
 struct End {
   bool struck = false;
-  bool refused = false;  ///< a worker did not take what came
-  bool failed = false;   ///< a worker gave an error
+  bool refused = false;  ///< a worker rejected a message
+  bool failed = false;   ///< a worker reported an error
   bool stands =
-      false;  ///< something is missing, and every worker that is not through says what it waits for
-  bool wrong = false;  ///< through, and the comparison found it
-  bool right = false;  ///< through, and right
+      false;  ///< data is missing, and every worker that has not finished reports which data
+  bool wrong = false;  ///< completed, and the comparison found an error
+  bool right = false;  ///< completed with the right result
 };
 
 End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
@@ -259,7 +259,7 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
       end.failed = end.failed || !works;
     }
     moved = ether.step() || moved;
-    // Time may also pass while something is in flight: then it comes late.
+    // Time may also pass while something is in flight, which then arrives late.
     if (!stage || stage->timers.next() == Timers::Clock::time_point::max() ||
         (moved && random.below(4) > 0))
       continue;
@@ -293,7 +293,7 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
   return end;
 }
 
-/// Every algorithm, on shapes where workers have several ranks, and where they have one; messages
+/// Calls `check` for every algorithm, with several ranks per worker and with one, and with messages
 /// of one piece and of several.
 template <class Check>
 void for_all(std::uint64_t seeds, Check check) {
@@ -329,7 +329,7 @@ std::string to_string(const End& end) {
                      end.failed, end.stands, end.wrong, end.right);
 }
 
-/// One fault, told by its number.
+/// One fault, given by its number.
 class FaultyTransport : public testing::TestWithParam<std::tuple<int, bool>> {};
 
 TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
@@ -349,8 +349,7 @@ TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
             EXPECT_TRUE(end.refused || end.failed || end.stands || end.wrong || end.right) << then;
             harmless += end.right;
             switch (fault) {
-              case Fault::kWrongPayload:  // found by comparing, unless something else is written
-                                          // there later
+              case Fault::kWrongPayload:  // found by the comparison, unless the data is overwritten
                 EXPECT_FALSE(end.stands) << then;
                 EXPECT_FALSE(end.failed && !emulated)
                     << then << " (only a stamp's bits are more than a number)";
@@ -358,20 +357,20 @@ TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
               case Fault::kReplayedPiece:
                 EXPECT_TRUE(end.refused || (emulated && end.failed)) << then;
                 break;
-              case Fault::kOtherChannel:  // a lane that takes what comes first does not ask which
-                                          // of a rank's lanes sent it
+              case Fault::kOtherChannel:  // a lane that accepts messages in any order does not
+                                          // check the sending lane
                 EXPECT_FALSE(end.wrong || (emulated && end.right)) << then;
                 break;
               case Fault::kReplayedSlot:
               case Fault::kLostSlot:
-              case Fault::kSilence:  // the last ones are not missed
+              case Fault::kSilence:  // messages after the last needed one are not missed
                 EXPECT_FALSE(end.wrong) << then;
                 break;
               default: EXPECT_FALSE(end.right || end.wrong) << then;
             }
           });
   EXPECT_GT(struck, 30) << "hardly ever happens";
-  if (fault == Fault::kLostSlot) return;  // few messages, so other slots do
+  if (fault == Fault::kLostSlot) return;  // with few messages, other slots suffice
   EXPECT_LT(harmless, struck / 2) << "hardly ever does anything";
 }
 

@@ -1,3 +1,6 @@
+// The handshake between workers and a coordinator: both sides prove that they know the secret, and
+// messages that are changed, replayed or meant for another run are rejected.
+
 #include "real/join/handshake.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +38,8 @@ Handshake listener(const std::string& secret = "secret", int nonce = 2,
 
 using Tamper = std::function<void(int message, std::string& bytes)>;
 
-/// Lets them talk; `tamper` may change each message on its way, `heard` gets them all.
+/// Exchanges messages between both sides. `tamper` may change each message on its way, and `heard`
+/// receives all of them.
 void talk(Handshake& a, Handshake& b, const Tamper& tamper = {},
           std::vector<std::string>* heard = nullptr) {
   for (int message = 0; message < 8; ++message) {
@@ -100,12 +104,12 @@ TEST(Handshake, WhatWasOverheardIsOfNoUseASecondTime) {
   Handshake a = joiner();
   Handshake b = listener();
   talk(a, b, {}, &heard);
-  Handshake again = listener("secret", 5);  // as it draws a fresh nonce
+  Handshake again = listener("secret", 5);  // a real listener has a fresh nonce
   again.take(heard[0]);
   static_cast<void>(again.output());
   again.take(heard[2]);
   EXPECT_EQ(again.state(), State::kWrongSecret);
-  // And a stranger who has overheard a listener cannot play it.
+  // An attacker who has recorded a listener's messages cannot impersonate it.
   Handshake fresh = joiner("secret", 3, 6);
   static_cast<void>(fresh.output());
   fresh.take(heard[1]);

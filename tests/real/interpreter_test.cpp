@@ -85,7 +85,7 @@ TEST(RealInterpreter, EveryTypeAndOperation) {
   }
 }
 
-/// Messages of several pieces, few slots, and ranks that start in any order.
+/// Messages have several pieces, there are few slots, and ranks start in any order.
 TEST(RealInterpreter, LongMessagesAndFewSlotsInAnyOrderOfStart) {
   for (const int ranks : {2, 3, 7}) {
     const auto cluster = test::plain_cluster(ranks);

@@ -1,3 +1,6 @@
+// Environment variables that launchers set (mpirun, srun, torchrun and others): the rank, the
+// number of processes, and the address of rank 0 that they yield, and values that make no sense.
+
 #include "real/join/launcher.h"
 
 #include <gmock/gmock.h>

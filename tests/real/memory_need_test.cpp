@@ -1,5 +1,5 @@
-// What a run takes of a machine's memory, by hand; and that nothing is started where that is not
-// there.
+// The memory that a run needs on a machine, compared with results computed by hand. A run must not
+// start if the memory is not available.
 
 #include "real/worker/memory_need.h"
 
@@ -91,7 +91,7 @@ TEST(MemoryNeed, WhatLiesOnGpusTakesCopiesOnTheHostAPackAtATime) {
   options.verify = false;
   EXPECT_EQ(memory_need(ring, 0, options).copies, Bytes(4'000'000));
   EXPECT_EQ(memory_need(ring, 0, {}).copies, Bytes()) << "the host reads its own memory";
-  // Partial sums of pscpu are the CPU's, on whatever the gradients lie.
+  // The partial sums of pscpu are on the CPU, wherever the gradients are.
   EXPECT_EQ(memory_need(scenario(kThree, "algorithm: \"pscpu\""), 0, options).buffers,
             Bytes(7 * 4'000'000));
 }

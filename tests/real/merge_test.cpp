@@ -1,4 +1,5 @@
-// What the coordinator takes of what workers tell of a step, and what comes of it.
+// The coordinator's merging of the step results of all workers into one timeline. Results with
+// extreme or contradicting values must be rejected or yield a valid timeline.
 
 #include "real/coordinator/merge.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using core::Time;
 
-/// Two hosts, each a replica.
+/// Returns a scenario of two hosts with one replica each.
 const core::Scenario& two_hosts() {
   static const auto scenario = *core::read_scenario(
       "cluster { workers { machine: \"h\" count: 2 } network { kind: ONE_SWITCH latency_us: 1 } "
@@ -64,8 +65,8 @@ proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64
   return part;
 }
 
-/// The thread of worker 0, which computes longest, gets its core late, and worker 1 ends after it:
-/// that is no communication.
+/// The thread of worker 0, which computes longest, is scheduled late, and worker 1 ends after it.
+/// This delay is not communication.
 TEST(StepMerger, WhatAReplicaWaitsForOthersIsNotExposedCommunication) {
   core::Summary summary;
   const core::RecordOptions record;
@@ -126,7 +127,7 @@ TEST(StepMerger, TakesNoNumberOnTrust) {
   }
 }
 
-// --- every field of every message, with the values at its ends ---
+// --- extreme values in every field of every message ---
 
 void set_extreme(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
                  int which) {
@@ -157,13 +158,13 @@ void set_extreme(google::protobuf::Message& message, const google::protobuf::Fie
   }
 }
 
-/// Calls `tried` with a copy of the message for every field in it, and those of the messages in it,
-/// set to an extreme value; also with each list one entry longer and one shorter.
+/// Calls `tried` with copies of the message. In each copy one field, also of a nested message, has
+/// an extreme value, or a list has one entry more or less.
 void each_extreme(const proto::StepResult& good,
                   const std::function<void(const proto::StepResult&, const std::string&)>& tried) {
   using google::protobuf::FieldDescriptor;
   using google::protobuf::Message;
-  // A path of fields from the root; each message field has one entry.
+  // A path of fields from the root. Each message field has one entry.
   std::vector<std::vector<const FieldDescriptor*>> paths;
   const std::function<void(const google::protobuf::Descriptor&,
                            std::vector<const FieldDescriptor*>)>
@@ -204,7 +205,8 @@ void each_extreme(const proto::StepResult& good,
   }
 }
 
-/// Whatever one worker lies about, it is refused, or merged into a timeline within the horizon.
+/// Any report of a worker is either rejected, or merged into a timeline that ends before the
+/// horizon.
 TEST(StepMerger, EveryFieldMayHoldAnything) {
   const proto::StepResult other = part_of(0, 100, 500, 200, 150);
   int refused = 0, merged = 0;
@@ -233,7 +235,7 @@ TEST(StepMerger, EveryFieldMayHoldAnything) {
   EXPECT_GT(merged, 60);
 }
 
-/// Each step may be as long as any; all of them end at the horizon.
+/// Each step may have the maximum length, but all of them must end before the horizon.
 TEST(StepMerger, StepsThatCannotBeThatLongDoNotOverflow) {
   core::Summary summary;
   const core::RecordOptions record;

@@ -1,5 +1,6 @@
-// What the program does with NCCL, on a fake one (tests/real/fake_nccl.h); and single collectives,
-// also on the real one where there are GPUs.
+// The NCCL backend, on a fake NCCL (tests/real/fake_nccl.h): errors, groups, channels that the
+// profiler plugin reports, and verification. Single collectives also run on the real NCCL if there
+// are GPUs.
 
 #include "real/nccl/nccl_collectives.h"
 #include "real/interpreter/verify.h"
@@ -79,7 +80,7 @@ class NcclOnFakeGpus : public testing::Test {
     return {};
   }
 
-  /// A pack on all ranks, filled with input().
+  /// Adds a pack on all ranks, filled with input().
   void add(std::uint32_t pack, const core::Collective& collective, Operation operation) {
     std::vector<std::byte*> data;
     for (Rank r = 0; r < collective.contributors; ++r) {
@@ -103,7 +104,7 @@ class NcclOnFakeGpus : public testing::Test {
     return {};
   }
 
-  /// What lies in the buffers from `first` on.
+  /// Returns the content of the buffers, starting with the buffer `first`.
   Outcome outcome(const core::Collective& collective, std::size_t first) {
     Outcome outcome;
     for (Rank r = 0; r < collective.contributors; ++r) {
@@ -276,7 +277,7 @@ TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
       test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 100), 100);
   const core::Collective none = test::on_plain_cluster(*cluster, core::ring_all_reduce(3, 0), 0);
   for (std::uint32_t p = 0; p < 4; ++p)
-    add(p, p == 1 ? none : some, Operation::kSum);  // nobody asks NCCL for nothing
+    add(p, p == 1 ? none : some, Operation::kSum);  // an empty collective is not passed to NCCL
   for (std::uint32_t p = 0; p < 4; ++p) {
     for (Rank r = 0; r < 3; ++r) run_->start({1, p}, r);
   }
@@ -299,14 +300,14 @@ TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
   }
 }
 
-/// What the fake tells of channels, as long as this lives.
+/// Sets the faults of the fake's reports about channels, for the lifetime of this object.
 class Tells {
  public:
   explicit Tells(const char* what) { ::setenv("TUTTI_FAKE_NCCL_TELLS", what, 1); }
   ~Tells() { ::unsetenv("TUTTI_FAKE_NCCL_TELLS"); }
 };
 
-/// Three ranks on fake GPUs that reduce a pack, and another.
+/// Three ranks on fake GPUs, which reduce two packs.
 class NcclChannels : public NcclOnFakeGpus {
  protected:
   void SetUp() override {
@@ -350,7 +351,7 @@ TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
   EXPECT_EQ(done_.channels.size(), 3u);
   EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 3 .*channels of ranks 0, 1, 2 ")));
-  reduce(1);  // before which the late ones come
+  reduce(1);  // the late reports arrive before this
   EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
   std::map<std::pair<std::uint32_t, Rank>, int> heard;
@@ -394,7 +395,7 @@ TEST_F(NcclOnFakeGpus, NotesNameVersionAndSettings) {
 
 enum class Which { kFake, kReal };
 
-/// The wrappers of all collectives: each against what it means.
+/// Compares the wrapper of each collective with the collective's definition.
 class NcclCalls : public testing::TestWithParam<Which> {
  protected:
   void SetUp() override {
@@ -416,7 +417,7 @@ class NcclCalls : public testing::TestWithParam<Which> {
     ranks_ = std::min(*count, 8);
   }
 
-  /// Asks until no communicator is in progress. False if one has failed.
+  /// Polls until no operation is in progress. Returns false if a communicator has failed.
   bool settle(const std::vector<TuttiNcclCommunicator*>& all) {
     for (TuttiNcclCommunicator* const communicator : all) {
       int state = kTuttiNcclInProgress;

@@ -42,7 +42,7 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
   interpreter.open(tag, collective, operation, all, buffers);
   for (const Rank r : start) {
     interpreter.start(tag, r);
-    // Late ranks find messages waiting.
+    // Messages may arrive before their rank starts.
     interpreter.run_ready();
     EXPECT_TRUE(transport.poll({}));
     EXPECT_TRUE(devices.poll(interpreter));

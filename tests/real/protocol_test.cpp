@@ -1,7 +1,7 @@
-// What workers and coordinators say to each other, byte by byte, as it was when kProtocolNumber got
-// its number. Where this fails because the bytes are meant to change, raise the number and write
-// down the new ones: builds of the old number are then refused in words, and do not take what they
-// hear for something else.
+// The messages between workers and coordinators, byte by byte, as defined by the current
+// kProtocolNumber. If this test fails after an intended change of the bytes, increase the number
+// and store the new bytes. Builds with the old number are then rejected with a message, and do not
+// misinterpret the new bytes.
 
 #include "real/wire/protocol.h"
 
@@ -26,7 +26,7 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-/// A whole handshake of known secrets, nonces and versions.
+/// Returns a complete handshake with fixed secrets, nonces and versions.
 std::string handshake() {
   Nonce one{}, two{};
   for (std::size_t i = 0; i < one.size(); ++i) {

@@ -1,3 +1,6 @@
+// The coordinator's reception of many connections at the same time. Slow, silent and wrong peers
+// must not delay the others, and the number of open connections is limited.
+
 #include "real/join/reception.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +34,7 @@ Reception::Options options_of(const std::string& secret, std::int32_t worker = 0
 
 Clock::time_point soon() { return Clock::now() + std::chrono::seconds(30); }
 
-/// The handshakes that end until there are so many.
+/// Returns the next `count` handshakes that end.
 std::vector<Reception::Event> ended(Reception& reception, std::size_t count) {
   std::vector<Reception::Event> events;
   while (events.size() < count) {

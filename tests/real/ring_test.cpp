@@ -32,12 +32,13 @@ struct Both {
   RingReader reader;
 };
 
-/// A whole message where `number` is 0, else the end of one.
+/// Returns the header of a whole message if `number` is 0, and otherwise of the last piece of a
+/// message.
 Header piece_of(std::int64_t length, std::int64_t number) {
   return {Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, length + number, number, length, 77}};
 }
 
-/// The next of `written`, which rise; now and then with a payload among the lines.
+/// Returns a random length. Some payloads are short enough to be stored among the lines.
 std::int64_t length_of(core::Random& random) {
   return static_cast<std::int64_t>(random.below(random.below(2) == 0 ? 1200 : 20'000));
 }
@@ -73,7 +74,7 @@ TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
   EXPECT_FALSE(ring.reader.broken());
 }
 
-/// With payloads among the lines, and beside them.
+/// Payloads are stored among the lines or in their own area, depending on their length.
 TEST(Ring, AFullRingHasNoRoomUntilSomethingIsTaken) {
   for (const std::int64_t length : {kMaxAmongLines, std::int64_t{kBytes / 2}}) {
     Both ring;
@@ -104,8 +105,8 @@ bool lies_in(const std::byte* begin, std::int64_t length, const Mapping& mapping
   return begin >= mapping.begin() && begin + length <= mapping.begin() + 2 * bytes;
 }
 
-/// Whatever the other side writes as a header: no payload is outside of the ring, and what is none
-/// is said.
+/// The other side may write any bytes as a header. No payload may then lie outside the ring, and
+/// invalid headers are reported.
 TEST(Ring, NoHeaderIsTrusted) {
   core::Random random(3);
   int refused = 0, taken = 0;
@@ -114,8 +115,8 @@ TEST(Ring, NoHeaderIsTrusted) {
     const Header header = piece_of(length_of(random), random.below(2) == 0 ? 0 : 8);
     ASSERT_TRUE(ring.writer.reserve(header));
     ring.writer.publish(header);
-    // Any byte of the header, or one of its numbers as a whole; and every kind there is, and some
-    // that there are not.
+    // Changes one byte of the header, or one of its numbers, or its kind (including kinds that do
+    // not exist).
     std::byte* const at = ring.lines.begin() + sizeof(std::uint64_t);
     at[random.below(kHeaderBytes)] = static_cast<std::byte>(random.below(256));
     const auto any = static_cast<std::int32_t>(random.below(std::uint64_t{1} << 32));
@@ -136,7 +137,7 @@ TEST(Ring, NoHeaderIsTrusted) {
   EXPECT_GT(taken, 1000);
 }
 
-/// … and as counts.
+/// The other side may also write any counts.
 TEST(Ring, MoreThanEverWasThereCannotBeTaken) {
   for (const std::uint64_t taken :
        {std::uint64_t{1} << 40, std::numeric_limits<std::uint64_t>::max()}) {
@@ -158,8 +159,8 @@ TEST(Ring, WhatLiesThereFromBeforeIsNoMessage) {
     const Header header = piece_of(long_payload, i);
     std::byte* const room = ring.writer.reserve(header);
     ASSERT_TRUE(room);
-    // Every line of the payload looks like a short message, but for the stamp that its place would
-    // need.
+    // Every line of the payload looks like a short message, except that the stamp does not fit its
+    // place.
     for (std::int64_t at = 0; at < long_payload; at += kLine)
       std::memcpy(room + at, encode(piece_of(4, i)).data(), kHeaderBytes);
     ring.writer.publish(header);

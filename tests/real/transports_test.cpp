@@ -1,4 +1,5 @@
-// What holds for every transport between workers.
+// Properties of every transport between workers (TCP, shared memory): all collectives are right,
+// with many ranks, large messages and repeated iterations.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ class CountDone : public InterpreterListener {
   int done = 0;
 };
 
-/// One worker's part of a collective, in a thread of its own.
+/// Runs one worker's part of a collective, in its own thread.
 void run_worker(const core::Collective& collective, Operation operation, std::int32_t worker,
                 const std::string& name, std::vector<int> sockets, std::atomic<int>& wrong,
                 std::atomic<int>& left) {
@@ -63,7 +64,7 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   interpreter.open({0, 0}, collective, operation, ranks, buffers);
   for (const Rank r : ranks) interpreter.start({0, 0}, r);
   bool told = false;
-  while (left > 0) {  // until everybody is through: others may still need what is queued here
+  while (left > 0) {  // others may still need data that is queued here
     interpreter.run_ready();
     const auto moved = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(5));
     if (!moved) {
@@ -84,8 +85,8 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   if (find_wrong_element(reduced, collective.contract(), replicas, results)) ++wrong;
 }
 
-/// Closing frees the ports at once instead of a minute later: thousands of connections would use
-/// them up. What was not read is lost, which nobody misses once everybody is through.
+/// Closes the sockets so that their ports are free immediately instead of after a minute, because
+/// thousands of connections would exhaust them. Unread data is lost, but all workers have finished.
 void close_without_waiting(const std::vector<std::vector<int>>& sockets) {
   const linger at_once{1, 0};
   for (const std::vector<int>& of_worker : sockets) {
@@ -111,7 +112,7 @@ void execute_points(const core::Collective& collective, Operation operation,
   EXPECT_EQ(wrong, 0) << what << ": so many workers' results are";
 }
 
-/// So many workers with so many GPUs each.
+/// The number of workers, and of GPUs per worker.
 struct Shape {
   int workers = 1;
   int gpus = 1;
@@ -119,7 +120,7 @@ struct Shape {
 constexpr Shape kShapes[] = {{1, 4}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1},
                              {7, 1}, {8, 1}, {2, 2}, {3, 2}, {4, 2}, {2, 4},
                              {1, 2}, {1, 3}, {1, 5}, {1, 6}, {1, 7}, {1, 8}};
-/// The last is of several pieces; a smaller one where ranks are many.
+/// The largest size has several pieces. With many ranks, a smaller one is used.
 constexpr std::int64_t kSizes[] = {0, 1, 1009, 300'007};
 constexpr std::int64_t kLargeForMany = 60'013;
 
@@ -136,8 +137,8 @@ core::Cluster cluster_of(const Shape& shape) {
           core::Network{core::Network::Kind::kOneSwitch, std::nullopt, core::Time(), "test"}};
 }
 
-/// Every algorithm that runs there, with every size. Types and operations take turns, so that all
-/// are met.
+/// Returns every algorithm that the shape supports, with every size. Types and operations take
+/// turns, so that each of them is used.
 std::vector<Case> cases_on(std::size_t shape) {
   std::vector<Case> cases;
   const core::Cluster cluster = cluster_of(kShapes[shape]);
@@ -192,8 +193,8 @@ TEST_P(EveryAlgorithm, IsRight) {
   }
 }
 
-/// Everything else that the algorithms have, in place and out of place; all-reduces out of place.
-/// Types take turns.
+/// Tests all other collectives of the algorithms, in place and out of place, and all-reduces out of
+/// place. Types take turns.
 TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
   const auto& [transport, place] = GetParam();
   const Shape shape = kShapes[place];
@@ -243,13 +244,14 @@ class Transports : public testing::TestWithParam<std::string> {};
 
 TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
   const auto cluster = test::plain_cluster(2);
-  const std::int64_t elements = 8 << 20;  // 64 MB, far beyond any socket's buffer
+  const std::int64_t elements = 8 << 20;  // 64 MB, much more than any socket's buffer
   execute_points(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
                                         DataType::kFloat64),
                  Operation::kSum, GetParam(), 2, "ring");
 }
 
-/// Workers may be an iteration apart; every one is on the buffers that the one before left.
+/// Workers may be one iteration apart. Each iteration uses the buffers that the previous one has
+/// left.
 TEST_P(Transports, IterationsBackToBackAreRight) {
   const core::Library library(".");
   for (const char* const strategy :
@@ -258,7 +260,8 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
         "algorithm: \"ring\" collective: REDUCE_SCATTER",
         "algorithm: \"halving_doubling\" collective: ALL_GATHER",
         "algorithm: \"pscpu\" collective: ALL_TO_ALL out_of_place: true",
-        // Of these some ranks may be ahead by as much as the transport holds.
+        // In these collectives, some ranks may be ahead of others by as much data as the transport
+        // can hold.
         "algorithm: \"ring\" collective: BROADCAST root: 2",
         "algorithm: \"recursive_doubling\" collective: BROADCAST",
         "algorithm: \"pscpu\" collective: BROADCAST",

@@ -23,7 +23,7 @@ struct Buffers {
       fill_inputs(r, rank, inputs.back().data(), n);
     }
   }
-  /// In a random order, pairwise or one after the other: as any algorithm might.
+  /// Reduces the inputs in a random order, pairwise or in sequence, as any algorithm might.
   std::vector<std::byte> reduce(std::uint64_t seed) const {
     core::Random random(seed);
     std::vector<std::vector<std::byte>> left = inputs;
@@ -75,7 +75,7 @@ TEST(Verify, AnyOrderOfOperationsIsRight) {
   });
 }
 
-/// A rank that was left out, or taken twice, is seen in most elements, whatever the type.
+/// If a rank is missing or contributes twice, most elements are wrong, for every type.
 TEST(Verify, AMissingOrDoubledRankIsWrong) {
   for_all([](const Reduced& reduced, const std::string& what) {
     if (reduced.contributors == 1) return;
@@ -83,7 +83,7 @@ TEST(Verify, AMissingOrDoubledRankIsWrong) {
         reduced.operation == Operation::kMin || reduced.operation == Operation::kMax;
     const Buffers whole(reduced, 4001);
     for (const bool doubled : {false, true}) {
-      if (doubled && chooses) continue;  // nothing changes
+      if (doubled && chooses) continue;  // the result does not change
       Buffers buffers = whole;
       if (doubled) {
         buffers.inputs.push_back(buffers.inputs[1]);

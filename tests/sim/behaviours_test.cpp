@@ -1,6 +1,6 @@
-// How many ranks of a tree do at all times what no other does: so many at least have to be
-// simulated, however cleverly. Figures of
-// docs/decisions/0025-simulate-double-trees-with-all-ranks.md.
+// Counts the ranks of a tree whose operations differ in time from those of all other ranks. At
+// least this number of ranks must be simulated by any method.
+// docs/decisions/0025-simulate-double-trees-with-all-ranks.md has the results.
 
 #include <gtest/gtest.h>
 
@@ -21,15 +21,15 @@ using core::Schedule;
 using core::Step;
 using core::Time;
 
-/// Which parts of a double tree are carried out.
+/// The parts of a double tree that are executed.
 struct Parts {
   bool up = true;
   bool down = true;
   bool both_trees = true;
-  bool down_after_up = false;  ///< the root sends nothing down before all is up
+  bool down_after_up = false;  ///< the root sends nothing down before everything has gone up
 };
 
-/// Some parts of a double tree, each as it is in the whole.
+/// A part of a double tree, with the same steps as in the whole tree.
 class PartOfATree : public Schedule {
  public:
   PartOfATree(Rank ranks, Parts parts)
@@ -56,7 +56,7 @@ class PartOfATree : public Schedule {
   }
 
  private:
-  /// Lanes are up and down of the first tree, then of the second.
+  /// Lanes 0 and 1 are up and down of the first tree, lanes 2 and 3 those of the second.
   [[nodiscard]] bool takes_part(Lane lane) const {
     return (lane % 2 == 0 ? parts_.up : parts_.down) && (lane < 2 || parts_.both_trees);
   }
@@ -65,7 +65,7 @@ class PartOfATree : public Schedule {
   Parts parts_;
 };
 
-/// When each rank does what.
+/// Records the time of each step of each rank.
 class Behaviours : public CollectiveListener {
  public:
   explicit Behaviours(Rank ranks) : of_(static_cast<std::size_t>(ranks)) {}
@@ -108,7 +108,7 @@ std::size_t behaviours(const core::Collective& collective) {
   return behaviours.different();
 }
 
-/// Of hosts on one switch, each with its own port.
+/// Counts the behaviours on hosts that are connected by one switch, each with its own port.
 std::size_t behaviours(Rank ranks, Parts parts) {
   const auto hosts = test::plain_cluster(ranks);
   return behaviours(test::on_plain_cluster(*hosts, std::make_shared<PartOfATree>(ranks, parts),
@@ -129,7 +129,7 @@ TEST(BehavioursOfATree, AreFewWhereNothingMeets) {
   }
 }
 
-/// On their way down messages of one tree meet those of the other, and those on the way up.
+/// On the way down, messages of one tree meet those of the other tree, and those on the way up.
 TEST(BehavioursOfATree, AreAsManyAsRanksWhereItsPartsMeet) {
   for (const Rank n : {32, 64, 128}) {
     EXPECT_EQ(behaviours(n, {}), static_cast<std::size_t>(n));

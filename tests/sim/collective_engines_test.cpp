@@ -1,5 +1,5 @@
-// Collectives of all kinds by their handles: whoever opens them need not know which engine carries
-// them out.
+// Collectives of all kinds, used through their handles. The caller does not need to know which
+// engine executes a collective.
 
 #include "sim/collectives/collective_engines.h"
 
@@ -28,7 +28,7 @@ core::Scenario two_machines(const std::string& algorithm) {
       algorithm + "\" }");
 }
 
-/// Everything that carries out collectives, and when each rank was done, by handle.
+/// All engines that execute collectives, and the time at which each rank completes, by handle.
 class Together : private CollectiveListener {
  public:
   explicit Together(const core::Cluster& cluster, bool watch_steps = false)
@@ -82,8 +82,8 @@ class CollectiveEnginesTest : public testing::Test {
   }
 };
 
-/// One after the other in one run, each takes what it takes alone; all of its ranks are told of by
-/// its own handle.
+/// Collectives that run in sequence each take the time that they take alone, and the completion of
+/// every rank is reported with the collective's own handle.
 TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
   Together all(*timed_.cluster);
   std::vector<std::uint32_t> handles;
@@ -108,8 +108,8 @@ TEST_F(CollectiveEnginesTest, EachIsCarriedOutByAnEngineOfItsOwn) {
             of(timed_).nccl->delay + of(timed_).nccl->work);
 }
 
-/// Ranks that start at the same time do so in the order of handles: the order of engines is part of
-/// the prediction.
+/// Ranks that start at the same time start in the order of handles, which is the order of engines.
+/// This order affects the prediction.
 TEST_F(CollectiveEnginesTest, HandlesAreInTheOrderOfEnginesAndTheLowestFreeOneIsTakenFirst) {
   Together all(*timed_.cluster);
   const std::uint32_t timed = all.open(of(timed_)), staged = all.open(of(staged_)),
@@ -135,8 +135,8 @@ TEST_F(CollectiveEnginesTest, CountTheWorkThatWasToBeDone) {
   }
 }
 
-/// Of a staged collective only the parts between workers have steps, and these are told as steps of
-/// the whole.
+/// Only the parts of a staged collective between workers have steps. These steps are reported as
+/// steps of the whole collective.
 TEST_F(CollectiveEnginesTest, StepsOfPartsAreToldByTheHandleOfTheWhole) {
   Together all(*staged_.cluster, true);
   all.expect(of(staged_));

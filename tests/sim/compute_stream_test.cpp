@@ -1,5 +1,5 @@
-// A compute stream, and what communication takes of its device: beside closed forms, and beside an
-// integrator that goes from picosecond to picosecond.
+// A compute stream, and how communication on the same device slows it. The times are compared with
+// closed forms, and with an integrator that advances picosecond by picosecond.
 
 #include "sim/device/compute_stream.h"
 
@@ -31,7 +31,7 @@ core::Part cpu(int threads) {
   return part;
 }
 
-/// Something that communication does to the device at a time.
+/// An action of communication on the device at a time.
 struct Deed {
   enum Kind { kHold, kGiveBack, kMove, kArrive, kServe } kind = kHold;
   Time at;
@@ -39,7 +39,7 @@ struct Deed {
   Time start, end, duration;  ///< of a service
 };
 
-/// What a test makes happen on a device.
+/// A device on which a test schedules actions.
 class Device {
  public:
   explicit Device(const core::Part& part) { stream_.share(part); }
@@ -56,8 +56,8 @@ class Device {
     deeds_.push_back({Deed::kServe, requested, 0, start, end, duration});
   }
 
-  /// When tasks end that are begun one after the other from `start` on. `deeds_first`: what
-  /// communication does at a time comes before tasks that begin or end then.
+  /// Returns the ends of tasks that run in sequence from `start` on. `deeds_first`: at equal times,
+  /// actions of communication come before the starts and ends of tasks.
   std::vector<Time> run(Time start, const std::vector<Time>& durations, std::int64_t compute_bound,
                         bool deeds_first = false) {
     const Time margin(deeds_first ? 1 : 0);
@@ -130,12 +130,12 @@ TEST(ComputeStream, GoesAtTheShareOfMultiprocessorsThatIsLeft) {
   for (int held = 0; held < 12; ++held) {
     Device device(gpu(10));
     for (int i = 0; i < held; ++i) device.hold(Time(), Time(1'000'000));
-    const std::int64_t left = std::max(1, 10 - held);  // one always is
+    const std::int64_t left = std::max(1, 10 - held);  // one multiprocessor is always left
     EXPECT_EQ(end_of(device, Time(1'001)), Time((10'010 + left - 1) / left)) << held;
   }
 }
 
-/// 3 of 10 for 1000 ps: 300 ps of work are missing.
+/// Communication holds 3 of 10 multiprocessors for 1000 ps, so 300 ps of work are missing.
 TEST(ComputeStream, IsSlowedWhileAndOnlyWhileMultiprocessorsAreHeld) {
   Device inside(gpu(10));
   for (int i = 0; i < 3; ++i) inside.hold(Time(500), Time(1'500));
@@ -172,16 +172,16 @@ TEST(ComputeStream, WhatArrivesCountsForWhatRanUpToThen) {
 
 TEST(ComputeStream, SharesACpuWithAdditions) {
   Device device(cpu(4));
-  // Two of four threads add for 1000 ps: half of the device is theirs. A third one begins when the
-  // task is over.
+  // Two of four threads add for 1000 ps, so they use half of the device. A third addition starts
+  // after the task has ended.
   device.serve(Time(100), Time(100), Time(1'100), Time(1'000));
   device.serve(Time(100), Time(100), Time(1'100), Time(1'000));
   device.serve(Time(100), Time(2'600), Time(3'000), Time(400));
   EXPECT_EQ(end_of(device, Time(2'000)), Time(2'500));
 }
 
-/// A task beside an addition, on a device with one thread: both take twice as long while both are
-/// there.
+/// A task and an addition share a device with one thread. Both take twice as long while they
+/// overlap.
 TEST(ComputeStream, AnAdditionAndATaskShareEvenly) {
   EventQueue events;
   ComputeStream stream(0);
@@ -209,13 +209,13 @@ TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
       << "what begins at the same time is not there yet";
 }
 
-// --- beside an integrator ---
+// --- comparison with an integrator ---
 
 __extension__ using Signed = __int128;
 
 Signed quotient_up(Signed a, Signed b) { return (a + b - 1) / b; }
 
-/// The ends by definition: the sums are made up picosecond by picosecond.
+/// Returns the ends by definition: sums up the progress picosecond by picosecond.
 std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& deeds, Time start,
                              const std::vector<Time>& durations, std::int64_t compute_bound) {
   const bool is_cpu = part.kind == core::PartKind::kCpu;
@@ -262,7 +262,8 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
   return ends;
 }
 
-/// A multiprocessor or thread too few would show at once: devices are small and times short.
+/// Devices are small and times are short, so that an error of one multiprocessor or thread is
+/// visible.
 TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     core::Random random(seed);
@@ -286,7 +287,7 @@ TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
     std::vector<Time> free(static_cast<std::size_t>(threads));
     Time requested;
     for (std::int64_t i = below(6); i > 0;
-         --i) {  // as a pool serves them, one after the other on each thread
+         --i) {  // a pool executes them in sequence on each thread
       requested += Time(below(400));
       Time& thread = *std::min_element(free.begin(), free.end());
       const Time from = std::max(thread, requested), duration(1 + below(300));

@@ -1,4 +1,5 @@
-// Slow devices, links that change, noise: whole scenarios in virtual time.
+// Conditions of a run: slow devices, links that change, background traffic and noise. Complete
+// scenarios are simulated and their step times compared with closed forms.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ using core::Summary;
 using core::Time;
 using testing::HasSubstr;
 
-/// Four hosts that compute 10 + 20 ms and reduce 4 MB over ports of 1 GB/s.
+/// Returns a scenario of four hosts that compute 10 + 20 ms and reduce 4 MB over ports of 1 GB/s.
 core::Scenario scenario(const std::string& conditions, const std::string& run = "steps: 3",
                         const std::string& algorithm = "ring") {
   const std::string host =
@@ -55,8 +56,8 @@ std::vector<Time> lengths(const Summary& summary) {
 TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
   const Summary plain = summary_of(scenario(""));
   const Summary slow = summary_of(scenario("slow { worker: 2 slowdown: 1.5 }"));
-  // 15 ms of forward and backward, half a millisecond of updating, and 3 additions of a quarter at
-  // 10 GB/s.
+  // The step takes longer by 15 ms of forward and backward pass, half a millisecond of updates, and
+  // 3 additions of a quarter of the buffer at 10 GB/s.
   const Time longer = lengths(slow)[2] - lengths(plain)[2];
   EXPECT_GE(longer, core::microseconds(15'500));
   EXPECT_LE(longer, core::microseconds(15'500 + 3 * 50));
@@ -103,8 +104,8 @@ TEST(SlowDevices, AreChosenByTheSeed) {
   EXPECT_EQ(core::chosen(s.run.conditions.slow, 1, *s.cluster).size(), 4u) << "each once";
 }
 
-/// A ring of four moves 6 quarters of 4 MB over every port, one after the other: 6 ms. A port at
-/// half its bandwidth takes twice as long for each.
+/// A ring of four moves 6 quarters of 4 MB over every port in sequence, which takes 6 ms. With half
+/// the bandwidth of a port, each takes twice as long.
 TEST(LinkChanges, SlowTheRingDownToTheNarrowPort) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
@@ -181,8 +182,8 @@ TEST(LinkChanges, AreNothingForIdealNetworks) {
   EXPECT_EQ(ran.error().kind(), core::ErrorKind::kRequest);
 }
 
-/// 4 MB in a ring of four over ports of 1 GB/s: 6 rounds of 1 ms, plus 3 additions. A third taken
-/// makes 1.5 ms of each.
+/// 4 MB in a ring of four over ports of 1 GB/s take 6 rounds of 1 ms, plus 3 additions. If a third
+/// of the bandwidth is taken, each round takes 1.5 ms.
 TEST(Background, OfAThirdMakesARingHalfAsLongAgain) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;
@@ -257,14 +258,14 @@ TEST(NoisyRuns, WaitForTheLastAndAreTheSameWhateverIsRecorded) {
   for (const core::StepRecord& step : summary.steps()) {
     waited += step.awaited_for;
     awaited.insert(step.awaited);
-    // It computed as much longer as its own draw says.
+    // The replica computed longer by the factor of its own random draw.
     Time longest;
     for (std::int64_t r = 0; r < 4; ++r) {
       const std::int64_t pace = core::noisy_pace(s.run.conditions.compute_noise, 5, r, step.step);
       longest = std::max(longest, Time(core::milliseconds(10).count() / 1'000'000 * pace) +
                                       Time(core::milliseconds(20).count() / 1'000'000 * pace));
     }
-    // (A replica that was ahead did some of it in the step before.)
+    // A replica that was ahead did some of this in the previous step.
     EXPECT_LE(step.forward + step.backward, longest) << step.step;
     if (step.step > 0) continue;
     EXPECT_EQ(step.forward + step.backward, longest);

@@ -1,5 +1,5 @@
-// Collectives whose workers never come, stall or die end when TensorFlow's timers would end them,
-// and say who was awaited.
+// Collectives with workers that never arrive, stall or die. Such collectives must end when
+// TensorFlow's timers would end them, and the error names the awaited worker.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ using core::Scenario;
 using core::Time;
 using testing::HasSubstr;
 
-/// Three workers of two GPUs; a step computes 10 ms forward and 20 ms backward, and the one
-/// gradient is ready at its end.
+/// Returns a scenario of three workers with two GPUs. A step computes 10 ms forward and 20 ms
+/// backward, and the only gradient is ready at the end of the step.
 Scenario scenario(const std::string& strategy, const std::string& rest, int steps = 3) {
   auto read = core::read_scenario(
       "cluster { workers { machine: \"dgx1-v100\" count: 3 replicas: 2 } network { kind: "
@@ -36,7 +36,7 @@ Scenario scenario(const std::string& strategy, const std::string& rest, int step
   return read ? std::move(*read) : Scenario{};
 }
 
-/// What the run ends with; nothing if it ends well.
+/// Runs the scenario. Returns the problem that ends it, or nothing if it succeeds.
 std::optional<core::Problem> failure_of(const Scenario& s, core::Summary& summary) {
   core::RecordOptions record;
   const auto ran = Simulator().run(s, record, {}, summary);
@@ -48,7 +48,7 @@ core::Problem failure_of(const Scenario& s) {
   return failure_of(s, summary).value_or(core::Problem{});
 }
 
-/// A collective has timed out, since the worker never came; −1: all have come.
+/// Returns the timeout of a collective that waits for the worker. -1: all workers have arrived.
 ProblemKind timed_out(std::int32_t worker) {
   return {ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds", worker};
 }
@@ -98,14 +98,15 @@ TEST(Deadlines, ALaterOneHasAResolvedGroupAndFailsInExecution) {
   EXPECT_THAT(failure.text, HasSubstr("in step 1: Collective has timed out during execution"));
 }
 
-/// It stalls from the beginning for so long that others wait nearly as long as a timer for the
-/// group, and then as long again for what never ends: the worst case is twice the timeout.
+/// A worker that stalls at the start lets the others wait nearly a full timeout for the group. Then
+/// they wait the full timeout for a collective that never ends. So the worst case is twice the
+/// timeout.
 TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
   const std::string late =
       "conditions { slow { worker: 2 slowdown: 10 to_ms: 1 } link { from: \"w1/nic0\" to: "
       "\"network\" "
       "bandwidth_share: 0 } }";
-  // Worker 2 computes its forward pass ten times as long, so it comes at 120 ms, 90 ms after the
+  // The forward pass of worker 2 takes ten times as long, so it arrives at 120 ms, 90 ms after the
   // others.
   const core::Problem in_execution = failure_of(scenario(with_timeout("0.1"), late));
   EXPECT_EQ(in_execution.kind, timed_out(-1)) << "all have come; a link is dead";

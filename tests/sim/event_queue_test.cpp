@@ -62,8 +62,8 @@ TEST(EventQueue, HandsOutTheSameLaterIfAllOfItIsMoved) {
   }
 }
 
-/// Events one after the other, each at its own time or in crowds, near and far: the order is that
-/// of a sorted list.
+/// Events have distinct or equal times, near and far in the future. The queue must return the
+/// events in sorted order.
 TEST(EventQueue, HandsOutInOrderHoweverFarApartEventsAre) {
   for (const int far : {0, 3, 8, 20, 40, 61}) {
     core::Random random(static_cast<std::uint64_t>(far));

@@ -1,4 +1,5 @@
-// Execution traces on a cluster with known figures: closed forms.
+// Simulates execution traces (GOAL and Chakra) on a cluster with round figures, and compares the
+// step times with closed forms.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ using core::Scenario;
 using core::Summary;
 using core::Time;
 
-/// Hosts with one CPU, whose messages take 3 µs and 1 µs for each 4 kB (ports of 4 GB/s).
+/// Returns a cluster of hosts with one CPU. A message takes 3 µs, plus 1 µs for each 4 kB (ports of
+/// 4 GB/s).
 std::string cluster(int workers) {
   return fmt::format(
       "cluster {{ workers {{ machine: \"m\" count: {} }} network {{ kind: ONE_SWITCH latency_us: 3 "
@@ -93,7 +95,7 @@ TEST_F(ExecutionTraceRuns, ComputationsOfAStreamRunOneAfterTheOther) {
             1'500'000);
 }
 
-/// b starts when a starts, which is after c on the same stream.
+/// b starts when a starts, and a starts after c, which is on the same stream.
 TEST_F(ExecutionTraceRuns, AStartIsWhenTheStreamIsFree) {
   const std::string text = "c: calc 300\na: calc 1000\nb: calc 2000 cpu 1\nb irequires a\n";
   EXPECT_EQ(step_of(goal(ranks(1, text), 1)).count(), 2'300'000);
@@ -108,7 +110,7 @@ TEST_F(ExecutionTraceRuns, AMessageTakesLatencyAndBandwidth) {
   EXPECT_EQ(step_of(goal(two, 2)).count(), 5'000'000) << "the port serves one after the other";
 }
 
-/// The message arrives at 4 µs, whether or not the receive has been posted.
+/// The message arrives at 4 µs, even if its receive is posted later.
 TEST_F(ExecutionTraceRuns, MessagesDoNotWaitForTheirReceives) {
   const auto late = [](int ns) {
     return ranks(2, "a: send 4000b to 1 tag 1\nb: calc 100\nb requires a\n",
@@ -120,7 +122,7 @@ TEST_F(ExecutionTraceRuns, MessagesDoNotWaitForTheirReceives) {
   EXPECT_EQ(step_of(goal(late(9000), 2)).count(), 9'100'000);
 }
 
-/// A token goes round: each hop takes a message and a computation.
+/// A token travels around the ring. Each hop takes a message and a computation.
 TEST_F(ExecutionTraceRuns, ATokenGoesRoundARing) {
   std::string text = "num_ranks 5\n";
   for (int r = 0; r < 5; ++r) {
@@ -187,7 +189,7 @@ void write(const Folder& folder, const std::vector<std::vector<core::ChakraNode>
   }
 }
 
-/// The ring all-reduce of 4 ranks: 6 rounds of a quarter.
+/// The ring all-reduce of 4 ranks has 6 rounds with a quarter of the buffer each.
 TEST_F(ExecutionTraceRuns, CollectivesTakeTheTimeOfTheAlgorithm) {
   write(folder_, {4, {node(1, Type::kCompute, 10), node(2, Type::kCollective, 16'000, {1})}});
   const auto scenario = read("execution_trace { path: \"t\" }", 4,
@@ -197,8 +199,8 @@ TEST_F(ExecutionTraceRuns, CollectivesTakeTheTimeOfTheAlgorithm) {
   ASSERT_EQ(scenario->plan.packs.size(), 1U);
 }
 
-/// Collectives of groups that are no partition: {3, 1, 0} in this order, beside rank 2's
-/// computation.
+/// A group need not be part of a partition of the ranks: {3, 1, 0} in this order, while rank 2
+/// computes.
 TEST_F(ExecutionTraceRuns, AnyRanksMayFormAGroup) {
   std::ofstream(folder_ / "groups.json") << "{\"odd\": [3, 1, 0]}";
   const core::ChakraNode gather = node(1, Type::kCollective, 12'000, {}, "odd");

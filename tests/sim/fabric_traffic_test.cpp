@@ -1,4 +1,5 @@
-// Messages over fat trees and dragonflies: what shares a link waits for it, what does not does not.
+// Messages over fat trees and dragonflies. Messages that share a link delay each other, and other
+// messages do not.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ struct Sent {
   std::int64_t from, to, bytes;
 };
 
-/// When each message arrives if all are sent at once.
+/// Returns the arrival time of each message if all are sent at the same time.
 class Traffic {
  public:
   Traffic(const Cluster& cluster, NetworkModel model, const std::vector<Sent>& messages)
@@ -68,9 +69,9 @@ constexpr std::int64_t kBytes = 1'000'000;
 const Time kAlone = core::nanoseconds(kBytes);             // over a port
 const Time kLatency = core::nanoseconds(1'000 + 2 * 100);  // over a leaf, a spine and a leaf
 
-/// Two leaves of four workers, one spine, 4:1: the four ports of a leaf share a link as wide as one
-/// of them. Everyone of the first leaf sends to its like on the second; the link takes four times
-/// as long as a port.
+/// Two leaves of four workers and one spine, with an oversubscription of 4:1. The four ports of a
+/// leaf share an uplink with the bandwidth of one port. Each worker of the first leaf sends to its
+/// counterpart on the second, which takes four times as long over the uplink as over a port.
 TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
   const auto cluster = test::plain_cluster(8, test::fat_tree(4, 1, kPort), 1, kRates);
   const std::vector<Sent> shifted{{0, 4, kBytes}, {1, 5, kBytes}, {2, 6, kBytes}, {3, 7, kBytes}};
@@ -79,12 +80,12 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
     EXPECT_EQ(traffic.last(), 4 * kAlone + kLatency);
     EXPECT_EQ(traffic.load(0), 4 * kBytes) << cluster->link_name(0);
   }
-  // Served in turn they arrive one by one, shared all at once.
+  // With fifo, the messages arrive one by one. With fair, they all arrive at the same time.
   const Traffic fifo(*cluster, NetworkModel::kFifo, shifted),
       fair(*cluster, NetworkModel::kFair, shifted);
   for (int m = 0; m < 4; ++m) EXPECT_EQ(fifo.arrived()[m], (m + 1) * kAlone + kLatency);
   for (const Time at : fair.arrived()) EXPECT_EQ(at, 4 * kAlone + kLatency);
-  // The same within a leaf, or under a perfect fabric, takes one message's time.
+  // Within a leaf or over a perfect fabric, all messages take the time of one.
   for (const NetworkModel model : kModels) {
     const Traffic inside(*cluster, model,
                          {{0, 1, kBytes}, {1, 2, kBytes}, {2, 3, kBytes}, {3, 0, kBytes}});
@@ -93,7 +94,7 @@ TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
   EXPECT_EQ(Traffic(*cluster, NetworkModel::kIdeal, shifted).last(), kAlone + kLatency);
 }
 
-/// Uplinks twice as wide as a port hold two flows at full speed: 2:1.
+/// With 2:1, each uplink has twice the bandwidth of a port, and carries two flows at full speed.
 TEST(FatTreeTraffic, TakesOversubscriptionTimesAsLongWhenAllLeave) {
   for (const std::int64_t ratio : {1, 2, 4}) {
     const auto cluster = test::plain_cluster(
@@ -105,8 +106,8 @@ TEST(FatTreeTraffic, TakesOversubscriptionTimesAsLongWhenAllLeave) {
   }
 }
 
-/// Seven workers send to the eighth: its port is what all wait for if the uplink is wide, the
-/// uplink if it is narrow.
+/// Seven workers send to the eighth. If the uplink is wide, its port is the bottleneck; if the
+/// uplink is narrow, the uplink is.
 TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
   const std::vector<Sent> incast{{1, 0, kBytes}, {2, 0, kBytes}, {3, 0, kBytes}, {4, 0, kBytes},
                                  {5, 0, kBytes}, {6, 0, kBytes}, {7, 0, kBytes}};
@@ -115,7 +116,7 @@ TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
         .last();
   };
   const Time port = 7 * kAlone,
-             narrow = 4 * 4 * kAlone;  // four come over an uplink of a quarter of a port
+             narrow = 4 * 4 * kAlone;  // four messages over a quarter of a port
   for (const NetworkModel model : kModels) {
     EXPECT_GE(last(Bandwidth(4 * kPort.count()), model), port);
     EXPECT_LE(last(Bandwidth(4 * kPort.count()), model), port + kLatency);
@@ -124,7 +125,7 @@ TEST(FatTreeTraffic, IncastWaitsForThePortOrForTheUplinkWhicheverIsNarrower) {
   EXPECT_EQ(last(Bandwidth(kPort.count() / 4), NetworkModel::kFair), narrow + kLatency);
 }
 
-/// What is counted on the links is what the routes say, for every pair.
+/// The bytes that are counted on the links must be those of the routes of all pairs.
 TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
   const core::Network networks[] = {test::fat_tree(3, 2, kPort),
                                     test::dragonfly(1, 2, 2, kPort, kPort)};
@@ -152,8 +153,8 @@ TEST(FabricTraffic, AllToAllLoadsLinksAsTheRoutesSay) {
   }
 }
 
-/// Groups of two workers joined by one link: the two messages between them share it, whatever else
-/// there is.
+/// Two groups of two workers are connected by one link. The two messages between them share it,
+/// whatever other links there are.
 TEST(DragonflyTraffic, TwoGroupsShareTheirOneLink) {
   const auto cluster = test::plain_cluster(8, test::dragonfly(1, 2, 2, kPort, kPort), 1, kRates);
   ASSERT_EQ(cluster->fabric()->describe(), "dragonfly of 4 groups of 2 routers");

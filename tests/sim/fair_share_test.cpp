@@ -1,3 +1,7 @@
+// Max-min fair sharing of links. The ends of flows are compared with a slow implementation by
+// progressive filling, with results of SimGrid, and with properties such as the bottleneck of every
+// flow.
+
 #include "sim/network/fair_share.h"
 
 #include <gtest/gtest.h>
@@ -25,10 +29,10 @@ using test::FairFlows;
 
 constexpr std::int64_t kGb = 1'000'000'000;
 
-// --- the slow, obvious way ---
+// --- a slow reference implementation ---
 
-/// Max-min rates by progressive filling: all that is not fixed rises alike until a link is full or
-/// a cap is reached.
+/// Computes max-min rates by progressive filling. All rates that are not fixed yet increase equally
+/// until a link is full or a limit is reached.
 std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<bool>& alive) {
   std::vector<long double> rate(all.flows.size(), 0), left;
   std::vector<bool> fixed(all.flows.size());
@@ -66,8 +70,8 @@ std::vector<long double> fill_slowly(const FairFlows& all, const std::vector<boo
   return rate;
 }
 
-/// When the flows end: all rates anew at every arrival and departure. A flow is through at the
-/// first picosecond at which no more than 2^-12 ps is missing.
+/// Returns the ends of the flows. All rates are computed again at every start and end. A flow ends
+/// at the first picosecond at which at most 2^-12 ps of work are left.
 std::vector<Time> end_slowly(const FairFlows& all) {
   const std::size_t count = all.flows.size();
   std::vector<long double> left(count);
@@ -98,8 +102,8 @@ std::vector<Time> end_slowly(const FairFlows& all) {
   return end;
 }
 
-/// Few or many links of like or unlike capacity; routes of one to four of them; sizes and starts
-/// that often coincide.
+/// Returns random flows over few or many links, with equal or different capacities. Routes have one
+/// to four links, and sizes and starts often coincide.
 FairFlows random_flows(Random& random, std::uint64_t max_links, std::uint64_t max_flows,
                        std::int64_t narrowest) {
   FairFlows all;
@@ -157,11 +161,11 @@ TEST(FairShare, LosesNothingThatMattersWhereLinksDifferMillionfold) {
   }
 }
 
-// --- what others found ---
+// --- results of other simulators ---
 
-/// 64 workers push to 8 servers; end of each flow by SimGrid 3.32 (CM02, network/optim:Full; its
-/// latency of 1 us per flow, paid before the flow begins, taken off), which an independent
-/// progressive filling met to 2.3·10^-7.
+/// 64 workers push to 8 servers. The expected ends are from SimGrid 3.32 (CM02,
+/// network/optim:Full). SimGrid's latency of 1 us per flow, which precedes the flow, is subtracted.
+/// An independent progressive filling agreed within 2.3·10^-7.
 TEST(FairShare, PushesToUnlikeServersAsSimGridDoes) {
   const FairFlows all = test::heterogeneous_push(64, 8);
   const std::vector<Time> ends = test::ends_by_fair_share(all);
@@ -188,7 +192,7 @@ TEST(FairShare, PushesToUnlikeServersAsSimGridDoes) {
 struct Push {
   int workers;
   int servers;
-  double last;  ///< SimGrid's, less the latency
+  double last;  ///< SimGrid's result minus the latency
 };
 TEST(FairShare, EndsLargePushesWhenSimGridDoes) {
   for (const Push& push : {Push{256, 32, 1.148873472}, Push{512, 32, 1.377023018}}) {
@@ -199,9 +203,9 @@ TEST(FairShare, EndsLargePushesWhenSimGridDoes) {
   }
 }
 
-/// 64 workers in 8 racks push 32 MiB each to 8 servers in one rack, then the servers send as much
-/// back; racks have 100 GB/s up and down, hosts 25. SimGrid: every push ends after 0.171800692 s,
-/// latency of 2 us included: the servers' rack is what is full.
+/// 64 workers in 8 racks push 32 MiB each to 8 servers in one rack, and then the servers send the
+/// same amount back. Racks have 100 GB/s in each direction, hosts 25 GB/s. In SimGrid, every push
+/// ends after 0.171800692 s, including a latency of 2 us. The bottleneck is the servers' rack.
 TEST(FairShare, SharesTheServersRackAsSimGridDoes) {
   for (const bool pull : {false, true}) {
     FairFlows all;
@@ -219,7 +223,7 @@ TEST(FairShare, SharesTheServersRackAsSimGridDoes) {
   }
 }
 
-// --- laws ---
+// --- properties ---
 
 TEST(FairShare, AFlowAloneTakesBytesOverTheNarrowestLinkOrItsCap) {
   Random random(3);
@@ -245,8 +249,9 @@ TEST(FairShare, AnIncastEndsWhenItsLinkHasCarriedAllBytes) {
   }
 }
 
-/// At any moment: no link carries more than it can, and every flow has a bottleneck, a full link on
-/// which nobody is faster, or its own cap. That is what max-min fairness is.
+/// The definition of max-min fairness, at any moment: no link carries more than its capacity, and
+/// every flow has a bottleneck. A bottleneck is either the flow's own limit, or a full link on
+/// which no flow is faster.
 TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
   Random random(11);
   for (int round = 0; round < 300; ++round) {
@@ -271,7 +276,7 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
       }
       for (std::size_t f = 0; f < routes.size(); ++f) {
         const double rate = share.rate(routes[f]);
-        if (rate == 0) continue;  // through
+        if (rate == 0) continue;  // the flow has ended
         bool has_one = all.flows[f].cap.count() > 0 &&
                        rate >= static_cast<double>(all.flows[f].cap.count()) * (1 - 1e-12);
         for (const int l : all.flows[f].links) {

@@ -1,5 +1,5 @@
-// One worker that stands for all must not make a picosecond's difference to what all of them do;
-// nor may steps that are remembered, to what they would do again.
+// A folded run, in which one worker represents all, must give the same results as a run of all
+// workers, to the picosecond. The same holds for memoized steps.
 
 #include "sim/folding/folding.h"
 
@@ -23,7 +23,7 @@ using test::says_remembered;
 using test::simulated;
 using test::told;
 
-/// A random scenario whose workers are alike, as far as its algorithm has it.
+/// Returns a random scenario whose workers are identical, if its algorithm allows this.
 std::string random_scenario(core::Random& random) {
   const auto one_of = [&random](const std::vector<std::string>& of) {
     return test::one_of(random, of);
@@ -107,7 +107,7 @@ TEST_P(Folding, ChangesNothing) {
     EXPECT_FALSE(says_folded(*all));
     ASSERT_EQ(told(*one), told(*all)) << text;
   }
-  // The others came apart, or have chunks that are not alike.
+  // In the other cases, the symmetry of the workers is broken, or their chunks are not equal.
   EXPECT_GE(folded, kCases / 3) << "of " << kCases;
 }
 
@@ -131,8 +131,8 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
   EXPECT_GE(remembered, kCases / 3) << "of " << 2 * kCases;
 }
 
-/// Servers and several communicators do not fold, and what slow devices make of a step is the same
-/// in every step.
+/// Scenarios with servers or several communicators do not fold. The effect of slow devices is the
+/// same in every step.
 TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
   const std::string workload =
       "workload { variable { name: \"a\" shape: 100000 backward_ms: 0.7 } variable { name: "
@@ -230,10 +230,11 @@ TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   std::sort(whole.all.begin(), whole.all.end());
   std::sort(folded.all.begin(), folded.all.end());
   EXPECT_EQ(whole.all, folded.all);
-  // NCCL's own times have no steps: what is left are those of the ring between workers.
+  // With NCCL's own times there are no steps inside workers. Only those of the ring between workers
+  // remain.
   EXPECT_GT(whole.all.size(), std::string_view(GetParam()) == "RINGS" ? 50u : 20u);
 
-  // Where it takes no time to show all workers, all are shown.
+  // If simulating all workers is fast, all are shown.
   class Workers : public core::DeafSink {
    public:
     void track(const core::Track& track) override { most = std::max(most, track.worker); }
@@ -301,7 +302,7 @@ TEST(Folding, TakesAMillionGpus) {
   const std::optional<Summary> summary = simulated(scenario, Folds::kWhereItPays);
   ASSERT_TRUE(summary && summary->steady_parts());
   EXPECT_TRUE(says_folded(*summary));
-  // The ring over all workers alone: 2(n - 1) times the way of a message without content.
+  // A lower bound: the ring over all workers takes at least 2(n - 1) empty messages.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
 }
 
@@ -318,7 +319,7 @@ TEST(Ties, MatterBetweenTheSamePlaceOfWorkersAtDifferentDistancesOnly) {
   comes(4, 0);
   ties.wants(Thing::kResource, 5, Time(10));  // from another place
   comes(3, 0);
-  ties.wants(Thing::kResource, 6, Time(10));  // something else
+  ties.wants(Thing::kResource, 6, Time(10));  // another resource
   ties.wants(Thing::kDevice, 5, Time(10));
   ties.wants(Thing::kResource, 5, Time(11));  // later
   EXPECT_FALSE(ties.matter());

@@ -1,5 +1,5 @@
-// Gates in virtual time: what they start and when, and that their state decides whether steps are
-// remembered.
+// Gates in virtual time: what they start and when. The state of the gates is also part of the
+// decision whether a step can be memoized.
 
 #include "sim/run/gates.h"
 
@@ -36,7 +36,7 @@ core::Scenario byteps() {
                      "workers { machine: \"cpu-host\" count: 1 server: true }");
 }
 
-/// Writes down what starts.
+/// Records what starts.
 class Started : public Gates::Starter {
  public:
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
@@ -54,8 +54,8 @@ bool fit(Gates& gates) {
   return snapshot_of(Time(), [&](core::StateVisitor& visitor) { gates.visit_state(visitor); }).fit;
 }
 
-/// A cycle begins at 1 ms; all agree some latencies later. Every replica has waited since it had
-/// its last part ready.
+/// A cycle starts at 1 ms, and all replicas agree after some latencies. Every replica waits from
+/// the time when its last part is ready.
 TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
   const core::Scenario s = horovod();
   EventQueue events;
@@ -79,7 +79,7 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
   EXPECT_TRUE(events.empty()) << "nothing else is ready";
 }
 
-/// Workers decide alone: the credit is one item's.
+/// Each worker decides alone. The credit suffices for one item.
 TEST(Gates, OfAWorkerHearOfItsReplicasOnly) {
   core::Scenario s = byteps();
   s.plan.gate = std::make_shared<core::CreditRule>(core::Bytes(4000));
@@ -120,7 +120,8 @@ TEST(Gates, SayWhetherStepsMayBeRemembered) {
   EXPECT_FALSE(fit(credit)) << "something waits";
 }
 
-/// A step that begins as the one before did is its repetition only if gates are as they were.
+/// A step that starts in the same state as the previous one repeats it only if the gates also have
+/// the same state.
 TEST(Gates, AreAPartOfTheStateThatRepeats) {
   for (const bool same : {true, false}) {
     Repetition repetition;

@@ -1,5 +1,6 @@
-// What hosts take of messages: closed forms for one message and for many, in fifo and fair; folded
-// and remembered runs equal to whole ones; and networks that are not TCP as they were.
+// The time that hosts need for messages. The tests compare closed forms for one message and for
+// many, under fifo and fair. Folded and memoized runs must equal complete ones, and networks
+// without TCP must be unaffected.
 
 #include "core/cluster/host_transport.h"
 
@@ -19,7 +20,8 @@ using test::read;
 using test::simulated;
 using test::told;
 
-/// Two CPU hosts and what they all-reduce by a ring: each sends one chunk, twice.
+/// Returns a scenario of two CPU hosts that all-reduce a buffer by a ring. Each host sends one
+/// chunk, twice.
 std::string two_hosts(const std::string& hosts, const std::string& model, std::int64_t elements,
                       const std::string& strategy = "algorithm: \"ring\" staging: DIRECT") {
   return "cluster { workers { machine: \"host\" count: 2 } network { kind: ONE_SWITCH latency_us: "
@@ -50,7 +52,7 @@ TEST(HostTransport, AMessageTakesTheSlowerOfWireAndThreadsWhereTheyStream) {
         "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
     EXPECT_NEAR(step_us(two_hosts(hosts, model, kElements)), 2 * (kThread + 20 + 30 + 50), 5)
         << model;
-    // Threads that are faster than the wire do not count.
+    // Threads that are faster than the wire do not affect the time.
     const std::string fast =
         "library: SOCKETS send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 100";
     EXPECT_NEAR(step_us(two_hosts(fast, model, kElements)), 2 * (kWire + 20 + 30 + 50), 5) << model;
@@ -75,7 +77,7 @@ TEST(HostTransport, WithoutItMessagesTakeTheirLinks) {
             step_us(two_hosts("library: OFF", "IDEAL", kElements)));
 }
 
-/// A ring of n hosts on one switch, whose messages do not meet, takes n - 1 rounds twice.
+/// A ring of n hosts on one switch takes 2(n - 1) rounds, because its messages do not meet.
 TEST(HostTransport, AddsThePartsUpInAReport) {
   const std::string hosts =
       "library: GRPC send_us_per_message: 30 receive_us_per_message: 50 thread_gb_per_s: 1";
@@ -91,7 +93,7 @@ TEST(HostTransport, AddsThePartsUpInAReport) {
   EXPECT_TRUE(test::says(*summary, "host transport over TCP: grpc"));
 }
 
-/// All workers push to one server: its threads are shared by all connections.
+/// All workers push to one server, whose threads are shared by all connections.
 TEST(HostTransport, ConnectionsShareTheThreadsOfAHost) {
   const auto servers = [](const char* model, int threads) {
     return "cluster { workers { machine: \"cpu-host\" count: 8 } workers { machine: \"cpu-host\" "
@@ -107,7 +109,7 @@ TEST(HostTransport, ConnectionsShareTheThreadsOfAHost) {
   for (const char* const model : {"FIFO", "FAIR"}) {
     const double one = step_us(servers(model, 1));
     const double eight = step_us(servers(model, 8));
-    // Eight pushes of 4 MB at 0.5 GB/s, one after the other.
+    // Eight pushes of 4 MB at 0.5 GB/s run in sequence.
     EXPECT_GT(one, 8 * 8e3) << model;
     EXPECT_LT(eight, one / 2) << model;
   }
@@ -177,7 +179,7 @@ TEST_P(HostTransportRuns, HostsNeverMakeAStepShorter) {
     core::Network network = *with.cluster->network();
     network.host.reset();
     without.cluster = std::make_shared<const core::Cluster>(with.cluster->with_network(network));
-    // Who is served first may change, by which fifo's queues lose a little.
+    // The order of service may change, which makes fifo's queues slightly slower.
     const double shortest = core::to_us(simulated(without, Folds::kNever)->step_time());
     EXPECT_GE(core::to_us(simulated(with, Folds::kNever)->step_time()), 0.97 * shortest) << text;
   }

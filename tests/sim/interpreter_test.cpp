@@ -1,4 +1,4 @@
-// What steps, waits, slots and arrivals mean in time, on schedules small enough to work out by
+// The timing of steps, waits, slots and arrivals, for schedules that are small enough to compute by
 // hand.
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using core::StepKind;
 using core::Time;
 using core::WrittenSchedule;
 
-/// 1 ns per byte on every link, 100 ns from host to host, adding 2 ns per byte.
+/// The rates: 1 ns per byte on every link, 100 ns from host to host, 2 ns per byte for additions.
 const test::PlainRates kRates{core::Bandwidth(1'000'000'000), core::nanoseconds(100),
                               core::Bandwidth(500'000'000)};
 
@@ -90,15 +90,15 @@ TEST(Interpreter, AStepWaitsForAnotherLanesSteps) {
 }
 
 TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
-  // Rank 1 takes the first message only after a long one from rank 2.
+  // Rank 1 receives the first message only after a long message from rank 2.
   const std::vector<Lanes> ranks{
       {{send(1, 10), send(1, 10), send(1, 10)}},
       {{receive(2, 500), receive(0, 10), receive(0, 10), receive(0, 10)}},
       {{send(1, 500)}}};
   EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with slots enough it sends one after the other";
-  // Both senders share the port into rank 1, so it takes the first message at 2000 + 40 + 100 ns.
-  // With one slot the second send starts only then, and the third when the second message is taken,
-  // 40 + 100 ns later.
+  // Both senders share the port into rank 1, so rank 1 receives the first message at 2000 + 40 +
+  // 100 ns. With one slot, the second send starts only then. The third send starts when the second
+  // message is received, 40 + 100 ns later.
   const CollectiveRun one = run(ranks, 1);
   EXPECT_EQ(one.rank_end[0], ns(2140 + 140 + 40));
   EXPECT_EQ(one.rank_end[1], ns(2140 + 2 * 140));
@@ -109,7 +109,7 @@ TEST(Interpreter, ArrivalsInAnyOrderAreTakenAsTheyCome) {
   any.kind = StepKind::kReceiveAny;
   any.target = {Buffer::kScratch, 0, 10};
   Step answer = send(1, 10, 1);
-  // Rank 2 is early, rank 1 late; the answer to rank 1 goes out after the first arrival.
+  // Rank 2 is early and rank 1 is late. The reply to rank 1 is sent after the first arrival.
   const CollectiveRun r =
       run({{{any, answer, any}}, {{send(0, 10)}, {receive(0, 10)}}, {{send(0, 10)}}},
           core::kUnlimitedCredits, {Time(), ns(1000), Time()});
@@ -152,7 +152,7 @@ TEST(Interpreter, AScheduleWithoutStepsIsOverAtOnce) {
   EXPECT_EQ(run({{{}}, {}}, 1, {ns(5), ns(7)}).end, ns(7));
 }
 
-// --- one message for many ---
+// --- multicast ---
 
 core::Collective inside(const core::Cluster& cluster,
                         std::shared_ptr<const core::Schedule> schedule, std::int64_t elements) {

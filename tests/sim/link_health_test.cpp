@@ -14,8 +14,8 @@ using core::Time;
 
 constexpr std::int64_t kGb = 1'000'000'000;  // 1 byte per ns
 
-/// A plain cluster whose link 0 carries a half from 100 ns on, nothing from 200, everything again
-/// from 300.
+/// Returns the health of a plain cluster. Link 0 has half its bandwidth from 100 ns on, no
+/// bandwidth from 200 ns on, and its full bandwidth from 300 ns on.
 LinkHealth health() {
   test::PlainRates rates;
   rates.link = Bandwidth(kGb);
@@ -56,7 +56,7 @@ TEST(LinkHealth, WhatADeadLinkHoldsNeverComes) {
   EXPECT_EQ(link.tail(0, Bytes(1), rates.link, nanoseconds(100)), core::kNever);
 }
 
-// --- what others send ---
+// --- background traffic ---
 
 core::BackgroundLoad load(std::int64_t share_ppm, Time burst = {}, Time pause = {},
                           std::vector<core::LinkId> links = {0}) {
@@ -82,7 +82,8 @@ TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
   EXPECT_FALSE(quarter.changes(1));
 }
 
-/// Over thousands of bursts a link carries 1 - share · burst / (burst + pause) of its bandwidth.
+/// Over thousands of bursts, a link has 1 - share · burst / (burst + pause) of its bandwidth on
+/// average.
 TEST(Background, InBurstsTakesItsShareOfTheTime) {
   struct Case {
     std::int64_t share_ppm, burst_us, pause_us;

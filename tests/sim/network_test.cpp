@@ -1,3 +1,7 @@
+// The network models ideal, fifo and fair: the arrival times of messages that share links, ports or
+// copy engines, staging through hosts, limits of connections, and properties that hold for all
+// models.
+
 #include "sim/network/network.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +26,7 @@ using core::Time;
 constexpr core::NetworkModel kModels[] = {core::NetworkModel::kFifo, core::NetworkModel::kIdeal,
                                           core::NetworkModel::kFair};
 
-/// Sends messages and tells when each is delivered.
+/// Sends messages, and records the time of each delivery.
 class Wire {
  public:
   Wire(const Cluster& cluster, core::NetworkModel model)
@@ -74,7 +78,8 @@ class Wire {
   std::uint32_t next_ = 0;
 };
 
-/// GPU a and b on a slow link into a switch, c behind a fast one; 1 GB/s = 1 byte per ns.
+/// Returns a machine with GPUs a and b on a slow link into a switch, and c behind a fast link. 1
+/// GB/s is 1 byte per ns.
 std::shared_ptr<const core::Machine> funnel(std::int64_t in, std::int64_t out) {
   std::vector<core::Part> parts(5);
   const std::vector<std::string> names{"a", "b", "c", "s", "cpu"};
@@ -127,8 +132,8 @@ TEST(Fifo, SharedLinksServeMessagesInOrderOfArrival) {
 TEST(Fifo, ALaterMessageWithAShorterWayGoesFirst) {
   const Cluster cluster({{funnel(kByteAtNs, kByteAtNs), 1}}, 3, std::nullopt);
   Wire wire(cluster, core::NetworkModel::kFifo);
-  wire.send(kCpu, kC, 1000, Time());               // its head is at the switch after 300 ns
-  wire.send(kA, kC, 1000, core::nanoseconds(50));  // this one's after 150
+  wire.send(kCpu, kC, 1000, Time());               // its first byte reaches the switch after 300 ns
+  wire.send(kA, kC, 1000, core::nanoseconds(50));  // its first byte reaches the switch after 150 ns
   wire.finish();
   EXPECT_EQ(wire.delivered[1], core::nanoseconds(50 + 1300));
   EXPECT_EQ(wire.delivered[0], core::nanoseconds(50 + 2300));
@@ -145,8 +150,8 @@ TEST(Fifo, TransfersBothWaysDoNotDisturbEachOther) {
 }
 
 TEST(Fifo, OneCopyEngineServesOneTransferAtATimeEvenOverDifferentLinks) {
-  // Two GPUs joined directly and through a switch to a CPU: a's copies to b and to the CPU share
-  // its engine.
+  // Two GPUs are connected directly, and through a switch to a CPU. The copies of a to b and to the
+  // CPU share a's copy engine.
   const auto machine = test::switch_machine(2);
   const Cluster cluster({{machine, 1}}, 2, std::nullopt);
   const PartId gpu0{0, 0}, gpu1{0, 1}, cpu{0, machine->cpus().front()};
@@ -209,8 +214,9 @@ TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
                 2 * half);
 }
 
-/// A connection that carries 2 GB/s over ports of 5: alone it takes 2; of three, none is held up by
-/// another's limit; of three wide ones each gets a third.
+/// A connection is limited to 2 GB/s over ports of 5 GB/s. With fair sharing, one or two messages
+/// to a port get 2 GB/s each, and three messages get 5/3 GB/s each. With fifo, messages follow each
+/// other at 2 GB/s.
 TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
   const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model,
                        int messages) {
@@ -270,10 +276,10 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
   const Time latency(2 * (test::PlainRates{}.latency.count() / 2));
   Wire wire(cluster, core::NetworkModel::kIdeal);
   wire.send(gpu(0), gpu(1), 1000, Time());
-  wire.send(gpu(0), gpu(2), 1000, Time());  // behind it at the sender
+  wire.send(gpu(0), gpu(2), 1000, Time());  // queues behind the first message at the sender
   wire.send(gpu(3), gpu(2), 1000,
-            Time());  // disturbs nobody who sends, but meets the second at the receiver
-  wire.send(gpu(0), cpu, 1000, Time());  // another kind of link: another port
+            Time());  // meets no message at the sender, but the second one at the receiver
+  wire.send(gpu(0), cpu, 1000, Time());  // another kind of link, so another port
   wire.finish();
   EXPECT_EQ(wire.delivered[0], latency + wire_time);
   EXPECT_EQ(wire.delivered[2], latency + wire_time);
@@ -284,7 +290,7 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
                 core::transfer_time(Bytes(1000), Bandwidth(test::PlainRates{}.link.count() / 3)));
 }
 
-// --- laws ---
+// --- properties ---
 
 TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
   core::Random random(11);

@@ -1,4 +1,4 @@
-// What watches a simulated run, by itself: records of packs and steps, and what is in flight.
+// The observers of a simulated run: records of packs and steps, and the packs in flight.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ using core::PackRecord;
 using core::Time;
 using testing::ElementsAre;
 
-/// Of two groups that reduce the same pack, the record spans both, and is there when the second one
-/// is done.
+/// If two groups reduce the same pack, its record spans both, and is complete when the second group
+/// has finished.
 TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
   PackRecords records(2);
   records.ready(3, 7, Time(1));
@@ -31,8 +31,8 @@ TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
   EXPECT_EQ(record->end, Time(25));
 }
 
-/// The step's record is of the replica that computed longest; the one that had its gradients last
-/// was awaited.
+/// The record of a step is that of the replica that computed longest. The replica whose gradients
+/// were ready last was awaited.
 TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   const auto cluster = test::plain_cluster(3);
   StepEnds ends(*cluster, 1);
@@ -64,8 +64,8 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
   EXPECT_THAT(nodes, ElementsAre(4, 3)) << "of the step that is over, and of the one that is not";
 }
 
-/// Pack 1 brings back what pack 0 has brought together: a helper starts it when it is done with its
-/// own part of pack 0.
+/// Pack 1 is the pull of push pack 0. A helper starts its part of pack 1 when it has completed its
+/// part of pack 0.
 TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);

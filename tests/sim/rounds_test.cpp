@@ -1,5 +1,5 @@
-// Rounds that repeat those before them are told and not simulated: that must not make a
-// picosecond's difference.
+// If rounds repeat the previous ones, the simulator reports them without simulating them. The
+// results must be the same to the picosecond.
 
 #include "sim/interpreter/rounds.h"
 
@@ -19,7 +19,7 @@ using test::says_rounds;
 using test::simulated;
 using test::told;
 
-/// Rings over many workers, and computation meanwhile.
+/// Returns a random scenario with a ring over many workers and concurrent computation.
 std::string random_rings(core::Random& random) {
   const auto one_of = [&random](const std::vector<std::string>& of) {
     return test::one_of(random, of);
@@ -85,7 +85,7 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
   const std::optional<Summary> summary = simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")),
                                                    Folds::kWhereItPays, Remembers::kWhereItPays);
   ASSERT_TRUE(says_rounds(*summary));
-  // 2(n - 1) messages one after the other, an eighth of them over the network.
+  // 2(n - 1) messages in sequence, of which an eighth crosses the network.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
   const std::string of = " of 16,777,208 schedule steps";
   for (const std::string& note : summary->info().notes) {

@@ -1,6 +1,6 @@
-// What is reached in line is served ahead of its time. It must not make a picosecond's difference:
-// everything that runs with sections as long as they can be is run again with an event for every
-// hop.
+// Sections of a route, on which a message is served ahead of time if nothing else can interfere.
+// Sections must not change results by a picosecond. So each case is run with the longest possible
+// sections, and again with one event per hop.
 
 #include "sim/network/sections.h"
 
@@ -22,7 +22,7 @@ using core::Cluster;
 using core::Collective;
 using core::Time;
 
-/// A collective and when its ranks begin.
+/// A collective, and the start times of its ranks.
 struct Started {
   Collective collective;
   std::vector<Time> start;
@@ -30,7 +30,7 @@ struct Started {
 
 struct Outcome {
   std::vector<std::vector<Time>> ends;  ///< by collective and rank
-  std::vector<core::Breakdown> parts;   ///< of every rank's critical path, if trails are kept
+  std::vector<core::Breakdown> parts;   ///< of all critical paths, if causal chains are kept
   std::vector<core::Bytes> totals;      ///< by link
   std::vector<std::vector<std::int64_t>> bins;
   std::int64_t events = 0;
@@ -103,8 +103,8 @@ class Together : private CollectiveListener {
   Outcome outcome_;
 };
 
-/// Workers of two GPUs and a CPU behind a PCIe switch with a card, all at random rates, so that
-/// every order of wide and narrow links comes up.
+/// Returns workers with two GPUs, and a CPU behind a PCIe switch with a card. All rates are random,
+/// so that wide and narrow links occur in every order.
 std::shared_ptr<const Cluster> random_cluster(core::Random& random, int workers) {
   const auto rate = [&] {
     return Bandwidth(1'000'000'007 * static_cast<std::int64_t>(1 + random.below(4)));

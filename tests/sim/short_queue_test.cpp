@@ -16,7 +16,7 @@ TEST(ShortQueue, IsFirstInFirstOutAtEveryLength) {
   ShortQueue<int> queue;
   std::deque<int> expected;
   for (int i = 0; i < 100'000; ++i) {
-    // Grows for a while, then shrinks.
+    // The queue grows for a while, and then shrinks.
     const bool add = random.below(10) < ((i / 5'000) % 2 == 0 ? 7u : 3u);
     if (add) {
       queue.push_back(i);

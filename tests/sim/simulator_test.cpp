@@ -1,3 +1,6 @@
+// The simulator as an executor: step times and records of whole scenarios, cancellation, concurrent
+// runs, lower bounds, and the options that select what a timeline records.
+
 #include "sim/simulator.h"
 
 #include <gmock/gmock.h>
@@ -62,7 +65,7 @@ RecordOptions recording(RecordLevel level) {
 
 RecordOptions steps() { return recording(RecordLevel::kSteps); }
 
-/// The spans of a timeline, row by row in the order of the file.
+/// Returns the spans of a timeline, row by row in the order of the file.
 std::vector<std::pair<core::TrackId, Span>> spans_of(const core::TimelineReader& reader) {
   std::vector<std::pair<core::TrackId, Span>> all;
   for (const auto& block : reader.span_blocks()) {
@@ -93,8 +96,8 @@ TEST(Simulator, ManyAtOnceGiveWhatEachGivesAlone) {
       scenario(R"(algorithm: "nccl")", "steps: 5", small)};
   std::vector<std::string> alone;
   for (const Scenario& one : scenarios) alone.push_back(timeline_of(one, steps()));
-  // Every thread runs all of them, and reads one of its own meanwhile: nothing is shared but what
-  // nobody writes.
+  // Every thread runs all scenarios, and reads its own timeline meanwhile. Threads share only
+  // constant data.
   std::vector<std::vector<std::string>> together(4);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < together.size(); ++t) {
@@ -212,7 +215,7 @@ TEST(Simulator, ThePartsOfAStepAreItsOwnUnderJitter) {
   }
 }
 
-/// The ring of scenario text on slow and fast hosts: the fast ones sum among themselves while the
+/// A scenario with a ring of slow and fast hosts. The fast hosts add among themselves while the
 /// slow one computes.
 TEST(Simulator, IsNotBelowTheBoundWhereWorkersDifferInSpeed) {
   const auto host = [](const std::string& name, double tflops) {

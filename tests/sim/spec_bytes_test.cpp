@@ -1,6 +1,6 @@
-// What each algorithm of all_reduce_spec carries over every kind of link, held against what
-// TensorFlow's builders send: the formulas of docs/tensorflow.md, in elements so that nothing is
-// rounded.
+// The bytes that each algorithm of all_reduce_spec sends over every kind of link, compared with
+// those of TensorFlow's builders. The expected values are the formulas of docs/tensorflow.md, in
+// elements so that nothing is rounded.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 namespace tutti::sim {
 namespace {
 
-/// Elements by kind of link and worker: over the network card, out of and into all GPUs, and the
-/// CPU.
+/// Elements by kind of link and worker: over the network card, into and out of all GPUs, and into
+/// and out of the CPU.
 struct Carried {
   std::vector<std::int64_t> nic_out, nic_in, gpu_out, gpu_in, cpu_out, cpu_in;
   explicit Carried(int workers)
@@ -44,8 +44,8 @@ struct Shape {
   [[nodiscard]] int replicas() const { return workers * gpus; }
 };
 
-/// One gradient of so many float32 elements, by one algorithm. Nothing is staged, so that a link
-/// carries what its ends say.
+/// Returns a scenario with one float32 gradient and one algorithm. Nothing is staged, so every link
+/// carries exactly what its ends send.
 core::Expected<core::Scenario> scenario(const Shape& shape, const std::string& spec,
                                         std::int64_t elements) {
   const std::string text = fmt::format(
@@ -93,18 +93,18 @@ Carried simulated(const core::Scenario& s, int workers) {
   return carried;
 }
 
-// --- what TensorFlow's builders send ---
+// --- the bytes of TensorFlow's builders ---
 
 std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// The pieces of a shuffle: the last takes the remainder.
+/// Returns the pieces of a shuffle. The last piece takes the remainder.
 std::vector<std::int64_t> ragged(std::int64_t elements, std::int64_t pieces) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(pieces), elements / pieces);
   sizes.back() = elements - elements / pieces * (pieces - 1);
   return sizes;
 }
 
-/// n ranks each send their whole piece j to where piece j is gathered, and get it back.
+/// n ranks each send their whole piece j to the rank that gathers piece j, and receive the sum.
 struct Shuffled {
   std::vector<int> worker_of_piece;
   std::vector<int> gpu_of_piece;  ///< -1: on the CPU
@@ -117,7 +117,7 @@ void add_shuffle(const Shuffled& s, const Shape& shape, int sources_per_worker,
       for (int i = 0; i < sources_per_worker; ++i) {
         const int home = s.worker_of_piece[j];
         if (w == home && s.gpu_of_piece[j] == i && sources_are_gpus) continue;  // its own piece
-        if (w == home && !sources_are_gpus && s.gpu_of_piece[j] < 0) continue;  // a CPU's own
+        if (w == home && !sources_are_gpus && s.gpu_of_piece[j] < 0) continue;  // a CPU's own piece
         const auto at = static_cast<std::size_t>(w), there = static_cast<std::size_t>(home);
         const std::int64_t size = s.sizes[j];
         (sources_are_gpus ? c.gpu_out : c.cpu_out)[at] += size;
@@ -134,7 +134,7 @@ void add_shuffle(const Shuffled& s, const Shape& shape, int sources_per_worker,
   }
 }
 
-/// `rings` rings of all devices, with chunks of `chunk`.
+/// Returns the elements of `rings` rings of all devices, with chunks of `chunk`.
 void add_rings(const Shape& shape, std::int64_t rings, std::int64_t chunk, Carried& c) {
   const std::int64_t sent = 2 * (shape.replicas() - 1) * rings * chunk;
   for (std::size_t w = 0; w < c.nic_out.size(); ++w) {
@@ -146,7 +146,8 @@ void add_rings(const Shape& shape, std::int64_t rings, std::int64_t chunk, Carri
   }
 }
 
-/// NCCL's all-reduce inside every worker, and its broadcast back if there are several.
+/// Returns the elements of NCCL's all-reduce inside every worker, and of its broadcast if there are
+/// several workers.
 void add_nccl_inside(const Shape& shape, std::int64_t elements, Carried& c) {
   for (std::size_t w = 0; w < c.nic_out.size(); ++w) {
     const std::int64_t all =
@@ -156,7 +157,7 @@ void add_nccl_inside(const Shape& shape, std::int64_t elements, Carried& c) {
   }
 }
 
-/// Between the first GPUs of all workers.
+/// Returns the elements between the first GPUs of all workers.
 void add_across(std::int64_t sent, Carried& c) {
   for (std::size_t w = 0; w < c.nic_out.size(); ++w) {
     for (auto* list : {&c.nic_out, &c.nic_in, &c.gpu_out, &c.gpu_in}) (*list)[w] += sent;
@@ -196,7 +197,7 @@ Carried expected(const std::string& name, int shards, const Shape& shape, std::i
     if (workers > 1) add_shuffle(s, shape, 1, false, c);
   } else if (name == "nccl/xring") {
     const std::int64_t padded =
-        workers * ceil_of(elements, workers);  // NCCL carries the few elements of padding, too
+        workers * ceil_of(elements, workers);  // NCCL also sends the few elements of padding
     add_nccl_inside(shape, padded, c);
     if (workers > 1) add_across(2 * (workers - 1) * padded / workers, c);
   } else if (name == "nccl/rechd") {
@@ -212,7 +213,7 @@ Carried expected(const std::string& name, int shards, const Shape& shape, std::i
   return c;
 }
 
-/// The shards that TensorFlow takes there.
+/// Returns the number of shards that TensorFlow uses for the algorithm.
 std::vector<int> shards_of(const std::string& name, const Shape& shape) {
   if (name == "xring") return shape.gpus > 2 ? std::vector{1, 2, shape.gpus} : std::vector{1};
   if (name == "pscpu" || name == "pscpu/pscpu")
@@ -232,7 +233,8 @@ TEST_P(SpecBytes, AreThoseThatTensorFlowsBuildersSend) {
       if (name == "xring" && shape.replicas() == 1) continue;
       if (name == "nccl/rechd" && workers == 3) continue;
       for (const int shards : shards_of(name, shape)) {
-        // NCCL's rings and halves cut evenly by themselves only where it divides.
+        // NCCL's rings and halves have equal shares only if the number of ranks divides the number
+        // of elements.
         const bool even = name.starts_with("nccl");
         const std::int64_t elements = even ? 96 * 7 * shape.replicas() : 10'007;
         const std::string spec = fmt::format("('{}', {}, -1)", name, shards);
@@ -256,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(EightNames, SpecBytes, testing::ValuesIn(core::spec_alg
                            return name;
                          });
 
-/// The ring across workers pads: every card sends 2(W - 1) chunks of ⌈E / W⌉.
+/// The ring across workers is padded: every card sends 2(W - 1) chunks of ⌈E / W⌉ elements.
 TEST(SpecBytes, OfTheRingAcrossWorkersAreThoseOfEqualChunks) {
   for (const std::int64_t elements : {1, 5, 1001}) {
     const Shape shape{3, 2};

@@ -1,5 +1,6 @@
-// Variables that replicas keep by themselves (synchronization=ON_READ): brought together when a
-// checkpoint is made, and at no other time; what that sends, and what it takes.
+// Variables with synchronization=ON_READ, which replicas keep separately. The variables are
+// combined only when a checkpoint is written. The tests check the bytes and the time of the
+// combination.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -94,8 +95,8 @@ TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
                           "total sum of 1 to rank 4"));
 }
 
-/// Of two replicas that are alike every second step takes exactly as much longer as its packs take
-/// alone, one after the other.
+/// With two identical replicas, every second step takes longer by the sum of the times that its
+/// packs take alone.
 TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
   const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");
@@ -119,7 +120,7 @@ TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   }
 }
 
-/// Dense gradients are planned by themselves; what is saved is the whole plan's.
+/// Dense gradients are planned separately, but a checkpoint stores the variables of the whole plan.
 TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
   const core::Scenario s = scenario("workers { machine: \"dgx1-v100\" count: 2 }",
                                     "algorithm: \"ring\"", "checkpoint_every: 1",

@@ -1,5 +1,5 @@
-// Packs that Horovod fuses in cycles: by its rule, at the times that its cycles have, held against
-// closed forms.
+// Horovod's fusion of packs in cycles. Horovod's fusion rule, the times of cycles and the response
+// cache are compared with closed forms and with a slow model.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
   EXPECT_TRUE(fused({}, 10).empty());
 }
 
-/// Those of another type are passed over, as long as what is passed over would still fit.
+/// Gradients of another type are skipped, as long as the skipped gradients would still fit.
 TEST(FuseResponses, LooksPastOtherTypes) {
   const std::vector<GateItem> mixed{
       {Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
@@ -63,8 +63,8 @@ TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
 
 // --- order ---
 
-/// Horovod's response cache as it is: a list, most recently used first, and bits that are assigned
-/// anew after each cycle.
+/// A model of Horovod's response cache: a list in the order of last use, and bits that are assigned
+/// again after each cycle.
 class ResponseCache {
  public:
   [[nodiscard]] int bit(int pack) const {
@@ -134,8 +134,8 @@ TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
 
 // --- cycles ---
 
-/// Six gradients of 1 MB each, ready 1 ms after each other in a backward pass that begins at 1 ms:
-/// at 2, 3, … 7 ms.
+/// Returns a scenario with six gradients of 1 MB, which become ready 1 ms apart in a backward pass
+/// that starts at 1 ms: at 2, 3, … 7 ms.
 core::Scenario horovod(const std::string& settings, int workers = 2, const std::string& more = "",
                        int steps = 1) {
   std::string variables;
@@ -171,7 +171,7 @@ FusedRun fused_run(const core::Scenario& s) {
   return told;
 }
 
-/// Gradients of each collective of the step, in the order of their beginnings.
+/// Returns the gradients of each collective of the step, in the order of their starts.
 std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
   std::map<Time, int> by_start;
   for (const PackRecord& pack : told.packs) {
@@ -182,8 +182,9 @@ std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
   return counts;
 }
 
-/// Cycles of c ms begin at 0, c, 2c, …: each finds what has become ready since the one before, and
-/// agreeing takes so many latencies: of two workers 2 for each of 3 in the first step.
+/// Cycles of c ms start at 0, c, 2c, …. Each finds the gradients that have become ready since the
+/// last one. The agreement takes a number of latencies. With two workers, each of its 3 exchanges
+/// in the first step takes 2 latencies.
 TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
   const FusedRun three = fused_run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
@@ -197,7 +198,7 @@ TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
               ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
-/// The step ends when the last all-reduce does, which takes what it takes alone.
+/// The step ends with the last all-reduce, which takes the time that it takes alone.
 TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
   const FusedRun told = fused_run(s);
@@ -214,7 +215,8 @@ TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
 }
 
-/// Agreement of the second step is cheaper than that of the first, unless nothing is remembered.
+/// The agreement of the second step is cheaper than that of the first, unless the response cache is
+/// disabled.
 TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
   const auto wait = [](const std::string& settings) {
     const FusedRun told = fused_run(horovod(settings, 4, "", 2));
@@ -222,12 +224,12 @@ TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
     for (const PackRecord& pack : told.packs) {
       if (pack.pack == 5 || pack.pack == 0) waits.push_back(pack.first_start);
     }
-    // Since its cycle began, at a multiple of 4 ms: the period stays.
+    // The cycle started at a multiple of 4 ms, so the period stays the same.
     std::vector<std::int64_t> since;
     for (const Time t : waits) since.push_back((t.count() / 1'000'000) % 4000);
     return since;
   };
-  // log2(4) = 2 rounds, 10 us, both ways: 40 us for each exchange.
+  // log2(4) = 2 rounds of 10 us in both directions: 40 us for each exchange.
   const auto cached = wait("cycle_time_ms: 4");
   EXPECT_EQ(cached.front(), 120);
   EXPECT_EQ(cached.back(), 80);
@@ -251,7 +253,8 @@ TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
   }
 }
 
-/// Sixteen gradients of 64 KiB on two DGX-1s, by NCCL, whose times are known there.
+/// Returns a scenario with sixteen gradients of 64 KiB on two DGX-1s, reduced by NCCL. NCCL's times
+/// are known for this machine.
 core::Scenario by_nccl(const std::string& settings) {
   std::string variables;
   for (int v = 0; v < 16; ++v)
@@ -263,7 +266,7 @@ core::Scenario by_nccl(const std::string& settings) {
       variables, settings));
 }
 
-/// Launched as what it is, and not as one of the gradients in it would be.
+/// The fused buffer is launched with its own size, not with that of a gradient in it.
 TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   const core::Scenario s = by_nccl("cycle_time_ms: 100");
   const auto whole =
@@ -281,7 +284,7 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
 }
 
-/// What is fused is none of NCCL's where only an exchange beside it is.
+/// If only a separate exchange uses NCCL, fused buffers are not NCCL's.
 TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   const auto read = [](const char* algorithm) {
     return test::read(
@@ -300,7 +303,7 @@ TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   EXPECT_EQ(ring.plan.collective_times, nullptr);
 }
 
-/// The ends of NCCL's error band are those of what is fused, too; and the note is of that.
+/// The error band of NCCL's times, and the note about it, are those of the fused buffer.
 TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
   const core::Scenario usual = by_nccl("cycle_time_ms: 100");
   const core::Collective whole =
@@ -325,7 +328,7 @@ TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
   EXPECT_TRUE(core::nccl_notes(usual).empty()) << "single gradients do not travel";
 }
 
-/// A pack that is alone is the plan's, at every time; so what is known of it stays known.
+/// A pack that is alone is always the plan's pack, so its properties are known at all times.
 TEST(Horovod, WhatIsAloneIsThePlansOwn) {
   const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
   sim::Fusing fusing(s);
@@ -346,7 +349,7 @@ TEST(Horovod, SaysWhatItFused) {
 
 TEST(Horovod, NoWorkerStandsForOthers) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
 
-/// What a run remembers makes no difference, though cycles come in between.
+/// Memoized steps must not change the results, even with cycles in between.
 TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
   for (const char* settings :
        {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
@@ -358,12 +361,13 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// A straggler's gradients are waited for: nothing travels before the last replica has it.
+/// The others wait for the gradients of a straggler: no gradient is reduced before the last replica
+/// has it.
 TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";
   const FusedRun told = fused_run(test::read(text));
-  // The slow one has its gradients at 4, 6, … 14 ms.
+  // The slow replica has its gradients at 4, 6, … 14 ms.
   EXPECT_THAT(together(told), ElementsAre(1, 1, 1, 1, 1, 1));
   for (const PackRecord& pack : told.packs) {
     EXPECT_EQ(pack.ready, core::milliseconds(4 + 2 * pack.pack)) << pack.pack;

@@ -1,5 +1,5 @@
-// BytePS: partitions that are pushed to servers and pulled from there, in turns. What goes when,
-// held against closed forms and a slow queue.
+// BytePS: partitions are pushed to servers and pulled from them, in order of priority. The times
+// and the order are compared with closed forms and with a slow queue.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using testing::ElementsAre;
 
 // --- keys ---
 
-/// Worked out by hand: h·33 + c and h·65599 + c over the digits, and (tensor + partition)·9973.
+/// Computed by hand: h·33 + c and h·65599 + c over the digits, and (tensor + partition)·9973.
 TEST(BytePsKeys, AreHashedAsBytePsDoes) {
   EXPECT_EQ(core::byteps_key(3, 2), 196'610u);
   EXPECT_EQ(core::byteps_hash(KeyHash::kDjb2, 0), 177'621u);
@@ -51,7 +51,8 @@ TEST(Shares, AreEvenAndTheLastHasWhatIsLeft) {
 
 // --- scenarios ---
 
-/// Two machines of `gpus` GPUs and servers; 10 GB/s, 1 us from device to device inside a worker.
+/// Returns a scenario with two machines, each with `gpus` GPUs, and servers. Inside a worker,
+/// devices are connected with 10 GB/s and 1 us.
 core::Scenario byteps(const std::string& settings, const std::string& workload, int workers = 2,
                       int gpus = 1, int servers = 1,
                       const std::string& run = "steps: 1 network_model: IDEAL interference: OFF") {
@@ -77,7 +78,7 @@ core::Scenario byteps(const std::string& settings, const std::string& workload, 
       workers, servers, gpus - 1, gpus - 1, workload, settings, run));
 }
 
-/// A backward pass of 1 ms each: v3 is ready after 2 ms, v0 after 5.
+/// Each segment of the backward pass takes 1 ms. v3 is ready after 2 ms, and v0 after 5 ms.
 std::string four_variables(std::int64_t elements = 250'000) {
   std::string text;
   for (int v = 0; v < 4; ++v)
@@ -100,7 +101,7 @@ PushPullRun push_pull_run(const core::Scenario& s) {
   return told;
 }
 
-/// Those of the first step, in the order in which they began.
+/// Returns the packs of the first step, in the order in which they started.
 std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& told) {
   std::vector<PackRecord> packs = told.packs;
   std::stable_sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) {
@@ -123,9 +124,9 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
   return sum;
 }
 
-/// The GPU's share to its CPU; two of these to the server, whose port takes one after the other;
-/// the second is added; both ask meanwhile, and get the sum one after the other; and it goes to the
-/// GPU.
+/// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one after
+/// the other, and the server adds the second. Both CPUs request the sum meanwhile, and receive the
+/// sum one after the other. Then the sum is sent to the GPU.
 TEST(PushPull, OfOnePartitionInClosedForm) {
   const core::Scenario s =
       byteps("partition_bytes: 4096000",
@@ -149,8 +150,8 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
   EXPECT_EQ(path, told.steps[0].end) << "the critical path has no gap";
 }
 
-/// Nobody pulls before the server has everybody's; and while later ones are pushed, earlier ones
-/// are pulled.
+/// No pull starts before the server has the pushes of all workers. Earlier partitions are pulled
+/// while later ones are pushed.
 TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
   for (const char* settings :
        {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
@@ -173,9 +174,10 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
   }
 }
 
-// --- turns ---
+// --- priorities ---
 
-/// Whatever becomes ready first: v0's partitions, then v1's; pulls pass no gate.
+/// Partitions become ready in order of readiness: those of v0, then those of v1. Pulls pass no
+/// gate.
 TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
   const core::PlanGate plan(s.plan);
@@ -203,20 +205,22 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";
 }
 
-/// A share takes 2.5 ms to the CPU, so gradients pile up behind the first. With a credit of one the
-/// earliest variable of them is next; without they go as they come.
+/// A share takes 2.5 ms to the CPU, so gradients queue behind the first. With a credit of one item,
+/// the next gradient is that of the earliest variable. Without credit, gradients are sent in order
+/// of readiness.
 TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
                        without = byteps(whole, large);
-  // v3 at 2 ms, through at 4.5, when v2 and v1 wait; v1 until 7, when v0 and v2 do.
+  // v3 is ready at 2 ms and sent at 4.5 ms, when v2 and v1 wait. v1 is sent until 7 ms, when v0 and
+  // v2 wait.
   EXPECT_THAT(pushes(with, push_pull_run(with)), ElementsAre("v3", "v1", "v0", "v2"));
   EXPECT_THAT(pushes(without, push_pull_run(without)), ElementsAre("v3", "v2", "v1", "v0"));
 }
 
-/// A worker's replicas begin together, so that none waits for another that has spent its credit on
-/// something else.
+/// The replicas of a worker start a partition together, so that none waits for another that has
+/// spent its credit on another partition.
 TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
   for (const char* settings :
        {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
@@ -240,7 +244,7 @@ TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// Updates follow pulls, each its share of the whole.
+/// Updates follow pulls, each for its share of the variable.
 TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
@@ -254,7 +258,7 @@ TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   EXPECT_GE(per_pack, without + core::milliseconds(1)) << "that of the last pull is its fourth";
 }
 
-// --- what is refused ---
+// --- invalid scenarios ---
 
 TEST(BytePsServers, SayWhatTheyNeed) {
   const auto wrong = [](const std::string& cluster, const std::string& strategy,

@@ -1,5 +1,6 @@
-// Steps of replicas whose variables lie on servers: what waits for what, in closed form, and how
-// old what workers compute with is.
+// Training steps of replicas whose variables are on parameter servers. The tests compare the
+// dependencies with closed forms, and measure how old the variables are that asynchronous workers
+// use.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ using core::Time;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Two GPUs and a CPU, each behind its own port of a switch: 10 GB/s, 1 us from device to device.
+/// Returns a machine with two GPUs and a CPU, each behind its own port of a switch: 10 GB/s, and 1
+/// us from device to device.
 std::string machines() {
   return "machine { name: \"m\" device { name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 100 } "
          "device { name: \"cpu0\" "
@@ -50,9 +52,9 @@ core::Summary simulated(const core::Scenario& s) {
   return summary;
 }
 
-/// The CPU sends N to one GPU after the other; each computes; gradients come back one after the
-/// other, are added (one addition), go through the update's passes, and everybody hears that it is
-/// done.
+/// The CPU sends N to each GPU in sequence, and each GPU computes. The gradients return in
+/// sequence, are added (one addition) and applied (the passes of the update). Then all replicas are
+/// notified.
 TEST(ServerSteps, OfOneVariableInClosedForm) {
   constexpr std::int64_t kBytes = 4'000'000;
   const Time wire = core::transfer_time(core::Bytes(kBytes), core::Bandwidth(10'000'000'000));
@@ -72,15 +74,15 @@ TEST(ServerSteps, OfOneVariableInClosedForm) {
       << "variables are read again in every step";
 }
 
-/// A layer waits for its own variables alone: what the second layer reads comes while the first
-/// computes.
+/// A layer waits only for its own variables. The variables of the second layer are read while the
+/// first layer computes.
 TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   const std::string first = "variable { name: \"a\" shape: 250000 forward_ms: 1 backward_ms: 1 } ";
   const std::string large = "variable { name: \"b\" shape: 2500000 forward_ms: 1 backward_ms: 1 } ";
   const auto forward_begins_twice =
       simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
-  // Reading b takes 2 ms over the CPU's port for both GPUs, of which 1 ms lies under a's forward
-  // pass.
+  // Reading b takes 2 ms over the CPU's port for both GPUs. The forward pass of a hides 1 ms of
+  // that.
   const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
   const Time wire_b = 10 * wire_a;
   const core::StepRecord& step = forward_begins_twice.steps()[0];
@@ -106,7 +108,7 @@ TEST(ServerSteps, DistributedReplicatedReadsNothingWhenItBegins) {
   EXPECT_EQ(s.plan.update, core::Update::kOnServers);
 }
 
-// --- workers that do not wait ---
+// --- asynchronous workers ---
 
 core::Scenario asynchronous(int workers, const std::string& conditions, int steps) {
   return test::read(fmt::format(
@@ -130,19 +132,19 @@ TEST(Staleness, CountsTheUpdatesOfOthers) {
   core::Versions s(2, 1);
   s.read(0, 0);
   s.read(1, 0);
-  s.applied(0, 0);  // nobody between
-  s.applied(1, 0);  // one
+  s.applied(0, 0);  // no update in between
+  s.applied(1, 0);  // one update in between
   s.read(0, 0);
   s.read(1, 0);
   for (int i = 0; i < 3; ++i) s.read(1, 0), s.applied(1, 0);
-  s.applied(0, 0);  // three
+  s.applied(0, 0);  // three updates in between
   EXPECT_EQ(s.behind().updates, 6);
   EXPECT_EQ(s.behind().most, 3);
   EXPECT_DOUBLE_EQ(s.behind().mean(), 4.0 / 6);
 }
 
-/// Links of the server that are too narrow make workers wait for them, and shift against each other
-/// for many steps.
+/// If the server's links are too narrow, workers wait for them, and their phases shift against each
+/// other for many steps.
 core::Scenario narrow(int workers, const std::string& conditions, int steps) {
   core::Scenario s = asynchronous(workers, conditions, steps);
   const auto text = [&] {
@@ -181,8 +183,7 @@ TEST(SteadyState, HasNoneWhereConditionsChangeWithTime) {
   EXPECT_EQ(std::ssize(summary.steps()), 7);
 }
 
-/// Workers that do not meet anybody take as long as their computation: two layers, forward and
-/// backward.
+/// Workers that share no link take as long as their computation: two layers, forward and backward.
 TEST(SteadyState, IsTheStepOfOneWorkerAlone) {
   const core::Summary summary = simulated(asynchronous(1, "", 1));
   ASSERT_TRUE(summary.steady_state());
@@ -198,8 +199,8 @@ TEST(Staleness, OneWorkerIsNeverBehind) {
   EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
 }
 
-/// Of W workers that are alike each gradient meets those of all others between its read and its
-/// update.
+/// With W identical workers, between the read and the update of each gradient there is one update
+/// of every other worker.
 TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   for (const int workers : {2, 4}) {
     const std::string note = told(simulated(asynchronous(workers, "", 20)));
@@ -207,8 +208,8 @@ TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   }
 }
 
-/// A worker ten times as slow holds nobody up, and its gradients are as old as the steps that
-/// another makes meanwhile.
+/// A worker that is ten times as slow delays no other. The gradients of the slow worker are older
+/// by the number of steps that another worker completes meanwhile.
 TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
   const std::string even = told(simulated(asynchronous(2, "", 30)));
@@ -219,7 +220,7 @@ TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   EXPECT_THAT(even, HasSubstr("end 32 to 32 steps")) << even;
 }
 
-// --- what is refused ---
+// --- invalid scenarios ---
 
 std::vector<std::string> refused(const std::string& cluster, const std::string& strategy) {
   return test::kinds_of(

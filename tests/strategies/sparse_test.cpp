@@ -1,6 +1,6 @@
-// Gradients of which only some rows are sent (IndexedSlices): which packs each strategy makes of
-// them, that these bring everybody what they should, and what they carry over every link, held
-// against closed forms.
+// Gradients of which only some rows are sent (IndexedSlices). The tests check which packs each
+// strategy creates for them, that the packs give every replica the right rows, and their bytes on
+// every link, which are compared with closed forms.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,8 @@ using testing::ElementsAre;
 constexpr std::int64_t kRows = 6, kWidth = 8, kVocabulary = 1000, kDense = 40;
 constexpr std::int64_t kValueBytes = kRows * kWidth * 4, kIndexBytes = kRows * 8;
 
-/// An embedding of 1000 rows of 8 float32, of which each replica has 6, and a dense variable of 40.
+/// Returns a scenario with an embedding of 1000 rows of 8 float32, of which each replica uses 6
+/// rows, and a dense variable of 40 elements.
 core::Expected<core::Scenario> read(const std::string& workers, const std::string& strategy,
                                     const std::string& more = "",
                                     const std::string& what = "rows_per_step: 6") {
@@ -74,7 +75,7 @@ core::Scenario scenario(int workers, const std::string& strategy, int servers = 
   return made ? std::move(*made) : core::Scenario{};
 }
 
-/// "values all_gather 96 after 1", of the packs that carry the embedding.
+/// Returns the packs that carry the embedding, such as "values all_gather 96 after 1".
 std::vector<std::string> sparse_packs(const core::Scenario& s) {
   std::vector<std::string> texts;
   for (const Pack& pack : s.plan.packs) {
@@ -97,7 +98,7 @@ void expect_proved(const core::Scenario& s) {
   }
 }
 
-/// Bytes by card and direction, and by CPU: "w0 out", "w0/cpu0 in".
+/// Returns bytes by card and direction, and by CPU: "w0 out", "w0/cpu0 in".
 std::map<std::string, std::int64_t> carried(core::Scenario s) {
   s.run.until_steady = false;
   core::Summary summary;
@@ -116,7 +117,7 @@ std::map<std::string, std::int64_t> carried(core::Scenario s) {
   return bytes;
 }
 
-// --- which packs ---
+// --- packs ---
 
 TEST(Sparse, CollectiveAllReduceTellsLengthsAndGathersValuesAndIndices) {
   const core::Scenario s =
@@ -221,15 +222,16 @@ TEST(Sparse, WhatTheScenarioSaysOfItIsChecked) {
       ElementsAre("duplicate SparseGradient.variable"));
 }
 
-// --- what they carry ---
+// --- bytes on links ---
 
-/// A ring's all-gather over n ranks brings each (n - 1) blocks; of two workers' ring a half of all
-/// hops crosses, each way once a round.
+/// A ring's all-gather over n ranks delivers (n - 1) blocks to each rank. With two workers, half of
+/// all hops cross the network, one in each direction per round.
 TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
   for (const int workers : {2, 3}) {
     const int n = 2 * workers;
     const auto bytes = carried(scenario(workers, "algorithm: \"ring\""));
-    // One connection leaves each worker. Dense: 2(n - 1) chunks, 40 elements cut evenly.
+    // One connection leaves each worker. Dense gradients take 2(n - 1) chunks, of 40 elements
+    // divided evenly.
     const auto dense = carried(*[&] {
       auto s = scenario(workers, "algorithm: \"ring\"");
       std::erase_if(s.plan.packs,
@@ -245,7 +247,7 @@ TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
   }
 }
 
-/// The root gets (n - 1) blocks and sends everything to n - 1.
+/// The root receives (n - 1) blocks, and sends everything to n - 1 ranks.
 TEST(Sparse, OverTheCpuOfOneWorker) {
   const auto bytes =
       carried(scenario(1, "algorithm: \"reduction_to_one_device\" reduce_to_device: \"cpu0\""));
@@ -254,8 +256,9 @@ TEST(Sparse, OverTheCpuOfOneWorker) {
   EXPECT_EQ(bytes.at("w0/cpu0 out"), 2 * 2 * sparse + 2 * kDense * 4);
 }
 
-/// Each replica tells which rows it looks up and gets them; a worker's CPU sends rows and indices
-/// of both its GPUs. Of the dense variable, each GPU reads it and a worker pushes one sum.
+/// Each replica sends the indices of the rows that it needs and gets the rows. A worker's CPU sends
+/// the rows and indices of both its GPUs. Each GPU reads the dense variable, and each worker pushes
+/// one sum of it.
 TEST(Sparse, ServersSeeTouchedRowsAlone) {
   for (const int workers : {1, 3}) {
     const core::Scenario s = scenario(workers, "tensorflow { parameter_server {} }", 1);
@@ -306,9 +309,9 @@ TEST(Sparse, ServersOfTheBenchmarksAndCopiesHaveNone) {
 
 // --- TensorFlow's own test ---
 
-/// Slices of all replicas stand one behind the other, in the order of the replicas; rows that
-/// several have are not merged. The gathers of the pack are proved to put them so, and adding rows
-/// of one index up makes of them what the dense sum would be.
+/// The slices of all replicas are concatenated in the order of the replicas. Rows that several
+/// replicas have are not merged. The checker proves that the gathers of the pack place them in this
+/// order. Adding rows with equal indices gives the dense sum.
 TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
   for (const test::Data& c : test::golden_cases("IndexedSlices reduce")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -332,8 +335,7 @@ TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
     const auto of = [&](PackContent content) -> const Pack& {
       return made->plan.packs[made->plan.packs[0].payload.content == content ? 0 : 1];
     };
-    // What replica 0 then holds: blocks as the contract has them, without what short ones are
-    // filled up with.
+    // The result on replica 0: the blocks of the contract, without the padding of short blocks.
     std::vector<std::int64_t> indices;
     std::vector<std::vector<std::int64_t>> values;
     const core::Contract by_index = made->plan.collective(of(PackContent::kIndices)).contract();

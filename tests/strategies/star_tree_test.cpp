@@ -1,4 +1,5 @@
-// Everything to one rank and back, over relays or straight, proved with symbols.
+// Gathers to one rank and broadcasts from it, through relays or directly. The checker proves the
+// schedules.
 
 #include "core/algorithm/star_tree.h"
 
@@ -77,8 +78,8 @@ TEST(StarTree, OverHostsToOneOfThemOrToAServer) {
   }
 }
 
-/// Who has heard that a push is over has heard it from the root: messages of nothing go the same
-/// way.
+/// Every rank learns from the root that a push has completed: empty messages travel over the same
+/// routes.
 TEST(StarTree, MessagesOfNothingReachEveryReplica) {
   const StarTree tree{9, 6, 3, 2, 8, StarTree::Relays{6, 1}};
   const auto nothing = tree_broadcast(tree, 0, Engine::kCopyEngine, Engine::kCpu);

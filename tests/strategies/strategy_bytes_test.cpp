@@ -1,6 +1,6 @@
-// What the strategies of tf.distribute and the modes of tf_cnn_benchmarks carry over every link in
-// one step, held against the table of what each moves (docs/tensorflow.md): in elements, so that
-// nothing is rounded.
+// The elements that the strategies of tf.distribute and the modes of tf_cnn_benchmarks send over
+// every link in one step. The numbers are compared with the table in docs/tensorflow.md. The unit
+// is elements, so that nothing is rounded.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,8 @@ struct Shape {
   int servers = 0;
 };
 
-/// Variables of so many elements. Nothing is staged, so that a link carries what its ends say.
+/// Returns a scenario with variables of these numbers of elements. Nothing is staged, so every link
+/// carries exactly what its ends send.
 core::Scenario scenario(const Shape& shape, const std::string& strategy,
                         const std::vector<std::int64_t>& elements) {
   std::string text = fmt::format(
@@ -60,7 +61,7 @@ core::Scenario scenario(const Shape& shape, const std::string& strategy,
   return read ? std::move(*read) : core::Scenario{};
 }
 
-/// Elements by link: "w0/gpu1 out", "w0/nic in", ….
+/// Returns elements by link: "w0/gpu1 out", "w0/nic in", ….
 Links bytes_of_links(core::Scenario s) {
   s.run.until_steady = false;
   core::Summary summary;
@@ -92,7 +93,7 @@ void both(Links& links, const std::string& part, std::int64_t elements) {
   links[part + " in"] += elements;
 }
 
-/// Of every pack: proved with symbols before it is counted.
+/// Returns the sums of all packs. The checker proves every pack first.
 void expect_all_proved(const core::Scenario& s) {
   for (const core::Pack& pack : s.plan.packs) {
     const auto problems =
@@ -118,7 +119,7 @@ TEST(StrategyBytes, IndependentReplicasSendNothing) {
       {}, "independent");
 }
 
-/// The root gets (n - 1)·N and sends as much.
+/// The root receives (n - 1)·N elements and sends the same number.
 TEST(StrategyBytes, ReductionToOneDevice) {
   for (const int gpus : {2, 3, 8}) {
     Links expected;
@@ -140,14 +141,15 @@ TEST(StrategyBytes, ReductionToOneDevice) {
   }
 }
 
-/// Of a pack each root gets and sends g·N; other devices N. Roots rotate.
+/// Per pack, each root receives and sends g·N elements, and every other device N. The root changes
+/// from pack to pack.
 TEST(StrategyBytes, HierarchicalCopy) {
   for (const int gpus : {2, 4, 8}) {
     Links expected;
     const int g = gpus / 2;
     for (int i = 0; i < gpus; ++i) {
-      // Of as many packs as devices each device is a root twice: once the first one, once the
-      // second.
+      // If there are as many packs as devices, each device is a root twice: once as the first root
+      // and once as the second.
       both(expected, gpu(0, i), 2 * g * 100 + (gpus - 2) * 100);
     }
     expect_bytes(scenario({1, gpus},
@@ -159,7 +161,7 @@ TEST(StrategyBytes, HierarchicalCopy) {
   }
 }
 
-/// The CPU gets G·N and sends G·N.
+/// The CPU receives G·N elements and sends G·N.
 TEST(StrategyBytes, CentralStorage) {
   for (const int gpus : {2, 8}) {
     Links expected;
@@ -177,7 +179,8 @@ TEST(StrategyBytes, CentralStorage) {
       << "the only GPU holds the variables";
 }
 
-/// Variables on the GPU that has the fewest elements: 100 on the first, 60 and 30 on the second.
+/// A variable is placed on the GPU with the fewest elements: 100 on the first, 60 and 30 on the
+/// second.
 TEST(StrategyBytes, ParameterServerOnGpus) {
   Links expected;
   both(expected, gpu(0, 0), 100 + 90);
@@ -186,7 +189,8 @@ TEST(StrategyBytes, ParameterServerOnGpus) {
                "two GPUs");
 }
 
-/// 2(G - 1)/G·N for every GPU, where the tensors are as many as the GPUs, or twice.
+/// Every GPU sends 2(G - 1)/G·N elements, if the number of tensors is the number of GPUs, or twice
+/// that.
 TEST(StrategyBytes, ReplicatedInTurn) {
   for (const int gpus : {2, 4}) {
     Links expected;
@@ -200,8 +204,8 @@ TEST(StrategyBytes, ReplicatedInTurn) {
 
 // --- servers ---
 
-/// Each worker reads G·N (or N, cached) and pushes N; a server sends and gets its part of that for
-/// every worker.
+/// Each worker reads G·N elements (or N with a cache) and pushes N. A server sends and receives its
+/// part of this for every worker.
 TEST(StrategyBytes, ParameterServerStrategy) {
   const std::vector<std::int64_t> sizes{100, 60, 30};
   const std::int64_t all = 190;
@@ -218,7 +222,7 @@ TEST(StrategyBytes, ParameterServerStrategy) {
         expected[worker + "/cpu0 in"] = gpus * all + (cached ? all : 0);
         expected[worker + "/cpu0 out"] = all + (cached ? gpus * all : 0);
       }
-      // Round robin: 100 and 30 on the first, 60 on the second.
+      // Round robin: 100 and 30 on the first server, 60 on the second.
       const std::int64_t on[] = {130, 60};
       for (int s = 0; s < servers; ++s) {
         const std::string server = fmt::format("w{}", workers + s);
@@ -235,10 +239,10 @@ TEST(StrategyBytes, ParameterServerStrategy) {
   }
 }
 
-/// N up and N down for every worker, and of a server W times what lies there; both modes of
-/// tf_cnn_benchmarks.
+/// Every worker sends and receives N elements, and a server W times the elements of its variables.
+/// Both modes of tf_cnn_benchmarks send these numbers of elements.
 TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
-  // Greedy by bytes: 100 on the first, 60 and 30 on the second.
+  // Greedy by bytes: 100 on the first server, 60 and 30 on the second.
   const std::vector<std::int64_t> sizes{100, 60, 30};
   const std::int64_t all = 190, on[] = {100, 90};
   const int workers = 3, gpus = 2;
@@ -259,7 +263,8 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
                           fmt::format("tensorflow {{ tf_cnn_benchmarks {{ {} }} }}", flags), sizes),
                  expected, mode);
 
-    // The same servers on the first two workers: what lies on one's own does not cross the network.
+    // The same servers on the first two workers: variables on a worker's own server do not cross
+    // the network.
     Links shared;
     for (int w = 0; w < workers; ++w) {
       const std::string worker = fmt::format("w{}", w);
@@ -277,12 +282,13 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
   }
 }
 
-/// BytePS: inside a worker each GPU sends and gets (G - 1)/G·N twice, NCCL's halves, and its share
-/// of N to the CPU and back; what does not cut evenly goes along a chain to the last GPU and back;
-/// a worker sends and gets N; a server W times what lies there.
+/// BytePS: inside a worker, each GPU sends and receives (G - 1)/G·N elements twice (NCCL's
+/// reduce-scatter and all-gather), and its share of N to and from the CPU. A remainder travels
+/// along a chain to the last GPU and back. A worker sends and receives N, and a server W times the
+/// elements of its variables.
 TEST(StrategyBytes, BytePs) {
   const std::vector<std::int64_t> sizes{10'000, 4, 61, 2};
-  // A page for each GPU: 1024 float32.
+  // The size is a page for each GPU: 1024 float32.
   for (const int gpus : {1, 2, 3}) {
     for (const bool on_workers : {false, true}) {
       const int workers = 3, servers = 2;
@@ -304,7 +310,8 @@ TEST(StrategyBytes, BytePs) {
               const std::int64_t whole = share + (i == gpus - 1 ? left : 0);
               both(expected, gpu(w, i), whole);
               if (gpus == 1 || left == 0) continue;
-              // To the last one by way of all others, and from there the same way round.
+              // The remainder travels to the last GPU through all others, and from there the same
+              // way back.
               expected[gpu(w, i) + " out"] +=
                   (i < gpus - 1 ? left : 0) + (i != gpus - 2 ? left : 0);
               expected[gpu(w, i) + " in"] += (i > 0 ? left : 0) + (i < gpus - 1 ? left : 0);
@@ -326,22 +333,22 @@ TEST(StrategyBytes, BytePs) {
   }
 }
 
-/// Large variables are read to the GPU that has the fewest elements, small ones to the CPU;
-/// gradient i is added up on GPU i mod G.
+/// Large variables are read through the GPU with the fewest elements, small ones through the CPU.
+/// Gradient i is added up on GPU i mod G.
 TEST(StrategyBytes, CachesOnGpus) {
   const std::vector<std::int64_t> sizes{70'000, 65'536, 100};
   const std::int64_t all = 70'000 + 65'536 + 100;
   Links expected;
-  // Pushes: variables 0 and 2 on GPU 0, 1 on GPU 1. Reads: variable 0 comes to GPU 0, 1 to GPU 1, 2
-  // to the CPU.
+  // Pushes: variables 0 and 2 on GPU 0, variable 1 on GPU 1. Reads: variable 0 arrives at GPU 0,
+  // variable 1 at GPU 1, and variable 2 at the CPU.
   expected["w0/nic out"] = expected["w0/nic in"] = expected["w1/nic out"] = expected["w1/nic in"] =
       all;
   for (const char* gpu0 : {"w0/gpu0", "w0/gpu1"}) {
     const bool first = gpu0[6] == '0';
     const std::int64_t adds = first ? 70'100 : 65'536, caches = first ? 70'000 : 65'536;
-    expected[fmt::format("{} in", gpu0)] = adds + all;  // of the other GPU, and all reads
+    expected[fmt::format("{} in", gpu0)] = adds + all;  // from the other GPU, and all reads
     expected[fmt::format("{} out", gpu0)] =
-        (all - adds) + adds + caches;  // to the other, to the server, to the other
+        (all - adds) + adds + caches;  // to the other GPU, to the server, and to the other GPU
   }
   expected["w0/cpu0 in"] = 100;
   expected["w0/cpu0 out"] = 200;

@@ -1,11 +1,11 @@
-// A library to preload (LD_PRELOAD): the n-th write, sync, truncation or rename of a file in one
-// folder fails, as on a disk that is full or broken. Variables of the environment:
+// A library for LD_PRELOAD that lets the n-th write, sync, truncation or rename in one folder fail,
+// as on a disk that is full or broken. Environment variables:
 //
-//     TUTTI_FAILING_FOLDER   only files in it are concerned
-//     TUTTI_FAILING_CALL     n, from 1; 0: none fails
+//     TUTTI_FAILING_FOLDER   only files in this folder are affected
+//     TUTTI_FAILING_CALL     n, from 1; 0: no call fails
 //     TUTTI_FAILING_HOW      full:  no space is left from the n-th call on
 //                            eio:   the n-th call reports an input/output error
-//                            short: the n-th call, if it writes, takes half of the bytes
+//                            short: the n-th call, if it is a write, writes half of the bytes
 //     TUTTI_FAILING_COUNT    a file outside the folder, to which the number of calls is written at
 //                            the end
 
@@ -47,7 +47,7 @@ bool concerns(int file) {
 
 enum class Fate { kAsUsual, kFails, kShort };
 
-/// Counts a call and returns what becomes of it; sets errno if it fails.
+/// Counts a call and returns its outcome. Sets errno if it fails.
 Fate next_fate(bool writes) {
   const long number = ++calls;
   const long failing =
@@ -56,7 +56,7 @@ Fate next_fate(bool writes) {
   if (failing <= 0 || number < failing) return Fate::kAsUsual;
   if (how == "full") {
     errno = ENOSPC;
-    // A full disk syncs and renames what it has.
+    // A full disk can sync and rename existing files.
     return writes ? Fate::kFails : Fate::kAsUsual;
   }
   if (number != failing) return Fate::kAsUsual;

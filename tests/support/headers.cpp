@@ -1,2 +1,2 @@
-// A program that exists for its precompiled header, which all programs of tests use.
+// A program whose precompiled header is used by all test programs.
 int main() {}

@@ -17,7 +17,7 @@
 namespace tutti::test {
 namespace {
 
-constexpr std::size_t kGreeting = 81, kProof = 32;  // what a joiner says (real/join/handshake.h)
+constexpr std::size_t kGreeting = 81, kProof = 32;  // bytes of a joiner (real/join/handshake.h)
 
 real::Listener listen() {
   auto listener = real::Listener::open({"127.0.0.1", 0});
@@ -25,7 +25,8 @@ real::Listener listen() {
   return std::move(*listener);
 }
 
-/// All of it, unless the other takes nothing for a while, or is gone.
+/// Sends all bytes. Returns false if the other side accepts nothing for a while, or has closed the
+/// connection.
 bool send_all(const real::Socket& to, std::string_view bytes) {
   while (!bytes.empty()) {
     pollfd entry{to.get(), POLLOUT, 0};
@@ -37,7 +38,7 @@ bool send_all(const real::Socket& to, std::string_view bytes) {
   return true;
 }
 
-/// What is there to read; nothing: the end.
+/// Returns the bytes that can be read; empty: the connection has ended.
 std::string read_some(const real::Socket& from) {
   std::array<char, 65536> bytes{};
   const ssize_t got = ::recv(from.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -114,7 +115,8 @@ bool Middleman::pass(Line& line) {
   return line.control ? pass_introduction(line) : pass_pieces(line);
 }
 
-/// The worker's first message says where it listens; all that follow go as they are.
+/// The first message of a worker contains its address. All following messages are forwarded
+/// unchanged.
 bool Middleman::pass_introduction(Line& line) {
   if (worker_port_ == 0) {
     std::uint32_t length = 0;
@@ -149,7 +151,7 @@ bool Middleman::pass_pieces(Line& line) {
   return true;
 }
 
-/// Other connections go on meanwhile, the control connection among them.
+/// Other connections continue meanwhile, including the control connection.
 bool Middleman::pass_slowly(Line& line) {
   const auto now = std::chrono::steady_clock::now();
   if (line.slow.empty() || now < line.due) return true;

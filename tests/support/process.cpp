@@ -131,8 +131,8 @@ bool have_program(const std::string& name) {
 }
 
 int free_port() {
-  // Below those that connections get (Linux: from 32768): a test that runs meanwhile makes
-  // thousands of them.
+  // The ports are below those that connections get (Linux: from 32768), because a concurrent test
+  // opens thousands of connections.
   constexpr int kFirst = 10'000, kPorts = 22'000, kTries = 100;
   std::random_device random;
   for (int i = 0; i < kTries; ++i) {

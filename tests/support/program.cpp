@@ -39,7 +39,8 @@ int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Sends a signal once `path` holds something, or when a minute has passed, so that no test hangs.
+/// Sends a signal when the file `path` is not empty, or after a minute at the latest, so that no
+/// test hangs.
 void interrupt_once(pid_t child, const std::string& path, std::chrono::milliseconds later,
                     int number) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);

@@ -7,7 +7,7 @@
 namespace tutti::test {
 namespace {
 
-/// What a launcher of the tests themselves may have left must not reach the program.
+/// Variables of the launcher that started the tests themselves must not reach the program.
 bool left_by_a_launcher(std::string_view setting) {
   for (const char* prefix :
        {"OMPI_", "PMI_", "PMIX_", "MPI_", "SLURM_", "TF_CONFIG=", "RANK=", "WORLD_SIZE=", "MASTER_",

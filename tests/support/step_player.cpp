@@ -8,7 +8,7 @@ void StepActions::exchange(int exchange, std::int64_t) {
   TUTTI_CHECK(false, "exchange {} was asked of somebody who does none", exchange);
 }
 
-/// Passes what the runner asks for to the actions, in the words of packs and exchanges.
+/// Translates the requests of the runner to actions on packs and exchanges.
 class StepPlayer::Relay : public Host {
  public:
   Relay(StepPlayer& player, StepActions& actions) : player_(player), actions_(actions) {}

@@ -1,5 +1,5 @@
-// tutti perf --algorithms, tutti explain --algorithm and tutti export --to mscclpp: algorithms of
-// users and built-in ones, by the commands that are about algorithms.
+// The commands about algorithms, for built-in algorithms and those of users: tutti perf
+// --algorithms, tutti explain --algorithm and tutti export --to mscclpp.
 
 #include <fstream>
 #include <sstream>

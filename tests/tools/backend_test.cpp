@@ -1,6 +1,6 @@
-// `tutti run --backend cuda` from the command line to the verified result, on fake GPUs: loading
-// the module, telling the workers, notes, refusals. What a GPU itself does is tried in
-// tests/real/cuda_devices_test.cpp where there is one.
+// `tutti run --backend cuda` and `--backend nccl` on fake GPUs, from the command line to the
+// verified result: loading the module, the workers, notes and errors.
+// tests/real/cuda_devices_test.cpp tests the GPU's own part on real GPUs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@
 namespace tutti::test {
 namespace {
 
-/// Variables of the environment of what is run, as long as this lives.
+/// Sets environment variables of the tested program, for the lifetime of this object.
 class Settings {
  public:
   explicit Settings(const std::map<std::string, std::string>& settings) {
@@ -148,13 +148,13 @@ TEST(NcclBackend, WhatPerfHasMeasuredIsPrintedThoughALaterSizeFails) {
   const TemporaryFolder folder;
   const Settings settings({{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}});
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1));
-  // The fake has room for 8 MiB.
+  // The fake GPU has room for 8 MiB.
   const std::vector<std::string> words{"perf", file,  "--backend", "nccl", "-b", "4K",
                                        "-e",   "16M", "-f",        "64",   "-n", "1"};
   const Outcome text = run_tutti(words);
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.err, HasSubstr("worker "));
-  // Between two sizes perf may say that cores were short.
+  // Between two rows, perf may print a note that there were too few cores.
   EXPECT_THAT(text.out,
               testing::ContainsRegex(
                   "\n +4096 +1024 [^\n]* 0\n(#[^\n]*\n)? +262144 +65536 [^\n]* 0\n# Avg"));
@@ -251,7 +251,8 @@ TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredict
                     fmt::format("w{}/{}", track.worker, track.device), track.lane}];
       }
     }
-    // Steps, packs, devices, channels of the fake; inside workers NCCL reduces and broadcasts.
+    // The numbers of steps, packs, devices, and channels of the fake. Inside workers, NCCL both
+    // reduces and broadcasts.
     const std::size_t parts = std::string(algorithm) == "nccl" ? 1 : 2;
     EXPECT_EQ(channels.size(), 3u * timeline->run().packs.size() * 4 * 2 * parts);
     for (const auto& [what, times] : channels) EXPECT_EQ(times, 1);

@@ -1,5 +1,5 @@
-// tutti calibrate --cluster: logs of nccl-tests correct NCCL's times, and the commands that take
-// the result.
+// tutti calibrate --cluster, which corrects NCCL's predicted times from logs of nccl-tests. Further
+// tests check the commands that use the result, and logs that are rejected.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ void put(const TemporaryFolder& folder, const std::string& name, const std::stri
   static_cast<void>(folder.write(name, text));
 }
 
-/// Times by bytes that `tutti perf --cluster` predicts, and the widths of their bands.
+/// The times that `tutti perf --cluster` predicts, and the widths of their error bands, by bytes.
 struct Predicted {
   std::map<std::int64_t, double> us, width;
 };
@@ -38,8 +38,8 @@ Predicted perf(const std::vector<std::string>& more, const TemporaryFolder& fold
   return made;
 }
 
-/// A log of all_reduce_perf on eight H100, a process each, whose times are `factor` times what is
-/// predicted.
+/// Returns a log of all_reduce_perf on eight H100 with one process each, whose times are `factor`
+/// times the predicted ones.
 std::string log(const Predicted& predicted, double factor,
                 const std::string& device = "NVIDIA H100 80GB HBM3") {
   std::string text =
@@ -79,7 +79,7 @@ TEST(CalibrateNccl, ALogOfOneCollectiveCorrectsAnother) {
     EXPECT_LT(own.width.at(bytes), all_reduce.width.at(bytes)) << bytes;
   }
   EXPECT_GT(other.us.at(1024) / cold.us.at(1024), 1.1);
-  // Farther away it knows less.
+  // The correction is weaker for clusters that differ more from the measured one.
   const Predicted far_cold = perf({"--nodes", "16"}, folder);
   const Predicted far = perf({"--nodes", "16", "--calibration", "mine.calibration"}, folder);
   EXPECT_GT(far.width.at(1024) / far_cold.width.at(1024),
@@ -152,8 +152,8 @@ strategy { algorithm: "nccl" }
   EXPECT_EQ(run_tutti({"simulate", "gone.textproto"}, {.folder = folder.path()}).status, 2);
 }
 
-/// Such a time would make a file that cannot be read again; nccl-tests prints rows of 0 bytes if
-/// asked.
+/// A time of 0 would make a calibration file that cannot be read. nccl-tests prints rows of 0 bytes
+/// if they are requested.
 TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
   const TemporaryFolder folder;
   const Predicted all_reduce = perf({}, folder);
@@ -201,7 +201,7 @@ TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
   put(folder, "mine.calibration", "table { row { } } nonsense: 1");
   EXPECT_FALSE(
       refused({"perf", "--cluster", "hgx-h100", "--calibration", "mine.calibration"}).empty());
-  // Another file is not written over.
+  // A file of another kind is not overwritten.
   put(folder, "notes.txt", "keep me");
   EXPECT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--log", "A.log", "-o", "notes.txt"},
                       {.folder = folder.path()})

@@ -1,4 +1,5 @@
-// `tutti calibrate` as its users meet it.
+// The command `tutti calibrate`: from timelines and logs to a cluster file, the file's use in other
+// commands, its reports and notes, and measurements that are rejected.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ std::string scenario(double latency_us, double card_gb_per_s, int workers = 3,
       latency_us, card_gb_per_s, name, workers, more);
 }
 
-/// A scenario to start from, and what was measured on the cluster of another one.
+/// A scenario to start from, and measurements on a cluster with different parameters.
 struct Measured {
   TemporaryFolder folder;
   std::string start = folder.write("start.textproto", scenario(2, 10));
@@ -55,7 +56,7 @@ struct Measured {
   }
 };
 
-/// How many notes its report has.
+/// Returns the number of notes in the command's report.
 std::size_t notes(std::vector<std::string> words) {
   words.insert(words.end(), {"--format", "json"});
   const core::Value document = parse_or_throw(run_tutti(words).out, "out");
@@ -80,10 +81,10 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   const std::string file = m.folder.read("mine.textproto");
   EXPECT_THAT(file,
               AllOf(StartsWith("# "), HasSubstr("perf.txt"), HasSubstr("tutti calibrate 0.")));
-  // What it was fitted to: the log's sizes, and how many took part; beyond them is extrapolated.
+  // The file states the sizes in the log and the number of workers. Other sizes are extrapolated.
   EXPECT_THAT(file, AllOf(HasSubstr("least_bytes: 1024"), HasSubstr("most_bytes: 67108864"),
                           HasSubstr("workers: 3")));
-  // The line that the output says, in a scenario.
+  // Uses the line that the output suggests in a scenario.
   const std::string text = scenario(2, 10);
   const std::string rest = text.substr(text.find("workload"));
   const std::string mine =
@@ -96,7 +97,7 @@ TEST(Calibrate, GoesFromALogToAClusterThatPredictsIt) {
   EXPECT_NEAR(step(mine) / step(m.truth), 1, 0.01);
   EXPECT_GT(std::abs(step(m.start) / step(m.truth) - 1), 0.05)
       << "there was something to calibrate";
-  // Beyond the sizes of the log is extrapolated.
+  // A pack that is larger than the sizes in the log is extrapolated.
   EXPECT_EQ(notes({"simulate", mine, "--set", "workload.variable[1].shape=40000000"}), 1u);
   EXPECT_EQ(notes({"simulate", mine}), 0u);
 }
@@ -173,7 +174,7 @@ TEST(Calibrate, CanStartFromItsOwnFile) {
   EXPECT_NEAR(
       figure(o.out, "network.latency", "fitted") / figure(o.out, "network.latency", "before"), 1,
       0.02);
-  // Its own file is replaced, nobody else's.
+  // The command replaces its own file, but no file of another kind.
   EXPECT_EQ(m.calibrate({"--log", m.log, "-o", "mine.textproto"}).status, 0);
   expect_refused({"calibrate", m.start, "--log", m.log, "-o", m.truth}, m.folder,
                  {.code = ProblemCode::kConflict, .file = m.truth});
@@ -256,7 +257,7 @@ TEST(Calibrate, LaneStepsMustHaveBeenRecorded) {
 TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
   const Measured m;
   std::string log = m.folder.read("perf.txt");
-  // The last row's time is made up, and its results were wrong.
+  // The time of the last row is invented, and its results were wrong.
   log +=
       "     67108864      16777216     float     sum     -1  N/A N/A N/A N/A      9.000   7456.5   "
       "9942.0     12\n";
@@ -268,7 +269,8 @@ TEST(Calibrate, TimesOfWrongResultsAreLeftOut) {
       << "that it was left out is said";
 }
 
-/// Four alike hosts at 1 Gb/s, but the third's card has `third`.
+/// Returns a scenario of four identical hosts at 1 Gb/s, except that the third one's card has the
+/// bandwidth `third`.
 std::string four_hosts(const std::string& third) {
   const auto machine = [](const std::string& name, const std::string& card) {
     return "machine { name: \"" + name +
@@ -305,7 +307,7 @@ TEST(Calibrate, ACardAtHalfItsRateIsFoundInAnEmulatedRun) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 0.125, 0.125 * 0.1) << "of the others";
 }
 
-/// This process, and what it starts meanwhile, on one core.
+/// Restricts this process, and the processes that it starts, to one core.
 class OnOneCore {
  public:
   OnOneCore() {

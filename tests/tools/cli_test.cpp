@@ -1,5 +1,5 @@
-// The command as its users meet it: a program with arguments, files, messages and an exit status.
-// What all commands have in common, and tutti plan.
+// The command line: arguments, files, messages and exit statuses. The tests cover the behaviour
+// that all commands share, and the command tutti plan.
 
 #include <fmt/format.h>
 
@@ -11,12 +11,12 @@
 namespace tutti {
 namespace {
 
-/// Of a pack: what every replica has is proved, for so many of them.
+/// Matches the proof of a pack: every replica has every contribution. `replicas`: their number.
 auto says_proved(int replicas) {
   return HasSubstr(
       fmt::format("each of {} replicas ends with every contribution exactly once", replicas));
 }
-/// Of an exchange of all with all.
+/// Matches the proof of an exchange among all replicas.
 auto says_exchange_proved(int replicas) {
   return testing::ContainsRegex(
       fmt::format("exchange 0: .*each of {} replicas .*alltoall", replicas));
@@ -35,7 +35,7 @@ TEST(Help, IsThereForEveryCommandWithExamples) {
   }
 }
 
-/// In a folder of their own, into which those write that write anything.
+/// Runs the examples in a folder of their own, because some of them write files.
 TEST(Help, ExamplesOfShippedScenariosRun) {
   const TemporaryFolder folder;
   std::filesystem::create_directory_symlink(test::source_folder() + "/scenarios",
@@ -250,8 +250,8 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
       "\"expert\" size: 16 exchange { collective: ALL_TO_ALL bytes: 1048576 per_forward: 1 } }");
   const Outcome o = run_tutti({"plan", file, "--schedule", "--exchange", "0", "--check"});
   ASSERT_EQ(o.status, 0) << o.err;
-  // Of 64 KiB in chunks of 32 KiB over the network: rank 9's from GPU 0 leaves beside GPU 1, whose
-  // proxy sends it on.
+  // An exchange of 64 KiB is sent in chunks of 32 KiB over the network. The message to rank 9 from
+  // GPU 0 leaves through the card of GPU 1, whose proxy forwards it.
   EXPECT_THAT(o.out, AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
                            HasSubstr("(copy engine, 8 slots)"), says_exchange_proved(16),
                            HasSubstr("(4096 elements in place of 262144)")));
@@ -303,7 +303,8 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfOldReleases) {
     EXPECT_EQ(o.status, 0) << o.err;
     return o.out;
   };
-  // Chunks of 128 KiB hold all of 64; no GPU sends on for others, and no proxy is a lane.
+  // A chunk of 128 KiB holds the whole 64 KiB. No GPU forwards for others, and there are no lanes
+  // of proxies.
   EXPECT_THAT(planned("2.8.4"), AllOf(HasSubstr("steps of exchange 0 (262144 elements):"),
                                       Not(HasSubstr("copy engine")), HasSubstr("[16384..32768)"),
                                       says_exchange_proved(16)));
@@ -326,7 +327,8 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
             algorithm));
     const Outcome o = run_tutti({"plan", file, "--schedule", "--check"});
     ASSERT_EQ(o.status, 0) << algorithm << o.err;
-    // The switch adds what the first stage adds: on the second machine among its own eight.
+    // The switch executes the additions of the first stage; on the second machine these are the
+    // additions of its own eight ranks.
     EXPECT_THAT(o.out, AllOf(HasSubstr("all_reduce by NVLS Simple, 8 channels"),
                              HasSubstr("broadcast by Ring Simple"),
                              HasSubstr("data[0..0) → ranks 8..15 lane 1"), says_proved(16)))

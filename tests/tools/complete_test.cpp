@@ -85,7 +85,7 @@ TEST(Complete, FieldsBehindSet) {
   EXPECT_THAT(words_for({"simulate", "--set", "nonsense.x"}), ElementsAre());
 }
 
-/// Calls `see` for every option of every command that takes a value.
+/// Calls `see` for every option that takes a value, of all commands.
 void each_option(const CLI::App& app,
                  const std::function<void(const CLI::App&, const CLI::Option&)>& see) {
   for (const CLI::Option* option : app.get_options()) {

@@ -1,4 +1,4 @@
-// tutti convert: scenarios of an older form, rewritten with all else as it was.
+// tutti convert rewrites scenarios of the old form, and leaves everything else unchanged.
 
 #include <filesystem>
 #include <fstream>

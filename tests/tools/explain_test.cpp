@@ -35,7 +35,7 @@ TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
   EXPECT_THAT(o.out, testing::ContainsRegex("batch 128 .* 32"));
 }
 
-/// What an answer says is what simulating it says.
+/// The times of the answers must equal those of simulations.
 TEST(Explain, AnswersAreSimulated) {
   const core::Value document = test::parse_or_throw(
       run_tutti({"explain", scenario("04_resnet50_ring"), "--format", "json"}).out, "out");

@@ -1,4 +1,4 @@
-// tutti export and tutti compare: what they make of timelines, whole, cut off and damaged.
+// tutti export and tutti compare, for timelines that are complete, truncated or damaged.
 
 #include <csignal>
 #include <fstream>
@@ -78,7 +78,7 @@ TEST_F(Export, InterruptedItLeavesNothing) {
     const std::string trace = folder.file("large.perfetto-trace");
     const Outcome o = run_tutti({"export", large, "--to", "perfetto"},
                                 {.interrupt_once = trace + ".part", .signal = number});
-    if (o.status == 0) continue;  // it was faster than the signal
+    if (o.status == 0) continue;  // the command ended before the signal
     EXPECT_EQ(o.status, 128 + number);
     EXPECT_THAT(folder.files(), ElementsAre("large.tutti", "s.textproto", "t.tutti"));
   }

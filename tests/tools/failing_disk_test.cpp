@@ -1,5 +1,5 @@
-// Every command that writes a file, on a disk of which the n-th write, sync or rename fails, for
-// every n: it says so, and the file of that name is a whole one or was not touched.
+// Runs every command that writes a file on a disk on which the n-th write, sync or rename fails,
+// for every n. The command must report the failure, and the file must be complete or unchanged.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ using test::TemporaryFolder;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-/// The tests of every day try so many calls of each command, evenly; with TUTTI_TEST_THOROUGH all.
+/// Number of calls that are tried per command, evenly spaced. With TUTTI_TEST_THOROUGH, all calls
+/// are tried.
 constexpr long kTried = 5;
 
 class Disk {
@@ -62,8 +63,8 @@ std::vector<long> tried_of(long calls) {
   return tried;
 }
 
-/// Runs `words`, which write `output`, with every failure. `is_whole` says whether the content of a
-/// file is a complete one; `old_one` is what was there before.
+/// Runs the command `words`, which writes the file `output`, with every failure. `is_whole`:
+/// returns true if a content is complete. `old_one`: the previous content of the file.
 void expect_whole_or_untouched(const TemporaryFolder& folder, const std::vector<std::string>& words,
                                const std::string& output,
                                const std::function<bool(const std::string& content)>& is_whole,
@@ -167,14 +168,14 @@ workload { variable { name: "a" shape: 30000 } } strategy { algorithm: "ring" }
   const Outcome first = test::run_tutti(words);
   ASSERT_EQ(first.status, 0) << first.err;
   const std::string good = folder.read("out.textproto");
-  // Files that are no such output are not written over.
+  // A file of another kind is not overwritten.
   static_cast<void>(folder.write("out.textproto", good + kOld));
   expect_whole_or_untouched(
       folder, words, "out.textproto", [&](const std::string& content) { return content == good; },
       3);
 }
 
-/// Rows that were committed are kept whatever fails, and the same command goes on from them.
+/// Committed rows are kept after every failure, and the same command continues from them.
 TEST(FailingDisk, OfASweep) {
   const TemporaryFolder inputs;
   const std::string file = inputs.write("s.textproto", R"(

@@ -1,6 +1,6 @@
-// What happens to a run when something goes wrong: every process that is left ends by itself, in
-// time, and says in one line who it was and what it was doing. Real processes, and some that only
-// pretend to be.
+// Faults during a run: processes that die, stop, are slow or send wrong messages. Every remaining
+// process must end by itself in time, with one line that names the failed process and what it was
+// doing. The tests use real processes, and fake ones that follow the protocol only partly.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ using testing::HasSubstr;
 
 const std::string kOurs(real::protocol());
 
-/// Until it is in a step, most likely; what is expected holds before that too.
+/// Waits until the run is most likely in a step. The expectations also hold if it is not.
 void let_it_run(ClusterRun& run) {
   ASSERT_TRUE(run.is_on()) << run.coordinator().err();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -53,7 +53,7 @@ Control hello() {
   return message;
 }
 
-/// The next message that is no ping.
+/// Returns the next message that is not a ping.
 std::unique_ptr<Control> next(ControlChannel& channel) {
   while (true) {
     auto message = channel.receive(ControlChannel::Clock::now() + std::chrono::seconds(30));
@@ -62,7 +62,7 @@ std::unique_ptr<Control> next(ControlChannel& channel) {
   }
 }
 
-// --- processes that end, stop or dawdle ---
+// --- processes that end, stop or are slow ---
 
 TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
   ClusterRun run(long_ring_of(3));
@@ -86,7 +86,7 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
     expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
-/// Everything is slowed down, the moment excepted at which somebody notices.
+/// Everything is slowed down except the time until the fault is detected.
 TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
   ClusterRun run(long_ring_of(2, 3, 500),
                  {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
@@ -173,7 +173,7 @@ TEST(Faults, AWorkerWithoutMemoryEnoughSaysSo) {
   expect_failed(run.worker(1), says_that_it_failed(0, "out of memory"), "survivor");
 }
 
-// --- what is left of a run that failed ---
+// --- output of a failed run ---
 
 TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
   for (const std::string format : {"text", "json"}) {
@@ -229,12 +229,12 @@ TEST(Faults, ControlCEndsWorkersElsewhereToo) {
     expect_failed(run.worker(w), HasSubstr("the run was stopped"), "worker");
 }
 
-// --- who is none of ours ---
+// --- foreign programs ---
 
 TEST(Strangers, CostNobodyTime) {
   ClusterRun run(ring_of(3));
   std::vector<real::Socket> strangers;
-  for (int i = 0; i < 150; ++i) {  // more than there is room for
+  for (int i = 0; i < 150; ++i) {  // more than the coordinator accepts at the same time
     strangers.push_back(connect_plainly(run.port()));
     const std::string half = i % 3 == 0   ? ""
                              : i % 3 == 1 ? "TUTTIjn1 and then nothing"
@@ -282,7 +282,7 @@ TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
   EXPECT_THAT(outcome.err, HasSubstr("is not a coordinator of Tutti"));
 }
 
-// --- workers and coordinators that lie ---
+// --- workers and coordinators that send wrong messages ---
 
 TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
@@ -308,7 +308,7 @@ TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
   expect_failed(worker, HasSubstr("computes a different plan"), "worker");
 }
 
-/// A run of two, of whom worker 1 only pretends; `lie` is what it does once it has its orders.
+/// Runs two workers, of which worker 1 is fake. `lie`: what the fake does after it has its orders.
 void expect_noticed(const std::function<void(ControlChannel&)>& lie,
                     const testing::Matcher<std::string>& says) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "5"});
@@ -358,13 +358,13 @@ TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "1"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
-  ASSERT_TRUE(channel->send(hello()));  // says that it listens at a port where nobody does
+  ASSERT_TRUE(channel->send(hello()));  // the address is a port at which nobody listens
   run.join({"--worker", "1"});
   expect_failed(run.coordinator(), testing::ContainsRegex("worker 0 .*(127.0.0.1:1|nothing)"),
                 "coordinator");
 }
 
-/// An assignment of the scenario with one worker, which that would take.
+/// Returns a valid assignment of a scenario with one worker.
 Control assignment() {
   const std::string text = ring_of(1);
   const auto scenario =
@@ -386,7 +386,7 @@ Control assignment() {
   return order;
 }
 
-/// A worker that gets this order; what it says next, but that it is alive.
+/// Returns a worker's reply to the order, without heartbeats.
 std::unique_ptr<Control> answer_to(const Control& order, Process** started = nullptr) {
   static std::deque<Process> workers;
   const auto listener = real::Listener::open({"127.0.0.1", 0});

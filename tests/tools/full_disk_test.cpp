@@ -1,4 +1,5 @@
-// Timelines whose disk is full: every whole block stays, and one line says where.
+// Timelines on a full disk: every complete block is kept, and one line of the output names the
+// file.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -24,7 +25,7 @@ namespace {
 using core::TimelineReader;
 using test::Process;
 
-/// Some hundred kilobytes in some dozen blocks.
+/// Writes a timeline of some hundred kilobytes in some dozen blocks.
 void write_timeline(std::ostream& out) {
   core::TimelineWriter writer(out);
   core::RunInfo run;
@@ -45,8 +46,8 @@ void write_timeline(std::ostream& out) {
   writer.end();
 }
 
-/// A disk that takes at most `most` bytes at a time, and of the write number `failing` (from 0)
-/// none.
+/// Returns a disk that accepts at most `most` bytes per write, and none at the write with the index
+/// `failing`.
 tools::FileBuffer::Write disk(std::string& content, int failing, std::size_t most) {
   return [&content, failing, most, number = 0](int, const void* bytes,
                                                std::size_t count) mutable -> ssize_t {
@@ -60,7 +61,7 @@ tools::FileBuffer::Write disk(std::string& content, int failing, std::size_t mos
   };
 }
 
-/// Writes the timeline to such a disk. Answers the error, an errno.
+/// Writes the timeline to such a disk. Returns the error as an errno.
 int write_to(std::string& content, int failing, std::size_t most) {
   tools::FileBuffer buffer(::open("/dev/null", O_WRONLY | O_CLOEXEC), disk(content, failing, most));
   std::ostream out(&buffer);
@@ -94,7 +95,7 @@ TEST(FullDisk, WhicheverWriteFailsEveryWholeBlockStays) {
   }
 }
 
-/// The command with files of at most so many bytes, as on a disk that is full by then.
+/// Runs the command with a limit for the size of files, as on a full disk.
 Outcome run_with_room(std::size_t bytes, std::vector<std::string> arguments) {
   std::vector<std::string> words{
       "/bin/sh", "-c", "ulimit -f " + std::to_string(bytes / 512) + "; exec \"$0\" \"$@\"",
@@ -103,7 +104,8 @@ Outcome run_with_room(std::size_t bytes, std::vector<std::string> arguments) {
   return Process::of(std::move(words), {}).wait();
 }
 
-/// What is left is in t.tutti.part, and the line about it is true.
+/// Expects that the rest of the timeline is in t.tutti.part, and that the message about it is
+/// correct.
 void expect_left(const TemporaryFolder& folder, const Outcome& o, std::size_t room) {
   EXPECT_EQ(o.status, 1);
   const std::string part = folder.file("t.tutti.part");

@@ -1,4 +1,5 @@
-// NCCL's topologies made clusters, and the graphs that NCCL finds on them, from the command line.
+// Imports NCCL's topology files as clusters, and prints the graphs that NCCL finds on them. The
+// results are compared with those of the shipped machines.
 
 #include <algorithm>
 #include <regex>
@@ -14,7 +15,7 @@ std::string topology(const std::string& name) {
   return test::source_folder() + "/tests/reference/nccl/topologies/" + name + ".xml";
 }
 
-/// How long a step takes on that cluster, as JSON has it.
+/// Returns the step time on the cluster, as printed in JSON.
 std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
                       const std::string& algorithm) {
   const std::string file = folder.write(
@@ -29,8 +30,8 @@ std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
 }
 
 TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
-  // Written by different hands of the same machines: the same links and the same rings, so the same
-  // picoseconds.
+  // The shipped machines and NCCL's topology files are independent descriptions of the same
+  // machines. With the same links and the same rings, the times are equal to the picosecond.
   const TemporaryFolder folder;
   for (const auto& [xml, machine] :
        {std::pair("hgxh100", "hgx-h100"), std::pair("dgxa100", "dgx-a100"),
@@ -49,8 +50,8 @@ TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
 }
 
 TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
-  // Graphs that are searched on one side and counted on the other: the same choices, so the same
-  // times.
+  // One side searches the graphs and the other builds them from counts. The choices, and so the
+  // times, must be equal.
   for (const auto& [xml, machine] :
        {std::pair("hgxh100", "hgx-h100"), std::pair("dgxa100", "dgx-a100"),
         std::pair("dgx1v", "dgx1-v100"), std::pair("dgxb200", "dgx-b200")}) {
@@ -59,7 +60,8 @@ TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
         const Outcome o = run_tutti({"perf", "--cluster", cluster, "--nodes", nodes, "-e", "1G",
                                      "-f", "8", "--format", "json"});
         EXPECT_EQ(o.status, 0) << o.err;
-        // Ends of bands are bounded by links of machine files, which NCCL's file does not have.
+        // The lower ends of error bands depend on links of machine files, which NCCL's topology
+        // file does not have. So the lower ends are not compared.
         const std::string all = o.out.substr(std::min(o.out.find("\"rows\""), o.out.size()));
         return std::regex_replace(all, std::regex("\"time_low_us\": [0-9.]+"), "");
       };
@@ -85,7 +87,8 @@ TEST(PerfOfATopology, TakesWhatTheSearchLooksAt) {
   EXPECT_EQ(usual.status, 0) << usual.err;
   EXPECT_EQ(without.status, 0) << without.err;
   EXPECT_NE(usual.out, without.out) << "8 channels of 45 rather than 48 GB/s";
-  // Through the host's memory sockets carry less than cards: NCCL takes each for a node.
+  // Through host memory, the link between sockets is slower than the cards, so NCCL treats each
+  // socket as a node.
   const auto cluster = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--format", "json"});
     return Data(test::parse_or_throw(run_tutti(with(more)).out, "out"))["cluster"].text();
@@ -99,8 +102,8 @@ TEST(PerfOfATopology, TakesWhatTheSearchLooksAt) {
   expect_refused(with({"--network", "pigeons"}), folder, {ProblemCode::kUnknownName, "--network"});
 }
 
-/// Without peer access, shared memory and the network nothing joins the GPUs of a machine, as tutti
-/// perf says, too.
+/// Without peer access, shared memory and the network, the GPUs of a machine are not connected.
+/// tutti perf must report this, too.
 TEST(ImportNcclTopology, RefusesGraphsWithoutATransport) {
   const TemporaryFolder folder;
   const std::string file = test::source_folder() + "/tests/reference/nccl/topologies/l40s8_amd.xml";

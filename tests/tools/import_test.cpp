@@ -1,4 +1,4 @@
-// Scenarios changed on the command line, and made of what TensorFlow's TF_CONFIG says.
+// Changes scenarios with options of the command line, and imports TensorFlow's TF_CONFIG.
 
 #include <map>
 
@@ -11,7 +11,7 @@ const char* const kThree =
     R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]},
                                "task": {"type": "worker", "index": 1}})";
 
-/// The cluster of what a command simulates or plans.
+/// Returns the cluster that a command simulates or plans.
 std::string cluster_of(std::vector<std::string> words,
                        const std::map<std::string, std::string>& environment = {}) {
   words.insert(words.end(), {"--format", "json"});

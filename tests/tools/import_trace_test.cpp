@@ -1,4 +1,4 @@
-// Traces and logs from the command line: what is written of them is taken by the other commands.
+// Imports traces and logs on the command line. Other commands must be able to read the results.
 
 #include "tests/tools/command_line.h"
 
@@ -30,7 +30,7 @@ TEST(ImportTrace, WhatIsWrittenIsSimulatedAndCompared) {
   core::Value document;
   const Data report = report_of(
       document, {"compare", folder.file("predicted.tutti"), folder.file("measured.tutti")});
-  // Both have the same packs of the same gradients.
+  // Both timelines have the same packs with the same gradients.
   EXPECT_EQ(report["packs"].items().size(), 2u);
   EXPECT_EQ(report["packs_of_first_only"].number(), 0);
   EXPECT_EQ(report["packs_of_second_only"].number(), 0);

@@ -1,4 +1,4 @@
-// tutti init: scenarios to start from.
+// tutti init, which writes a scenario to start from.
 
 #include "tests/tools/command_line.h"
 
@@ -54,7 +54,7 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
     if (section == "models:")
       words.insert(words.end(), {"--machine", "hgx-h100"});  // has a rate for every type
     if (words.back() == "hierarchical_copy")
-      words.insert(words.end(), {"--nodes", "1"});  // of one machine
+      words.insert(words.end(), {"--nodes", "1"});  // the algorithm is for one machine
     const Outcome o = run_tutti(words);
     EXPECT_EQ(o.status, 0) << line << ": " << o.err;
   }
@@ -78,8 +78,8 @@ TEST(Init, WorksForEveryNetworkOfAnySize) {
 }
 
 TEST(Init, DragonfliesOfManyMachinesHaveLargerGroups) {
-  // 16 M links between switches are what can be simulated; groups of 4 routers with 4 machines
-  // reach that at 64,000 machines.
+  // At most 16 M links between switches can be simulated. With groups of 4 routers with 4 machines
+  // each, 64,000 machines would need as many.
   for (const char* const nodes : {"63000", "100000", "300000", "1000000"}) {
     const Outcome o = run_tutti({"init", "--network", "dragonfly", "--nodes", nodes});
     EXPECT_EQ(o.status, 0) << nodes << ": " << o.err;

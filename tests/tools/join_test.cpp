@@ -1,5 +1,6 @@
-// How the workers of a run come together: by hand, by TF_CONFIG, by mpirun, srun and torchrun. Real
-// processes.
+// Starting the workers of a run with real processes: by hand, with TF_CONFIG, and with mpirun, srun
+// and torchrun. The tests cover addresses, secrets, ranks, errors at the start, and benchmarks over
+// several processes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ using Variables = std::map<std::string, std::string>;
 const std::string kSecret = "a secret of more than sixteen letters";
 
 TEST(Joining, WorkersComeFromElsewhereAndNeedNoFiles) {
-  // A machine and a model of the library, which the workers do not have.
+  // The machine and the model are from the library, which the workers do not have.
   ClusterRun run(
       "cluster { workers { machine: \"cpu-host\" count: 3 } network { kind: ONE_SWITCH latency_us: "
       "1 } }\n"
@@ -73,7 +74,7 @@ TEST(Joining, ANumberThatIsTakenOrThatNobodyHasIsRefusedAndTheOthersGoOn) {
   Process& first = run.join({"--worker", "0"});
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const Outcome twice = run.join({"--worker", "0"}).wait();
-  if (twice.status != 0) {  // else it came first, and the other was refused
+  if (twice.status != 0) {  // otherwise it joined first, and the other worker was rejected
     EXPECT_EQ(twice.status, 2);
     EXPECT_THAT(twice.err, HasSubstr("worker 0"));
     run.join();
@@ -97,7 +98,7 @@ TEST(Joining, AWorkerThatLeavesBeforeTheRunBeginsMakesRoomForAnother) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-/// Ports that processes listen at, as the kernel tells of one of them.
+/// Returns the number of ports at which the process listens, according to the kernel.
 std::size_t listening(pid_t process) {
   std::set<std::string> sockets;
   std::error_code ignored;
@@ -132,7 +133,7 @@ TEST(Joining, NobodyListensAnyMoreOnceAllHaveMet) {
   EXPECT_EQ(left, 0u);
 }
 
-// --- who may ---
+// --- permission to join ---
 
 TEST(JoiningSecret, BeyondThisMachineOnlyWithOne) {
   const TemporaryFolder folder;
@@ -162,7 +163,7 @@ TEST(JoiningSecret, ComesFromAFileThatNobodyElseReads) {
   ASSERT_EQ(::chmod(secret.c_str(), 0600), 0);
   ClusterRun run(ring_of(2), {"--secret-file", secret});
   run.join({"--secret-file", secret});
-  run.join({}, {{{"TUTTI_SECRET", kSecret}}});  // the same without the end of the line
+  run.join({}, {{{"TUTTI_SECRET", kSecret}}});  // the same secret without the newline
   EXPECT_EQ(run.coordinator().wait().status, 0);
   EXPECT_EQ(
       Process({"worker", "--join", "127.0.0.1:1", "--secret-file", folder.write("none", "\n")})
@@ -185,10 +186,10 @@ TEST(JoiningSecret, WhoHasAnotherIsToldAndWhoeverWaitsLearnsOfIt) {
                     HasSubstr("2 connections with a wrong secret"), HasSubstr("127.0.0.1)")));
 }
 
-// --- launchers, their variables set by hand ---
+// --- variables of launchers, set by hand ---
 
-/// Runs `tutti run` once per rank with these variables, the same command for all, and the rank's
-/// own.
+/// Runs `tutti run` once per rank with the same command, these variables, and the variables of the
+/// rank.
 struct Launched {
   std::deque<Process> ranks;
   TemporaryFolder folder;
@@ -196,7 +197,7 @@ struct Launched {
   Launched(int count, const std::string& scenario, const std::function<Variables(int)>& variables,
            const std::vector<std::string>& options = {}, const std::string& command = "run") {
     const std::string file = folder.write("s.textproto", scenario);
-    for (int rank = count - 1; rank >= 0; --rank) {  // rank 0 comes last
+    for (int rank = count - 1; rank >= 0; --rank) {  // rank 0 starts last
       Process::Options with{variables(rank)};
       with.environment["TMPDIR"] = folder.path();
       // Only rank 0 has the scenario.
@@ -327,8 +328,8 @@ TEST(Launchers, ARankThatNeverComesIsNamed) {
   EXPECT_THAT(folder.files(), testing::ElementsAre("s.textproto"));
 }
 
-/// What a killed run left behind: at its address somebody else listens by now, who turns away
-/// whoever comes, or is no program of ours.
+/// A killed run leaves a rendezvous file with its address. By now a different run, which rejects
+/// the worker, or another program may listen at this address.
 TEST(Launchers, ARendezvousOfAnEarlierRunEndsNoLaterOne) {
   for (const bool is_a_run : {true, false}) {
     ClusterRun other(ring_of(2), {}, {{{"TUTTI_SECRET", kSecret}}});
@@ -353,7 +354,7 @@ TEST(Launchers, ARendezvousOfAnEarlierRunEndsNoLaterOne) {
     Process::Options late{open_mpi(1, 2)}, first{open_mpi(0, 2)};
     late.environment["TMPDIR"] = first.environment["TMPDIR"] = folder.path();
     Process rank_1({"run", file}, late);
-    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // it has read the old one
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // the worker has read the old one
     Process rank_0({"run", file}, first);
     const Outcome outcome = rank_0.wait();
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -402,7 +403,7 @@ TEST(Launchers, CanBeLeftOutOfIt) {
 
 TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
   Launched launched(3, long_ring_of(3), [](int rank) { return open_mpi(rank, 3); });
-  // The rendezvous is taken away when all have met.
+  // The rendezvous file is removed when all workers have joined.
   while (launched.folder.files().size() < 2)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   while (launched.folder.files().size() > 1)
@@ -420,7 +421,7 @@ TEST(Launchers, ARankThatDiesIsNamedOnAllAndRankZeroTellsForAll) {
 
 const std::vector<std::string> kThreeSizes{"--backend", "tcp", "-b", "4K", "-e",
                                            "64K",       "-f",  "4",  "-n", "3"};
-/// A note may come up with any of them.
+/// Any row may be followed by a note.
 const std::string kThreeRows = "\n +4096 .* 0\n(# .*\n)* +16384 .* 0\n(# .*\n)* +65536 .* 0\n# Out";
 
 void expect_one_table(Launched& launched) {
@@ -488,7 +489,7 @@ TEST(Benchmarks, OfAnotherNumberOfRanksOrAWrongScenarioAreOneErrorOnEveryRank) {
 }
 
 TEST(Benchmarks, ARankThatDiesEndsThemAllAndWhatWasMeasuredIsPrinted) {
-  // The second takes minutes.
+  // The second size takes minutes.
   const std::vector<std::string> sizes{
       "--backend",      "tcp", "-b", "4", "-e", "16M", "-f", "4194304", "-n", "5000",
       "--wait-seconds", "5"};
@@ -559,13 +560,13 @@ void interrupt_and_expect_a_timeline(std::vector<std::string> mpirun) {
   mpirun.insert(mpirun.end(), {"-n", "3", tutti_program(), "run",
                                folder.write("s.textproto", ring_of(3, 100'000)), "--timeline",
                                folder.file("t.tutti")});
-  // On a machine that is busy it may take a while until a step has ended; before that there is
-  // nothing to keep.
+  // On a busy machine, the first step may take a while. Before it ends, there is no timeline to
+  // keep.
   for (const int wait_ms : {1500, 6000, 20'000}) {
     Process run = Process::of(mpirun, {{{"TMPDIR", folder.path()}}});
     std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
     run.signal(SIGINT);
-    run.wait();  // with whatever status the launcher makes of that
+    run.wait();  // the launcher determines the status
     if (std::filesystem::exists(folder.file("t.tutti"))) break;
   }
   const auto timeline = core::TimelineReader::open(folder.file("t.tutti"));

@@ -1,4 +1,4 @@
-// With --format json errors are JSON as well: code, field and place.
+// With --format json, errors are printed as JSON, too, with code, field and place.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

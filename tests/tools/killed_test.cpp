@@ -1,4 +1,5 @@
-// Runs whose coordinator is killed, which it cannot know of: what is left of them.
+// Runs whose coordinator is killed by SIGKILL, which it cannot handle. The coordinator's timeline
+// must be readable, and its workers must end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ namespace {
 
 using core::TimelineReader;
 
-/// Until `there` answers true. False if it never did; no run is over that late.
+/// Waits until `there` returns true. Returns false if it never does. No run lasts that long.
 template <class There>
 bool wait_until(There there) {
   for (int i = 0; i < 3000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
@@ -35,14 +36,15 @@ bool wait_until(There there) {
   return false;
 }
 
-/// Processes that have `setting` in their environment.
+/// Returns the processes that have `setting` in their environment.
 std::vector<int> processes_with(const std::string& setting) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream file(entry.path() / "environ");
-    // By the stream: it bears that a process ends while it is read, its buffer throws.
+    // Reads through the stream, because an istreambuf_iterator throws if a process ends while its
+    // file is read.
     std::ostringstream read;
     read << file.rdbuf();
     if (read.str().find(setting) != std::string::npos) found.push_back(std::stoi(name));
@@ -57,7 +59,7 @@ std::size_t steps_in(const std::string& file) {
   return read ? read->steps().size() : 0;
 }
 
-/// Ten steps a second, and a hundred seconds to go.
+/// The run has ten steps per second and would last a hundred seconds.
 TEST(Killed, ACoordinatorLeavesTheStepsUntilThen) {
   const TemporaryFolder folder;
   const std::string part = folder.file("t.tutti.part");
@@ -82,7 +84,7 @@ TEST(Killed, ACoordinatorLeavesTheStepsUntilThen) {
   }
 }
 
-/// Sixteen of them are one batch, of which workers would tell at its end.
+/// A batch has sixteen steps, and workers normally report it at its end.
 TEST(Killed, ACoordinatorLeavesLongStepsOfABatchThatGoesOn) {
   const TemporaryFolder folder;
   const std::string part = folder.file("t.tutti.part");
@@ -98,7 +100,7 @@ TEST(Killed, ACoordinatorLeavesLongStepsOfABatchThatGoesOn) {
 
 // --- children ---
 
-/// Its parent has ended before it could ask to be told of that.
+/// The parent has ended before the child could request to be notified of that.
 TEST(Killed, AChildWhoseParentIsGoneEndsBeforeItWaitsForAnybody) {
   Process other({"--version"});
   const std::string gone = std::to_string(other.id());
@@ -109,7 +111,7 @@ TEST(Killed, AChildWhoseParentIsGoneEndsBeforeItWaitsForAnybody) {
   EXPECT_EQ(outcome.err, "") << "it would say that nobody answers, after a minute";
 }
 
-/// A coordinator that starts a worker and is gone before that one has so much as begun.
+/// The coordinator starts a worker, and has ended before the worker starts to run.
 TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
   const TemporaryFolder folder;
   const std::string slow =
@@ -128,7 +130,8 @@ TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
   int status = -1;
   ASSERT_EQ(::waitpid(parent, &status, 0), parent);
   ASSERT_EQ(status, 0);
-  // A worker that nobody answers tries for a minute; the test gives up before that.
+  // A worker whose coordinator does not answer tries for a minute. The test stops waiting before
+  // that.
   const auto began = std::chrono::steady_clock::now();
   bool gone = false;
   while (!gone && std::chrono::steady_clock::now() - began < std::chrono::seconds(40)) {
@@ -139,7 +142,7 @@ TEST(Killed, AChildThatBeginsAfterItsParentIsGoneEndsAtOnce) {
   EXPECT_TRUE(gone);
 }
 
-/// Whatever it was doing: starting them, meeting them, giving them their orders.
+/// The coordinator may be starting its workers, waiting for them, or sending their orders.
 TEST(Killed, ACoordinatorTakesItsWorkersWithItAtWhateverMoment) {
   core::Random random(7);
   const TemporaryFolder folder;
@@ -151,7 +154,7 @@ TEST(Killed, ACoordinatorTakesItsWorkersWithItAtWhateverMoment) {
     const std::string marker = folder.path() + "/" + std::to_string(kill);
     Process coordinator(commands[kill % 2], {.environment = {{"TUTTI_TEST_RUN", marker}}});
     const std::string setting = "TUTTI_TEST_RUN=" + marker + std::string(1, '\0');
-    // From when there is a worker at all; of some runs later.
+    // Some runs are killed as soon as there is a worker, others later.
     ASSERT_TRUE(wait_until([&] { return processes_with(setting).size() > 1; }))
         << coordinator.err();
     std::this_thread::sleep_for(std::chrono::milliseconds(random.below(kill < 20 ? 3 : 60)));

@@ -19,13 +19,13 @@ class MemoryLimit : public testing::Test {
   [[nodiscard]] std::optional<std::uint64_t> free() const {
     return free_memory({folder_.file("meminfo"), folder_.file("groups"), folder_.file("cgroup")});
   }
-  /// A file, in folders that are made for it.
+  /// Writes a file, and creates its folders.
   void write(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = folder_.file(name);
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;
   }
-  /// As Linux 6.1 has it, shortened; 2,048,000,000 bytes are available.
+  /// The format of Linux 6.1, shortened. 2,048,000,000 bytes are available.
   void write_meminfo() const {
     write("meminfo",
           "MemTotal:       24000000 kB\nMemFree:         1000000 kB\nMemAvailable:    2000000 "
@@ -87,7 +87,7 @@ TEST_F(MemoryLimit, OfControlGroupsOfVersion1) {
   write("cgroup/memory/docker/3fa9/memory.stat",
         "inactive_file 1\ntotal_inactive_file 150000000\n");
   EXPECT_EQ(free(), 750'000'000U);
-  // In a container the folder of its own group is the topmost that it sees.
+  // In a container, the topmost visible folder is that of its own group.
   write("groups", "4:memory:/docker/of_the_host\n");
   write("cgroup/memory/memory.limit_in_bytes", "6000000000\n");
   EXPECT_EQ(free(), 1'000'000'000U);

@@ -1,5 +1,5 @@
-// Messages between workers that do not come as they were sent: real processes, and somebody between
-// two of them.
+// Faulty messages between real worker processes. A proxy between two workers changes or withholds
+// one message.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using testing::HasSubstr;
 
 using Deed = Middleman::Deed;
 
-/// Two workers, of whom worker 0 hears worker 1 by way of somebody else; several pieces in each
-/// message.
+/// A run of two workers, in which the messages from worker 1 to worker 0 pass through a proxy. Each
+/// message has several pieces.
 struct Interfered {
   Interfered(Deed deed, bool emulated)
       : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options(emulated)),
@@ -38,7 +38,7 @@ struct Interfered {
   Middleman middleman;
 };
 
-/// Worker 0 has a message of worker 1 for which no step waits.
+/// Matches the error that worker 0 received a message from worker 1 for which no step waits.
 auto says_not_in_schedule(int to) {
   return AllOf(says_that_it_failed(0, "worker 1 sent a message that is not in its schedule ("),
                HasSubstr(fmt::format("(pack 0, from rank 1 to rank {}, ", to)));
@@ -54,7 +54,7 @@ void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& 
   for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), says, "worker");
 }
 
-/// A piece of its message, or all of it, is missing then, or what comes next is none that is due.
+/// A piece or the whole message is then missing, or the next message is not the expected one.
 TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
   expect_told(Deed::kLoses, GetParam(),
               AnyOf(AllOf(HasSubstr("no progress for"), HasSubstr("(pack 0, step ")),
@@ -68,7 +68,7 @@ TEST_P(MessagesOnTheWay, AreMissedWhenNoneComesAnyMore) {
 }
 
 TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
-  // What was written to it last decides in which of its words the kernel says so.
+  // The kernel's error depends on the last write to the connection.
   expect_told(Deed::kCutsShort, GetParam(),
               AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
                     says_that_it_failed(0, "worker 1 has disconnected (")));
@@ -94,8 +94,8 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
-/// A piece of 240 kB takes six seconds, three times the timeout. Its bytes arrive at one worker;
-/// the other one waits for that worker, and sees nothing move.
+/// A piece of 240 kB takes six seconds, three times the timeout. The bytes of the piece arrive at
+/// one worker. The other worker waits for the first worker, and receives nothing itself.
 TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
                  {"--timeout-seconds", "2"});

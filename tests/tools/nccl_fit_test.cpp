@@ -1,3 +1,6 @@
+// The program that fits NCCL's parameters to measured tables: priors that tie similar systems
+// together, tables that are left out, error bands, and the shipped data.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -106,7 +109,8 @@ TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
   const auto models = models_of(tables);
   Parameters start = Parameters::initial();
   Parameters found = Fit(rows_of(models, start), start).run();
-  // One network of six says half of what it would if it were all that is known.
+  // One network of six moves the parameter by half of the amount by which it would move if it were
+  // alone.
   const double moved = std::log(figure(found, "verbs.hop_ll") / figure(start, "verbs.hop_ll"));
   EXPECT_GT(moved, std::log(2.0));
   EXPECT_NEAR(std::log(figure(found, "efa.hop_ll") / figure(start, "efa.hop_ll")), moved / 2, 1e-9);
@@ -142,7 +146,7 @@ TEST(NcclFit, LeavesOutWhatANetworkReduces) {
                                             table(sharp, truth, 3), table(silent, truth)};
   const std::vector<TableModel> models = models_of(tables);
   EXPECT_TRUE(models[1].communicator().collnet);
-  EXPECT_FALSE(models[2].communicator().collnet);  // many set the variable on networks that cannot
+  EXPECT_FALSE(models[2].communicator().collnet);  // users also set the variable on others
   EXPECT_EQ(models[1].choice(tables[1].rows.size() - 1)->algorithm,
             core::nccl::Algorithm::kCollNetDirect);
   const std::vector<Row> rows = rows_of(models, truth);
@@ -155,8 +159,9 @@ TEST(NcclFit, LeavesOutWhatANetworkReduces) {
   }
 }
 
-/// Of 20 systems, 50 measurements each at one size, evenly from 1 / `far` to `far` times the
-/// prediction, or as far as `one_thread` where one thread drives.
+/// Returns residuals of 20 systems with 50 measurements each, at one size. The measurements range
+/// evenly from 1 / `far` to `far` times the prediction. If one thread drives all GPUs of a system,
+/// `one_thread` replaces `far`.
 std::vector<Residual> residuals(double far, double one_thread, int systems_of_one_thread) {
   std::vector<Residual> all;
   for (int system = 0; system < 20; ++system) {
@@ -185,16 +190,16 @@ TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
   const double process = std::log(band(apart, core::nccl::Driving::kProcessPerGpu).high);
   EXPECT_GT(one / process, 3);
   EXPECT_NEAR(one, 0.82 * std::log(3), 0.2);
-  // One system alone moves little.
+  // A single system changes the band only a little.
   const auto alone = residuals(1.2, 3, 1);
   EXPECT_LT(std::log(band(alone, core::nccl::Driving::kOneThread).high), 0.6 * std::log(3));
-  // Without facts both have the same.
+  // Without facts, both kinds of system have the same band.
   const auto plain = fit_plain_bands(apart);
   EXPECT_EQ(plain.of(1, 1024, apart.front().facts).high,
             plain.of(1, 1024, apart.back().facts).high);
 }
 
-/// The tables that the shipped figures are fitted to.
+/// The tables from which the shipped parameters are fitted.
 class NcclFitData : public testing::Test {
  protected:
   NcclFitData() {

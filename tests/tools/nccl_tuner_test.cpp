@@ -1,5 +1,5 @@
-// The tuning that arrives: tune writes a table and a promise, the plugin and predictions follow the
-// table, compare grades the promise.
+// Tuning of NCCL from end to end: tutti tune writes a table and a promise, the plugin and the
+// predictions follow the table, and tutti compare grades measurements against the promise.
 
 #include <sys/stat.h>
 
@@ -73,7 +73,7 @@ TEST(TuneEmit, RefusesWhatCannotBeWritten) {
   EXPECT_THAT(ring.err, HasSubstr("leaves nothing to NCCL's tuner"));
 }
 
-/// The prediction with the table is the prediction of what was recommended.
+/// The prediction with the table must equal the prediction for the recommended setting.
 TEST(TunerFile, IsFollowedByPredictions) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
@@ -87,10 +87,11 @@ TEST(TunerFile, IsFollowedByPredictions) {
     EXPECT_EQ(o.status, 0) << o.err;
     return Data(test::parse_or_throw(o.out, "out"))["step_time_us"].text();
   };
-  // The recommended setting has NCCL_ALGO=Ring; without it, and with the table, it is the same.
+  // The recommended setting has NCCL_ALGO=Ring. The table without this setting must give the same
+  // time.
   EXPECT_EQ(step(without, {"strategy.nccl.tuner=FILE", "strategy.nccl.tuner_file=table.csv"}),
             step(files.scenario, {}));
-  // A table that chooses otherwise changes the step.
+  // A table with other choices changes the step time.
   static_cast<void>(files.folder.write(
       "tree.csv",
       "# tutti nccl-tuner table 1\nallreduce,0,9223372036854775807,tree,simple,2,-1,-1\n"));
@@ -180,7 +181,7 @@ TEST(Symmetric, BuffersHaveKernelsAndWideBands) {
                  HasSubstr("expected plain, registered or symmetric"));
 }
 
-/// A record of the Inspector, as one rank of 16 dumps it.
+/// Returns a record of NCCL Inspector, as written by one of 16 ranks.
 std::string inspector(const char* collective, std::int64_t bytes, double us, const char* algorithm,
                       const char* protocol) {
   return fmt::format(
@@ -205,7 +206,7 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
     }
     throw std::runtime_error("not promised");
   };
-  // An all-gather's argument is what one rank sends: a sixteenth.
+  // The size of an all-gather is the contribution of one rank, a sixteenth of the total.
   put(files.folder, "dump/h-pid7.log",
       inspector("AllReduce", 1 << 20, promised("all_reduce", 1 << 20), "RING", "LL128") +
           inspector("AllGather", 1 << 20, 30 * promised("all_gather", 1 << 24), "RING", "LL") +
@@ -228,7 +229,8 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
       text.out,
       AllOf(HasSubstr("2 of 3 collectives are inside their error bands, 0 are faster, 1 slower"),
             HasSubstr("slower")));
-  // A log of nccl-tests with the times of the prediction for the same setting: all are inside.
+  // A log of nccl-tests with the predicted times for the same setting. All of them are inside their
+  // bands.
   const Outcome log = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--set",
                                  "NCCL_ALGO=Ring", "-b", "1K", "-e", "64M", "-f", "3"});
   std::string ranks = "# Using devices\n";
@@ -257,7 +259,7 @@ TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
   expect_refused({"compare", "--promise", promise, folder.path()}, folder,
                  HasSubstr("has no files"));
   expect_refused({"compare", promise}, folder, HasSubstr("two timelines"));
-  // A timeline says nothing about single sizes.
+  // A timeline has no times of single sizes.
   const std::string timeline = folder.write("t.tutti", "TUTTITL1");
   expect_refused({"compare", "--promise", promise, timeline}, folder,
                  HasSubstr("does not support timelines of Tutti"));

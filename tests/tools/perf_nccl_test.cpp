@@ -1,4 +1,6 @@
-// tutti perf --cluster: NCCL's choice on a kind of machine, and what it takes.
+// tutti perf --cluster: NCCL's choice on a kind of machine, and the predicted times. The tests
+// cover variables, releases, in-network reduction, faster settings, and machines for which NCCL's
+// times are unknown.
 
 #include <cmath>
 #include <fstream>
@@ -27,7 +29,7 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
   double before = 0;
   const auto rows = Data(document)["rows"].items();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    // Where times fall as sizes grow, the size before is marked.
+    // If the time falls as the size grows, the previous size is marked.
     const double us = rows[i]["time_us"].real();
     if (us < 0.9 * before) {
       EXPECT_TRUE(rows[i - 1].has("quicker")) << rows[i]["bytes"].number();
@@ -35,7 +37,7 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
     before = us;
     if (!rows[i].has("quicker")) continue;
     ++marked;
-    // NCCL told to do so takes what is promised.
+    // With the suggested setting, the prediction must be the promised time.
     std::vector<std::string> again{"json"};
     std::string set = rows[i]["quicker"]["set"].text();
     for (std::size_t at = 0; at < set.size();
@@ -54,7 +56,7 @@ TEST(PerfNccl, SaysWhereAnotherSettingWouldBeQuickerThanTheChoice) {
 }
 
 TEST(PerfNccl, ChoosesAndEstimatesWhatNcclDoesOnEightH100) {
-  // The choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
+  // The expected values are the choices and estimates of NCCL 2.28.9 itself (tests/reference/nccl).
   const Outcome o = run_tutti(
       {"perf", "--cluster", "hgx-h100", "-b", "64K", "-e", "64M", "-f", "32", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -137,7 +139,7 @@ TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
     if (json) first.insert(first.end(), {"--format", "json"});
     const Outcome o = run_tutti(first);
     ASSERT_EQ(o.status, 0) << o.err;
-    // Of its JSON the reader of nccl-tests' own takes the text only.
+    // If the input is JSON, only the reader of nccl-tests' text is tested.
     if (json) continue;
     std::ofstream(folder.path() + "/run.log") << o.out;
     std::vector<std::string> second = arguments;
@@ -174,8 +176,8 @@ TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
   EXPECT_TRUE(row["algorithm"].is_null());
 }
 
-// Half of what the root gives goes to the other node, most of it by NVLink to the GPUs beside the
-// other cards: 14 of 16 blocks leave it over 450 GB/s of NVLink.
+// Half of the root's data goes to the other node, most of it through NVLink to the GPUs beside the
+// other cards. So 14 of 16 blocks leave the root over 450 GB/s of NVLink.
 TEST(PerfNccl, ARootGivesNoMoreThanItsLinksCarry) {
   const Outcome o = run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "2", "--collective",
                                "scatter", "-b", "8G", "-e", "8G", "--format", "json"});
@@ -209,12 +211,12 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
   const core::Value document = test::parse_or_throw(json.out, "out");
   const auto row = Data(document)["rows"].items()[0];
   EXPECT_THAT(row["capped_at_bound"].text(), HasSubstr("gpu"));
-  // By NVLSTree over two nodes each of the eight heads sends its eighth of the buffer once, over
-  // two lanes of 3.94 GB/s.
+  // With NVLSTree over two nodes, each of the eight heads sends its eighth of the buffer once, over
+  // two PCIe lanes of 3.94 GB/s.
   const double bound_us = static_cast<double>(1 << 30) / 8 / 7.877e3;
   EXPECT_NEAR(row["time_us"].real(), bound_us, 0.01 * bound_us);
-  // What another setting takes is held to the same lanes: NCCL told to do so takes what is
-  // promised.
+  // The time of the suggested setting is limited by the same lanes. With this setting, the
+  // prediction must be the promised time.
   if (!row.has("quicker")) return;
   const std::string set = row["quicker"]["set"].text();
   as_json.insert(as_json.end(), {"--set", set.substr(0, set.find(' '))});
@@ -271,7 +273,7 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
     more.insert(more.begin(), words.begin(), words.end());
     return run_tutti(more).out;
   };
-  /// Whether the network reduces, what NCCL takes, and of what there is.
+  /// Returns whether the network reduces, NCCL's choice, and the available algorithms.
   const auto choice = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--format", "json"});
     const core::Value document = test::parse_or_throw(with(more), "out");
@@ -289,7 +291,7 @@ TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
   EXPECT_THAT(reduces, testing::ContainsRegex("CollNetChain/Simple +69.20 +192.000"));
   EXPECT_EQ(choice({"--set", "NCCL_COLLNET_ENABLE=1", "--set", "NCCL_ALGO=CollnetDirect"}),
             std::tuple("true", "CollNetDirect", std::set<std::string>{"CollNetDirect"}));
-  // Neither a network that cannot, nor one that is not asked to.
+  // The first network cannot reduce. The second one could, but the user has not enabled it.
   for (const std::vector<std::string>& without :
        {std::vector<std::string>{"--set", "NCCL_COLLNET_ENABLE=1", "--network", "roce"}, {}}) {
     const auto [network_reduces, algorithm, there] = choice(without);
@@ -319,11 +321,11 @@ TEST(PerfNccl, VariablesThatChangePathsAreFollowedOnAKindOfMachine) {
 }
 
 TEST(PerfNccl, PartsOfACubeMeshAreSearched) {
-  // Two links of 0 to 3 and back are what any ring of the first four has twice.
+  // GPUs 0 to 3 have double links, which every ring over the first four GPUs uses.
   const Outcome o =
       run_tutti({"perf", "--cluster", "dgx1-v100", "--gpus", "4", "-b", "64M", "-e", "64M"});
   EXPECT_THAT(o.out, HasSubstr("channels 8 (ring 4 x 20/20 GB/s")) << o.err;
-  // A gather's root has one card, whatever its node has.
+  // The root of a gather uses one card, however many its node has.
   const Outcome gathered =
       run_tutti({"perf", "--cluster", "hgx-h100", "--nodes", "8", "--collective", "gather", "-b",
                  "8G", "-e", "8G", "--format", "json"});
@@ -360,7 +362,7 @@ TEST(PerfNccl, AsksForTheTransportThatNoCardStates) {
   std::vector<std::string> said = words;
   said.insert(said.end(), {"--network", "roce"});
   EXPECT_THAT(run_tutti(said).out, HasSubstr("# network roce"));
-  // What joins the parts of one machine is then assumed, and said to be.
+  // Here the transport between the parts of one machine is assumed, and the output says so.
   const Outcome apart = run_tutti(
       {"perf", "--cluster", machine, "--set", "NCCL_P2P_DISABLE=1", "-b", "1M", "-e", "1M"});
   EXPECT_THAT(apart.out,

@@ -1,4 +1,5 @@
-// tutti perf: the table of nccl-tests, simulated and run.
+// tutti perf, which prints the table of nccl-tests for simulated and real runs: times, busbw,
+// collectives, operations, sizes, columns, notes, and options that are rejected.
 
 #include <sstream>
 #include <tuple>
@@ -10,8 +11,8 @@ namespace tutti {
 namespace {
 
 TEST(Perf, ItsTimesAreThoseOfTheAllReduceAlone) {
-  // 01: by hand 2 (latency + half the bytes / 10 GB/s) + half the bytes / 100 GB/s; busbw is algbw
-  // for two ranks.
+  // Computed by hand for scenario 01: 2 (latency + half of the bytes / 10 GB/s) + half of the bytes
+  // / 100 GB/s. For two ranks, busbw equals algbw.
   const Outcome o =
       run_tutti({"perf", scenario("01_two_ranks"), "-b", "1M", "-e", "4M", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -45,7 +46,7 @@ TEST(Perf, RunsForRealAndHasTheColumnsOfNcclTests) {
   EXPECT_THAT(o.out, testing::ContainsRegex("4096 +1024 +float +sum +-1 .* 0\n"));
 }
 
-/// Every row is one buffer, reduced by the entry of the spec that takes it.
+/// Every row is one buffer, which is reduced by the matching entry of the spec.
 TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
   const TemporaryFolder folder;
   const auto times = [&](const std::string& strategy) {
@@ -72,8 +73,8 @@ TEST(Perf, OfASpecTakesTheEntryOfEachSize) {
   EXPECT_NE(pscpu, xring);
 }
 
-/// With implementation NCCL, TensorFlow broadcasts by a tree of its own; the scenario's collective
-/// is the default.
+/// With the implementation NCCL, TensorFlow broadcasts with its own tree. The default collective is
+/// that of the scenario.
 TEST(Perf, NamesWhatItTimed) {
   const TemporaryFolder folder;
   const std::string file =
@@ -106,8 +107,8 @@ TEST(Perf, ReducesByEveryOperationOfNcclTests) {
           << type;
     }
   }
-  // What it costs to divide is all that an operation changes in rings; on GPUs that is a pass over
-  // memory.
+  // Among the operations, only the mean changes the time of rings, by the cost of the division. On
+  // GPUs this is one pass over memory.
   const auto time = [](const std::string& op) {
     const Outcome o = run_tutti({"perf", scenario("06_resnet50_nccl"), "--set", "run.nccl=RINGS",
                                  "-b", "1M", "-e", "1M", "-o", op, "--format", "json"});
@@ -119,13 +120,13 @@ TEST(Perf, ReducesByEveryOperationOfNcclTests) {
   EXPECT_LT(time("sum"), time("avg"));
 }
 
-/// What follows from nccl-tests' GetCollByteCount and GetBw: sizes of 8 ranks from 1000 bytes on,
-/// doubled.
+/// Expected values from nccl-tests' GetCollByteCount and GetBw, for 8 ranks and sizes that start at
+/// 1000 bytes and double.
 struct OfNcclTests {
   const char* collective;
   const char* algorithm;
-  double busbw;        ///< over algbw
-  std::int64_t bytes;  ///< that 1000 become
+  double busbw;        ///< relative to algbw
+  std::int64_t bytes;  ///< printed size for a requested size of 1000
   std::int64_t count;
   const char* columns;  ///< redop and root
   bool in_place = true;

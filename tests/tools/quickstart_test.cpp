@@ -1,5 +1,5 @@
-// The script for newcomers, with a build that is a few lines of Ninja's: it shows how far that is,
-// and leaves the window out.
+// The quickstart script, with a build of a few lines of Ninja. The script shows progress, and does
+// not build the window.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A folder with the script, and stand-ins for what it calls; CMake's write down their arguments.
+/// A folder with the script, and stand-ins for the programs that it calls. The stand-in for CMake
+/// records its arguments.
 class Quickstart : public testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +31,7 @@ class Quickstart : public testing::Test {
     std::filesystem::copy_file(script, folder_.file("tools/quickstart.sh"));
   }
 
-  /// An executable shell script.
+  /// Writes an executable shell script.
   void put(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = folder_.file(name);
     std::filesystem::create_directories(path.parent_path());

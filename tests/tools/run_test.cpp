@@ -1,4 +1,5 @@
-// `tutti run` with real processes.
+// `tutti run` with real processes: every algorithm with verified results, the timeline that is
+// written, interrupted and killed runs, busy machines, and runs that do not fit into memory.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,14 +53,15 @@ std::string scenario(const std::string& strategy, int workers = 3, const std::st
       strategy, steps);
 }
 
-/// Processes whose arguments contain `text`.
+/// Returns the processes whose arguments contain `text`.
 std::vector<pid_t> processes_with(const std::string& text) {
   std::vector<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream file(entry.path() / "cmdline");
-    // By the stream: it bears that a process ends while it is read, its buffer throws.
+    // Reads through the stream, because an istreambuf_iterator throws if a process ends while its
+    // file is read.
     std::ostringstream read;
     read << file.rdbuf();
     std::string arguments = read.str();
@@ -69,7 +71,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
   return found;
 }
 
-/// The worker processes of the command that runs `scenario`, once they are all there.
+/// Returns the worker processes of the command that runs the scenario, when all of them exist.
 std::vector<pid_t> workers_of(const std::string& scenario_file, std::size_t count) {
   for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
     const std::vector<pid_t> coordinator = processes_with(scenario_file);
@@ -95,7 +97,7 @@ bool all_gone(const std::vector<pid_t>& processes) {
   return false;
 }
 
-/// Runs the command in a thread of its own, so that its workers can be got at meanwhile.
+/// Runs the command in a separate thread, so that the test can interfere with its workers.
 class Running {
  public:
   explicit Running(std::vector<std::string> arguments)
@@ -121,9 +123,9 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   for (const core::AlgorithmChoice algorithm : core::algorithms())
     strategies.push_back(fmt::format("algorithm: \"{}\"", core::to_string(algorithm)));
   for (const std::string& strategy : strategies) {
-    // Some want a power of two, of workers or of all replicas.
+    // Some algorithms require a power of two, of workers or of all replicas.
     const bool doubles = strategy.find("doubling") != std::string::npos;
-    const bool one = strategy.find("hierarchical_copy") != std::string::npos;  // of one machine
+    const bool one = strategy.find("hierarchical_copy") != std::string::npos;  // for one machine
     const std::string file = folder.write("s.textproto", scenario(strategy, one       ? 1
                                                                             : doubles ? 2
                                                                                       : 3));
@@ -137,8 +139,8 @@ TEST(RunForReal, ReducesEveryElementByEveryAlgorithm) {
   }
 }
 
-/// Packs of one step with and without the workers' CPUs as ranks, staged and not, packed or each
-/// gradient by itself.
+/// Packs of one step differ: with and without the workers' CPUs as ranks, staged and direct, packed
+/// and single gradients.
 TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
   const TemporaryFolder folder;
   for (const char* strategy : {"tensorflow { multi_worker_all_reduce { all_reduce_spec { text: "
@@ -175,8 +177,8 @@ TEST(RunForReal, ReducesPacksOfDifferentAlgorithmsInOneStep) {
   }
 }
 
-/// Who received from whom, of every step of every lane: where, training step, pack, step of the
-/// lane; and the sender's where and step.
+/// Returns, for every step of every lane, the receiver's place, training step, pack and step of the
+/// lane, and the sender's place and step.
 std::set<std::string> messages_in(const std::string& timeline) {
   const auto read = core::TimelineReader::open(timeline);
   if (!read) return {};
@@ -200,7 +202,7 @@ TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
   for (const core::AlgorithmChoice algorithm : core::algorithms()) {
     const TemporaryFolder folder;
     const std::string name(core::to_string(algorithm));
-    // What comes first from anyone is known to the simulator alone.
+    // For lanes that accept messages in any order, only the simulator records the sender.
     if (name.find("pscpu") != std::string::npos || name.find("psgpu") != std::string::npos ||
         name == "nccl/xring" || name == "reduction_to_one_device" || name == "hierarchical_copy")
       continue;
@@ -231,7 +233,7 @@ TEST(RunForReal, WritesTheTimelineOfWhatHappened) {
   for (const core::StepRecord& step : timeline->steps()) {
     EXPECT_GE(step.end - step.start, core::milliseconds(3))
         << "forward and backward take their time";
-    // What a replica did before the others had ended the step before belongs to that one.
+    // Work that a replica did before the others had ended the previous step belongs to that step.
     EXPECT_LE(step.forward, core::milliseconds(1));
     EXPECT_LE(step.backward, core::milliseconds(2) + core::microseconds(1)) << "whole nanoseconds";
   }
@@ -264,9 +266,8 @@ double seconds_of_cores(const timeval& t) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
 }
 
-/// Two workers with two replicas compute 2 × 100 ms each.
-/// More workers than cores, of which each gets its core now and then: waiting for that is no
-/// communication.
+/// Two workers with two replicas each compute 2 × 100 ms. There are more workers than cores, so
+/// each waits for its core from time to time. This waiting is not communication.
 TEST(RunForReal, ExposedCommunicationIsPartOfCommunicationHoweverBusyTheMachineIs) {
   const TemporaryFolder folder;
   const std::string workload =
@@ -372,7 +373,7 @@ TEST(RunForReal, AWorkerThatIsStoppedEndsTheRunInTime) {
     ::kill(workers[0], SIGSTOP);
     const Outcome& ran = running.wait();
     EXPECT_EQ(ran.status, 1);
-    // On a very busy machine it may have been stopped before it met the others.
+    // On a very busy machine, the worker may have been stopped before it joined.
     EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01]"));
     EXPECT_TRUE(all_gone(workers));
   }
@@ -395,7 +396,7 @@ TEST(RunForReal, ControlCEndsTheWorkersAndKeepsTheTimeline) {
 
 TEST(RunForReal, ControlCKeepsTheStepsOfABatchThatHadEnded) {
   const TemporaryFolder folder;
-  // Sixteen steps of 0.4 s run as one batch, of whose spans workers tell at its end.
+  // Sixteen steps of 0.4 s form one batch, and workers report the spans of a batch at its end.
   const std::string file = folder.write(
       "few.textproto", scenario("algorithm: \"ring\"", 2,
                                 "variable { name: \"a\" shape: 1000 } forward_ms: 400", 16));

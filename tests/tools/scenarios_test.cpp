@@ -1,8 +1,8 @@
-// Every shipped scenario: it runs, it is short, and its report has the values that it had before
-// (tests/data/expected): values.txt for all, and three reports in full. What the timelines hold is
-// in tests/data/digests/shipped.txt. After a change that is meant to alter results,
-// TUTTI_UPDATE_EXPECTED=1 ctest --preset release -R Shipped writes them anew; the difference
-// belongs into the review.
+// Runs every shipped scenario. Each must be short, and its report must have the expected values in
+// tests/data/expected: values.txt for all scenarios, and three complete reports. The values of the
+// timelines are in tests/data/digests/shipped.txt. After a change that is meant to alter results,
+// rewrite the files with TUTTI_UPDATE_EXPECTED=1 ctest --preset release -R Shipped, and review the
+// difference.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -67,19 +67,19 @@ TEST_P(Shipped, WritesATimelineThatIsReadWhole) {
 INSTANTIATE_TEST_SUITE_P(Scenarios, Shipped, testing::ValuesIn(shipped()),
                          [](const auto& i) { return i.param; });
 
-/// A file below tests/data/expected, which is written anew on request.
+/// Compares with a file below tests/data/expected, or rewrites the file if requested.
 void expect_as_before(const std::string& file, const std::string& now) {
   const std::string path = test::source_folder() + "/tests/data/expected/" + file;
   if (std::getenv("TUTTI_UPDATE_EXPECTED") != nullptr) std::ofstream(path, std::ios::binary) << now;
   EXPECT_EQ(now, content(path));
 }
 
-/// Times in whole nanoseconds: "step_time_us 112207.583".
+/// Adds a line with a time in microseconds with three decimals: "step_time_us 112207.583".
 void add_time(std::string& text, const std::string& name, const test::Data& time) {
   text += fmt::format("  {} {:.3f}\n", name, time.real());
 }
 
-/// What a report says, as far as it is not the timeline's.
+/// Returns the values of a report that are not in the timeline.
 std::string values_of(const test::Data& report) {
   std::string text;
   for (const char* name : {"replicas", "gradient_bytes", "steady_from_step"})
@@ -142,8 +142,9 @@ double step_time(const std::string& name) {
   return test::Data(json)["step_time_us"].real();
 }
 
-/// By hand: 2 (2 us + 500 KB / 10 GB/s) + 500 KB / 100 GB/s; 14 (1 us + 8 MiB / 25 GB/s), every
-/// transfer rounded up to a picosecond and adding 8 MiB at 10^15 bytes per second 7 times.
+/// Computed by hand: 2 (2 us + 500 KB / 10 GB/s) + 500 KB / 100 GB/s for the first scenario; 14 (1
+/// us + 8 MiB / 25 GB/s), plus 7 additions of 8 MiB at 10^15 bytes per second, for the second.
+/// Every transfer is rounded up to a picosecond.
 TEST(ShippedScenarios, SmallOnesTakeWhatTheirCommentsSay) {
   EXPECT_DOUBLE_EQ(step_time("01_two_ranks"), 109.0);
   EXPECT_NEAR(step_time("02_eight_hosts_ring"), 4711.62, 0.1);

@@ -1,4 +1,5 @@
-// tutti simulate as its users meet it: what it says, what it refuses, and what becomes of files.
+// The command `tutti simulate`: the contents of its report, the requests and files that it rejects,
+// and the timelines that it writes, also when it is interrupted.
 
 #include <sys/stat.h>
 
@@ -24,7 +25,7 @@ TEST(Simulate, SaysWhomEveryoneWaitedFor) {
   const Data json(document);
   EXPECT_EQ(json["awaited"].text(), "w1/gpu3");
   EXPECT_GT(json["awaited_for_us"].real(), 34'000);
-  // In a text no news where all are alike: its last lines but one name the device then.
+  // If all devices are identical, the report does not name the slowest one.
   EXPECT_THAT(run_tutti({"simulate", scenario("06_resnet50_nccl")}).out,
               Not(testing::ContainsRegex(" in [0-9] of [0-9] steps")));
 }
@@ -136,7 +137,7 @@ TEST(Simulate, AnswersInJson) {
               step, 1e-4);
 }
 
-// Noise makes each step unlike the others, so that a mean is no step's.
+// With noise, steps differ, so the mean equals no single step.
 TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
   const TemporaryFolder folder;
   const std::string file = folder.file("noise.tutti");
@@ -219,7 +220,7 @@ TEST(Simulate, TakesNothingButUtf8) {
   expect_refused({"simulate", file}, folder, {ProblemCode::kSyntax, "", 1, 11, file});
   expect_refused({"simulate", folder.write("e.textproto", R"(name: "\xff")" + std::string(kSmall))},
                  folder, {ProblemCode::kSyntax, "", 1, 7, folder.file("e.textproto")});
-  // Without a name in it a scenario is called by its file's.
+  // A scenario without a name has the name of its file.
   for (const char* command : {"simulate", "plan"})
     expect_refused({command, folder.write("\xff.textproto", kSmall)}, folder,
                    {ProblemCode::kInvalid, "scenario"});
@@ -280,7 +281,7 @@ TEST(Simulate, ReadsAScenarioFromAPipe) {
 }
 
 TEST(Timelines, AreNotReadFromPipes) {
-  // Nobody writes to it: whoever opened it would wait for ever.
+  // Opening a pipe without a writer would block forever.
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe.tutti"), file = folder.write("s.textproto", kSmall);
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

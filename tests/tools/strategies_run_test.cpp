@@ -1,5 +1,5 @@
-// Strategies of tf.distribute and modes of tf_cnn_benchmarks by real processes: every element of
-// every result is compared, on servers, too.
+// Runs strategies of tf.distribute and modes of tf_cnn_benchmarks with real processes. Every
+// element of every result is verified, also on servers.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -76,8 +76,8 @@ TEST(StrategiesRun, ServersOfTheirOwnAndOnWorkers) {
   }
 }
 
-/// Horovod: workers agree in cycles on what is ready on all of them, fuse it, and every gradient is
-/// what it has to be.
+/// Horovod: workers agree in cycles on the gradients that are ready on all workers, and fuse them.
+/// Every gradient must have the right value.
 TEST(StrategiesRun, Horovod) {
   for (const char* transport : {"tcp", "shm"}) {
     for (const char* strategy :
@@ -99,8 +99,8 @@ TEST(StrategiesRun, Horovod) {
   }
 }
 
-/// With a cycle longer than the backward pass all gradients of a type travel as one; with nothing
-/// to be fused each by itself.
+/// If a cycle is longer than the backward pass, all gradients of a type are fused. If the fusion
+/// threshold is 0, each gradient is reduced separately.
 TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
   const auto fused = [](const std::string& settings) {
     return run(scenario_of(2, 0, fmt::format("algorithm: \"ring\" horovod {{ {} }}", settings), 1))
@@ -111,7 +111,7 @@ TEST(StrategiesRun, HorovodFusesAsItsCyclesAreLong) {
   EXPECT_THAT(fused("cycle_time_ms: 300 fusion_threshold: 0"), HasSubstr(" 4 all-reduces"));
 }
 
-/// BytePS: what is pulled is the sum of what everybody pushed.
+/// BytePS: the pulled value is the sum of all pushes.
 TEST(StrategiesRun, BytePs) {
   for (const char* transport : {"tcp", "shm"}) {
     for (const auto& [servers, strategy] :
@@ -132,7 +132,7 @@ TEST(StrategiesRun, BytePs) {
   expect_right(on_cpus);
 }
 
-/// Where servers add up, too: every pack is proved as it is planned.
+/// Plans with servers that add are proved, too.
 TEST(StrategiesRun, PlansAreProved) {
   const TemporaryFolder folder;
   for (const auto& [servers, strategy] :
@@ -148,7 +148,8 @@ TEST(StrategiesRun, PlansAreProved) {
   }
 }
 
-/// A table of nccl-tests has one collective of all replicas, which these do not have.
+/// A table of nccl-tests shows one collective among all replicas, which these strategies do not
+/// have.
 TEST(StrategiesRun, PerfSaysWhyNot) {
   const TemporaryFolder folder;
   expect_refused(
@@ -157,8 +158,9 @@ TEST(StrategiesRun, PerfSaysWhyNot) {
       {.code = ProblemCode::kUnsupported, .field = "Strategy", .file = folder.file("s.textproto")});
 }
 
-/// Each reads and pushes when it is ready; servers add what comes as it comes. Every push is
-/// compared, every read with what was sent, and every variable with the sum of what was pushed.
+/// Each worker reads and pushes when it is ready, and servers add in order of arrival. The test
+/// verifies every push, every read against the server's value, and every variable against the sum
+/// of all pushes.
 TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
   for (const char* strategy :
        {"tensorflow { parameter_server {} }",
@@ -178,8 +180,8 @@ TEST(StrategiesRun, WorkersThatDoNotWaitForEachOther) {
   }
 }
 
-/// One worker alone is never behind; what of several lies between a read and an update is at most
-/// all that others do.
+/// A single worker is never behind. With several workers, the number of updates between a read and
+/// an update is at most the number of all updates by the others.
 TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_THAT(run(scenario_of(1, 1, "tensorflow { parameter_server {} }")).out,
               testing::ContainsRegex("0.00 updates by other workers .* 0 at most"));
@@ -189,7 +191,7 @@ TEST(StrategiesRun, UpdatesOfOthersAreCountedWhereVariablesLie) {
   EXPECT_LE(std::stoi(most[1]), 2 * 3) << out;
 }
 
-/// What a step's records and a timeline say of workers at their own pace.
+/// The records of steps and the timeline of asynchronous workers.
 TEST(StrategiesRun, OwnPacesAreRecorded) {
   const TemporaryFolder folder;
   const std::string timeline = folder.file("run.tutti");
@@ -220,8 +222,8 @@ TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
   refused(sparse, {ProblemCode::kUnsupported, "Workload.sparse_gradient"});
 }
 
-/// Indices and values of all replicas come to every one, in TensorFlow's ring, over one device, and
-/// by rings of others.
+/// The indices and values of all replicas reach every replica: through TensorFlow's ring, through
+/// one device, and through other rings.
 TEST(StrategiesRun, SparseGradients) {
   for (const auto& [workers, strategy] :
        {std::pair(

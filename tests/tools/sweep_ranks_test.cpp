@@ -1,5 +1,5 @@
-// Ranks of one sweep that die, fall silent, or wake up too late: the others finish, and each point
-// is done once.
+// Ranks of a shared sweep that die, fall silent or continue too late. The other ranks must complete
+// the sweep, and each point must have exactly one result.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -29,14 +29,14 @@ using testing::HasSubstr;
 constexpr std::int64_t kPoints = 10;
 const std::string kSecret = "a secret of this test";
 
-/// By whom a point was done is in what came of it.
+/// Returns a result that identifies the rank that evaluated the point.
 Outcome done_by(std::int64_t rank) {
   Outcome outcome;
   outcome.packs = rank;
   return outcome;
 }
 
-/// At least three seconds of silence are allowed, however short the time-out.
+/// The silence timeout is at least three seconds.
 SharedSweep shared(
     std::function<std::optional<Outcome>(std::int64_t, const std::atomic<bool>&)> work) {
   SharedSweep sweep;
@@ -58,7 +58,7 @@ PartInRun part_of_rank(int rank, const real::Address& at) {
   return part;
 }
 
-/// Rank 0, which has no threads of its own: the others do all points.
+/// Rank 0 without threads of its own, so that the other ranks evaluate all points.
 class Leader {
  public:
   explicit Leader(int ranks) {
@@ -76,7 +76,8 @@ class Leader {
   Leader& operator=(const Leader&) = delete;
 
   real::Address at() { return at_.get_future().get(); }
-  /// Ends with the sweep: by rank, how many points came of it. Each point came once.
+  /// Waits for the end of the sweep. Returns the number of results by rank. Each point must have
+  /// one result.
   std::map<std::int64_t, int> wait() {
     thread_.join();
     EXPECT_TRUE(all_);
@@ -107,7 +108,7 @@ class Leader {
   std::jthread thread_;
 };
 
-/// A rank that says what the test has it say.
+/// A rank that sends the messages of the test.
 class FakeRank {
  public:
   FakeRank(int rank, const real::Address& at) {
@@ -124,7 +125,8 @@ class FakeRank {
     const std::string message = real::framed(text);
     static_cast<void>(::send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL));
   }
-  /// The next message that says more than that rank 0 is alive; "" if it has closed the connection.
+  /// Returns the next message that is not a heartbeat, or an empty text if rank 0 has closed the
+  /// connection.
   std::string hear() {
     for (;;) {
       const auto message = reader_.next();
@@ -158,7 +160,7 @@ TEST(SweepRanks, PointsOfARankThatFallsSilentGoToOthersAndItsLateResultIsNotTake
   std::promise<void> woken;
   const std::shared_future<void> awake = woken.get_future().share();
   const SharedSweep sweep = shared([&](std::int64_t point, const std::atomic<bool>&) {
-    // The sweep is not over before the other one has woken up and told of its point.
+    // The sweep does not end before the silent rank has continued and reported its point.
     if (point == given) awake.wait();
     return std::optional(done_by(2));
   });
@@ -187,7 +189,7 @@ TEST(SweepRanks, PointsOfARankThatDiesGoToOthers) {
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
 }
 
-/// Its threads have no time to say anything; the rank does.
+/// The rank's worker threads are busy and send nothing, but the rank itself sends heartbeats.
 TEST(SweepRanks, ARankMayBeAtAPointForLongerThanItMayBeSilent) {
   Leader leader(2);
   const SharedSweep sweep = shared([](std::int64_t point, const std::atomic<bool>&) {
@@ -199,7 +201,7 @@ TEST(SweepRanks, ARankMayBeAtAPointForLongerThanItMayBeSilent) {
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));
 }
 
-/// Rank 0 as the test has it: says one thing to whoever comes, and stays.
+/// Acts as rank 0: sends one message to every rank that connects, and keeps the connection open.
 core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& worked) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   EXPECT_TRUE(listener);

@@ -1,5 +1,5 @@
-// tutti sweep as its users meet it: results, what goes wrong, and what becomes of it when it is
-// killed.
+// The command `tutti sweep`: its results, plots and error messages, sweeps that are killed and
+// resumed, and sweeps with several ranks.
 
 #include <signal.h>
 
@@ -16,7 +16,7 @@
 namespace tutti {
 namespace {
 
-/// Rows of a table, without its heading.
+/// Returns the rows of a table without its heading.
 std::vector<std::string> rows(const std::string& csv) {
   std::vector<std::string> lines;
   std::istringstream text(csv);
@@ -130,7 +130,7 @@ TEST(Sweep, SaysWhatIsWrongWithARequest) {
                  folder, {ProblemCode::kConflict, "--json"});
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("no/x.sweep")},
                  folder, {.file = folder.file("no/x.sweep")});
-  // What cannot be drawn is said before anything is simulated.
+  // A plot that is impossible is rejected before anything is simulated.
   const Outcome drawn =
       run_tutti({"sweep", file, "--over", "strategy.shards=1,2", "-o", folder.file("x.sweep"),
                  "--plot", folder.file("x.svg"), "--cost", "price", "--format", "json"});
@@ -150,7 +150,7 @@ TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
                  {.code = ProblemCode::kConflict, .field = "--over", .file = "s.sweep"});
 }
 
-/// By the window's program, which a build may be without.
+/// The window's program draws the picture. A build may lack this program.
 TEST(Sweep, DrawsItsPlotAsAPngOrSaysWhatIsMissing) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
@@ -178,8 +178,8 @@ TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
   EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch 128 .* 16.* 1 of the 2 points"));
 }
 
-/// Killed again and again, at moments that a seed chooses, and begun again: in the end the rows are
-/// those of a sweep that nobody disturbed, and each point has one.
+/// Kills the sweep repeatedly at random moments and resumes it. At the end, the rows must equal
+/// those of an undisturbed sweep, with one row per point.
 TEST(Sweep, KilledAndBegunAgainHasTheSameRows) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
@@ -202,7 +202,7 @@ strategy { algorithm: "ring" }
   constexpr int kKills = 20;
   for (int kill = 0; kill < kKills; ++kill) {
     test::Process sweep(test::with(request, {"-o", folder.file("cut.sweep")}));
-    // Sooner and later: before there is a file, while it is made, and in the middle.
+    // Some kills come before the file exists or while it is created, others in the middle.
     std::this_thread::sleep_for(std::chrono::milliseconds(random.below(kill < 4 ? 12 : 60)));
     sweep.signal(kill % 5 == 4 ? SIGINT : SIGKILL);
     sweep.wait();
@@ -233,7 +233,7 @@ run { nccl: RINGS }
 
 // --- several ranks ---
 
-/// As Open MPI starts its ranks on one machine.
+/// Returns the environment that Open MPI sets for its ranks on one machine.
 test::Process::Options ranked(int rank, int size, const TemporaryFolder& folder) {
   test::Process::Options with;
   with.environment = {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
@@ -251,10 +251,10 @@ workload { model: "alexnet_torchvision" batch: 32 }
 strategy { algorithm: "ring" }
 )";
 
-/// A sweep by four ranks, of which two do not end it.
+/// A sweep with four ranks, of which two do not complete it.
 class RankedSweep : public testing::Test {
  protected:
-  /// The highest rank first.
+  /// Starts the highest rank first.
   void start(const std::vector<std::string>& more) {
     const std::vector<std::string> request{"sweep",  folder_.write("s.textproto", kRanked),
                                            "--over", "strategy.bytes_per_pack=64KiB..64MiB*1.3",
@@ -270,8 +270,8 @@ class RankedSweep : public testing::Test {
       ranks_.emplace_back(test::with(rank == 0 ? to("shared") : request, more),
                           ranked(rank, kSize, folder_));
   }
-  /// The two highest ranks get a signal while they work, one of them at its first point; what they
-  /// had is done by the others.
+  /// Sends a signal to the two highest ranks while they work, to one of them at its first point.
+  /// The other ranks evaluate the points of these two ranks.
   void signal_two(int signal) {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     ranks_[0].signal(signal);
@@ -292,11 +292,11 @@ TEST_F(RankedSweep, OfWhichSomeDieHasTheSameRows) {
   signal_two(SIGKILL);
 }
 
-/// Nothing closes the connections of ranks that stop.
+/// Stopped ranks keep their connections open.
 TEST_F(RankedSweep, OfWhichSomeStopHasTheSameRows) {
   start({"--timeout-seconds", "3"});
   signal_two(SIGSTOP);
-  // Awake again they find that it is over, and change nothing.
+  // When they continue, they find that the sweep has ended, and change nothing.
   for (const int rank : {0, 1}) {
     ranks_[rank].signal(SIGCONT);
     ranks_[rank].signal(SIGTERM);

@@ -1,4 +1,4 @@
-// tutti synthesize: what it finds, writes and refuses.
+// tutti synthesize: the schedules that it finds and writes, and the requests that it rejects.
 
 #include "tests/tools/command_line.h"
 
@@ -17,7 +17,7 @@ TEST(Synthesize, WritesAScheduleThatAScenarioUses) {
   const double time = found["schedules"].items().front()["time_us"].real();
   EXPECT_EQ(found["schedules"].items().front()["proved"].text(), "true");
   EXPECT_GE(time, found["bandwidth_bound_us"].real());
-  // Two GPUs are missing, which breaks the rings of NVLink.
+  // Without two of its GPUs, the machine has no complete NVLink rings.
   EXPECT_LT(time, 0.8 * found["built_in"].items().front()["time_us"].real());
 
   const std::string scenario =

@@ -1,3 +1,7 @@
+// The command `tutti tune`: its recommendation with reasons and settings to paste, the file of
+// tried settings, comparisons of measured and simulated times, and scenarios without a
+// recommendation.
+
 #include <fmt/format.h>
 
 #include <map>
@@ -21,7 +25,7 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
               AllOf(HasSubstr("recommended: change"), HasSubstr("strategy.bytes_per_pack = "),
                     HasSubstr("exposed communication "), HasSubstr("bytes_per_pack="),
                     HasSubstr("HOROVOD_FUSION_THRESHOLD=")));
-  // The scenario that it wrote is the one that it told of.
+  // The written scenario must be the one that the output describes.
   const core::Value told = test::parse_or_throw(
       run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
                  "--over", "strategy.bytes_per_pack=64KiB..128MiB*1.3", "--evaluations", "20",
@@ -64,7 +68,8 @@ TEST(Tune, KeepsWhatItTriesInAFileAndGoesOnWithIt) {
   for (const Data& point : Data(sweep)["points"].items())
     best = std::min(best, point["step_time_us"].real());
   EXPECT_EQ(best, Data(told)["best"]["step_time_us"].real());
-  // Half of the evaluations are the search's; those of other clusters are in no file.
+  // Half of the evaluations belong to the search. The evaluations of other clusters are not stored
+  // in a file.
   EXPECT_GE(Data(sweep)["points"].items().size(), 6u);
   EXPECT_LE(Data(sweep)["points"].items().size(), 12u);
   EXPECT_EQ(Data(test::parse_or_throw(again.out, "out"))["best"]["step_time_us"].real(), best);
@@ -132,7 +137,7 @@ strategy { )") + strategy + " }");
   }
 }
 
-/// Small scenarios, each of them another kind of strategy.
+/// Returns small scenarios, each with a different kind of strategy.
 std::vector<std::string> small_scenarios() {
   const std::string on_infiniband = R"(
 cluster { workers { machine: "pcie4-a100" count: 2 replicas: 2 } network { kind: ONE_SWITCH link: "edr" } }
@@ -152,7 +157,7 @@ strategy { )";
           on_ethernet + "algorithm: \"ring\" bytes_per_pack: 4000000 }"};
 }
 
-/// By the names of its columns.
+/// Returns the rows of a table as maps from column name to value.
 std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
   core::Problems problems;
   const core::CsvTable table = core::parse_csv(csv, "tried.csv", problems);
@@ -166,8 +171,8 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) 
   return rows;
 }
 
-/// What is recommended is no slower than what there is, and the best no slower than anything that
-/// was run to its end.
+/// The recommendation must not be slower than the current setting, and the best setting not slower
+/// than any other that was simulated completely.
 TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
   const TemporaryFolder folder;
   int with_best = 0;
@@ -184,8 +189,7 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
                    recommended = told["recommended_step_time_us"].real();
       EXPECT_LE(recommended, now);
       if (!told.has("best")) {
-        // Nothing of the few settings that were tried goes by NCCL, and others cannot be compared
-        // with it.
+        // None of the few tried settings uses NCCL, and other settings cannot be compared with it.
         EXPECT_EQ(told["advice"]["change"].value().text, "false");
         EXPECT_EQ(recommended, now);
         continue;
@@ -223,7 +227,8 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
   EXPECT_GE(with_best, 9);
 }
 
-/// What stands beside a snippet is what `tutti simulate` says of a scenario that has it.
+/// The time stated for a snippet must equal that of `tutti simulate` for a scenario with the
+/// snippet's settings.
 TEST(Tune, PromisesWhatASnippetSimulatesTo) {
   const TemporaryFolder folder;
   const std::string best = folder.file("best.textproto");
@@ -273,7 +278,8 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
   EXPECT_EQ(compared, expressed.size());
 }
 
-/// NCCL over TCP was never measured, nor was what gRPC takes: neither is preferred to the other.
+/// There are no measurements of NCCL over TCP, and none of gRPC. So neither is preferred to the
+/// other.
 TEST(Tune, CannotTellNcclOverTcpFromARingOfMessages) {
   const TemporaryFolder folder;
   for (const char* link : {"ethernet-10", "ethernet-25"}) {
@@ -303,7 +309,8 @@ strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
       EXPECT_GE(told["not_comparable"].number(), 1);
       EXPECT_EQ(told.has("cannot_tell"),
                 words.out.find("cannot be distinguished") != std::string::npos);
-      // Links at their full rate look faster than NCCL's assumed share of them.
+      // Links at their full rate seem faster than the share of the rate that NCCL is assumed to
+      // reach.
       EXPECT_EQ(told.has("cannot_tell"), now == "nccl");
       if (!told.has("cannot_tell")) continue;
       EXPECT_EQ(told["cannot_tell"]["settings"]["strategy.algorithm"].text(), other);
@@ -349,7 +356,7 @@ TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
   EXPECT_EQ(told["refused"].number(), 2);
   EXPECT_FALSE(told["advice"]["why"].text().empty());
   EXPECT_THAT(told["refusal"].text(), testing::StartsWith("workload.batch=0: "));
-  // Slower by far than what is there.
+  // The tried setting is much slower than the current one.
   const std::string fast = folder.write("r.textproto", R"(
 cluster { workers { machine: "dgx1-v100" } }
 workload { variable { name: "a" shape: [1000, 1000] } forward_ms: 10 backward_ms: 20 }
@@ -365,7 +372,7 @@ run { steps: 1500 compute_jitter_percent: 5 }
   EXPECT_THAT(Data(other)["advice"]["why"].text(), HasSubstr(" 25.0 % "));
 }
 
-/// Of 65,536 GPUs some algorithms would take minutes for each setting.
+/// With 65,536 GPUs, some algorithms would take minutes per setting.
 TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
   const Outcome o = run_tutti(
       {"tune", scenario("11_hierarchical_65536"), "--evaluations", "4", "--format", "json"});
@@ -377,7 +384,7 @@ TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
   EXPECT_LE(Data(document)["tried"].number(), 4);
 }
 
-/// An algorithm that no framework has by name cannot be pasted, and that is said.
+/// No framework offers this algorithm, so there is nothing to paste, and the output says so.
 TEST(Tune, SaysWhereThereIsNothingToPaste) {
   std::vector<std::string> words{"tune",   scenario("04_resnet50_ring"),
                                  "--set",  "strategy.bytes_per_pack=0",

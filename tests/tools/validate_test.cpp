@@ -1,4 +1,4 @@
-// tutti validate: published tables predicted from their facts.
+// tutti validate, which compares published tables with the predictions from their metadata.
 
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   EXPECT_EQ(tables[0]["median_error"].real(), overall["median_error"].real());
   EXPECT_THAT(tables[1]["reason"].text(), HasSubstr("RCCL"));
   EXPECT_TRUE(tables[1]["median_error"].is_null());
-  // What tutti perf predicts for the same machine is what is validated.
+  // The validated prediction must be that of tutti perf for the same machine.
   const Outcome perf = run_tutti(
       {"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "64M", "-f", "64", "--format", "json"});
   const core::Value of_perf = test::parse_or_throw(perf.out, "perf");
@@ -76,7 +76,8 @@ TEST_F(Validate, AnswersErrorsAndReasonsAsJson) {
   };
   for (const Data& of : {overall, tables[0]}) {
     EXPECT_EQ(of["coverage"].real(), inside(rows[0], 30) + inside(rows[1], 300));
-    // Of two the narrower: half of what counts is no wider.
+    // The narrower band of the two rows counts, because at least half of the total weight has at
+    // most that width.
     EXPECT_NEAR(of["band_width"].real(), std::min(width(rows[0]), width(rows[1])), 1e-6);
     EXPECT_NEAR(of["interval_score"].real(), (score(rows[0], 30) + score(rows[1], 300)) / 2, 1e-6);
   }

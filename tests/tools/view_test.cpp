@@ -1,5 +1,5 @@
-// `tutti view`: a picture without a display where the window was built, one clear line where it was
-// not.
+// `tutti view`: a picture without a display if the window was built, and otherwise one clear error
+// line.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(View, WhatCannotBeIsRefusedInOneLine) {
   EXPECT_FALSE(std::filesystem::exists(picture));
 }
 
-/// Two runs of one small scenario, and one of another.
+/// Pictures of two runs of one small scenario, and of one run of another.
 class Pictures : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,16 +1,19 @@
-// Gloo's all-reduces over TCP, timed the way mpi_all_reduce.c times MPI's: float32, sum, in place,
-// iterations back to back on warm buffers, the mean over ranks counts; every element of the first
-// result is compared.
+// Measures Gloo's all-reduces over TCP in the same way as mpi_all_reduce.c measures those of MPI:
+// float32, sum, in place, iterations back to back on warm buffers. The result is the mean time over
+// all ranks. Every element of the first result is verified.
 //
 //     gloo_all_reduce RANKS ALGORITHM SECONDS BYTES:ITERATIONS:WARM_UP …
 //
-// Starts its ranks itself, as processes, which find each other by files in a folder of their own.
-// ALGORITHM: ring, bcube (gloo::allreduce), chunked, halving (the older classes, with buffers that
-// are known beforehand); "+sync": the caller waits for its sockets itself, in place of Gloo's
-// thread, which the older ones can do; "+busy": without letting go of its core. Prints per size
-// `bytes microseconds iterations`; no more sizes after one of which a single all-reduce takes ten
-// times SECONDS (the ring of today waits for delayed acknowledgements). Exit status 1: a wrong
-// element; 2: wrong arguments; 3: Gloo gave up.
+// The program starts its ranks as processes, which find each other through files in a folder.
+// ALGORITHM is ring or bcube (gloo::allreduce), or chunked or halving (the older classes, whose
+// buffers are registered in advance). With "+sync", which the older classes support, the caller
+// waits for its sockets itself instead of Gloo's thread. With "+busy", it polls without releasing
+// its core.
+//
+// Prints `bytes microseconds iterations` for each size. Stops after a size at which a single
+// all-reduce takes more than ten times SECONDS, because the `ring` of current Gloo waits for
+// delayed acknowledgements. Exit status 1: an element is wrong; 2: the arguments are wrong; 3: Gloo
+// failed.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +55,7 @@ struct Task {
   std::vector<Point> points;
 };
 
-/// One rank's end of everything.
+/// The state of one rank.
 class Rank {
  public:
   Rank(const Task& task, int rank, const std::string& folder)
@@ -95,12 +98,12 @@ class Rank {
     if (rank_ == 0)
       std::cout << point.bytes << ' ' << seconds / iterations * 1e6 << ' ' << iterations
                 << std::endl;
-    barrier_->run();  // nobody takes its buffers back before all are through
+    barrier_->run();  // keep the buffers until all ranks have finished
     return Next::kOn;
   }
 
-  /// Once all are through: a rank whose peer is gone takes that for a fault, also when it needs
-  /// nothing from it any more.
+  /// Waits until all ranks have finished. A rank reports an error if a peer has exited, even if it
+  /// needs nothing more from that peer.
   void leave() {
     std::vector<std::string> all;
     for (int r = 0; r < task_.ranks; ++r) all.push_back("through " + std::to_string(r));
@@ -133,7 +136,7 @@ class Rank {
     return summed_;
   }
 
-  /// Mean over ranks of the seconds that it takes each.
+  /// Returns the mean over all ranks of the seconds that `times` all-reduces take.
   double timed(const std::function<void()>& all_reduce, long times) {
     barrier_->run();
     const auto start = Clock::now();

@@ -1,10 +1,11 @@
-/* What every peer of the side-by-side measurement reduces, and how it compares; C and C++. */
+/* The inputs that all measured programs reduce, and the verification of results. For C and C++. */
 #ifndef TUTTI_BENCH_PEERS_INPUTS_H
 #define TUTTI_BENCH_PEERS_INPUTS_H
 
 #include <math.h>
 
-/* Distinct per (rank, element), in [0.5, 1.5), so that sums neither cancel nor overflow. */
+/* Returns an input that differs between ranks and elements. Inputs are in [0.5, 1.5), so that sums
+ * neither cancel nor overflow. */
 static inline float input(int rank, long element) {
   unsigned long long z =
       0x9e3779b97f4a7c15ull * ((unsigned long long)element * 65537u + (unsigned)rank);
@@ -19,13 +20,15 @@ static inline long wrong_elements(const float* data, long count, int ranks) {
   for (long e = 0; e < count; ++e) {
     double sum = 0;
     for (int r = 0; r < ranks; ++r) sum += input(r, e);
-    /* Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2. */
+    /* The error bound of a sum: Higham, "Accuracy and Stability of Numerical Algorithms", section
+     * 4.2. */
     if (fabs(data[e] - sum) > (ranks + 1) * 0x1p-24 * sum) ++wrong;
   }
   return wrong;
 }
 
-/* Fewer iterations where they would take more than `limit` seconds; `one` is what one takes. */
+/* Reduces the iterations if they would take more than `limit` seconds. `one`: the seconds of one
+ * iteration. */
 static inline void shorten(long* iterations, long* warm_up, double one, double limit) {
   if (one * (double)(*iterations + *warm_up) <= limit) return;
   *iterations = (long)(limit / one) > 2 ? (long)(limit / one) : 2;

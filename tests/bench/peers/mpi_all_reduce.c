@@ -1,11 +1,13 @@
-/* MPI_Allreduce timed the way `tutti perf` times ours: float32, sum, in place, iterations back to back on warm buffers,
- * the mean over ranks counts; the first iteration is on inputs distinct per (rank, element) and every element of its
- * result is compared. One source for every MPI (tools/bench_peers.sh builds it with mpicc.openmpi and mpicc.mpich).
+/* Measures MPI_Allreduce in the same way as `tutti perf` measures Tutti: float32, sum, in place,
+ * iterations back to back on warm buffers. The result is the mean time over all ranks. In the first
+ * iteration the inputs differ between all ranks and elements, and every element of the result is
+ * verified. The same source is used for every MPI: tools/bench_peers.sh builds it with
+ * mpicc.openmpi and mpicc.mpich.
  *
  *     mpi_all_reduce SECONDS BYTES:ITERATIONS:WARM_UP …
  *
- * Prints per size `bytes microseconds iterations`. Iterations are fewer where they would take more than SECONDS.
- * Exit status 1: a wrong element. */
+ * Prints `bytes microseconds iterations` for each size. The number of iterations is reduced if they
+ * would take more than SECONDS. Exit status 1: an element is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@ static void all_reduce(float* data, long count) {
   MPI_Allreduce(MPI_IN_PLACE, data, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Seconds for `times` iterations on this rank. */
+/* Returns the seconds that `times` iterations take on this rank. */
 static double timed(float* data, long count, long times) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -24,7 +26,7 @@ static double timed(float* data, long count, long times) {
   return MPI_Wtime() - start;
 }
 
-/* As nccl-tests and tutti perf have it. */
+/* The mean over ranks, as in nccl-tests and tutti perf. */
 static double mean_over_ranks(double seconds) {
   double sum = 0;
   int ranks = 1;

@@ -86,7 +86,7 @@ class Runner:
         self.first = ["chrt", "--rr", "1"] if arguments.real_time else []
 
     def run(self, config, sizes):
-        """Microseconds by size; sizes that failed are left out."""
+        """Returns the microseconds by size, without the sizes that failed."""
         if not sizes:
             return {}
         if config.side == "Tutti":

@@ -16,7 +16,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// On two machines that `link` joins; on one if there is none.
+/// Returns a simulated prediction for two machines connected by `link`, or for one machine if
+/// `link` is empty.
 Travel travel(const std::string& strategy, const std::string& link, const std::string& cluster = "",
               const std::string& run = "") {
   const Library& library = test::shipped_library();
@@ -61,8 +62,8 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
       << "inside workers NCCL's figures are fitted";
 }
 
-/// Links at their full rate are the least that messages take, so what is measured and faster is
-/// faster.
+/// A link at its full rate is a lower bound for the time of messages. So a measured time that is
+/// shorter than such a prediction is comparable with it, but not vice versa.
 TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
   const Travel nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());

@@ -20,7 +20,7 @@ constexpr const char* kMachine =
        machine { name: "pair" source: "made up" device { name: "gpu[0-1]" kind: GPU memory_gb_per_s: 300 }
                  link { from: "gpu0" to: "gpu1" kind: NVLINK bandwidth_gb_per_s: 10 latency_us: 2 } })";
 
-/// Gradients of 1000, 4000 and 16000 bytes, each in a pack of its own.
+/// The rest of a scenario with gradients of 1000, 4000 and 16000 bytes, each in its own pack.
 constexpr const char* kRest =
     R"(workload { variable { name: "a" shape: [250] } variable { name: "b" shape: [1000] }
                   variable { name: "c" shape: [4000] } update_ms: 0 }
@@ -42,7 +42,7 @@ TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
   EXPECT_THAT(said(kMachine), IsEmpty()) << "nothing was fitted";
   EXPECT_THAT(said(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty())
       << "the ends are in it";
-  // Packs are numbered in the order in which the backward pass makes their gradients: c, b, a.
+  // Packs are numbered in the order in which the backward pass produces their gradients: c, b, a.
   EXPECT_THAT(said(fitted("least_bytes: 1001 most_bytes: 16000")), SizeIs(1));
   EXPECT_THAT(said(fitted("least_bytes: 1 most_bytes: 15999")), SizeIs(1));
   EXPECT_THAT(said(fitted("least_bytes: 5000 most_bytes: 6000")),

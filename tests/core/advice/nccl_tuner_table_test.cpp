@@ -1,4 +1,6 @@
-// The file for NCCL's example tuner, as that plugin goes through it, against NCCL's choices.
+// Compares the files that Tutti writes for NCCL's example tuner plugin with NCCL's own choices. A
+// model of the plugin reads each file and decides calls of many sizes on several machines, for the
+// communicators of a scenario and for others.
 
 #include "core/advice/nccl_tuner_table.h"
 
@@ -42,7 +44,7 @@ Scenario scenario(const Where& where, const std::string& strategy, const std::st
 struct File {
   std::string text, remark;
 };
-/// For NVIDIA's example plugin.
+/// Returns the file for NVIDIA's example plugin.
 tl::expected<File, std::string> file_of(const Scenario& recommended) {
   auto made =
       nccl_tuner_table(recommended, test::shipped_library(), tuner_table::Reader::kNvidiaExample);
@@ -50,7 +52,7 @@ tl::expected<File, std::string> file_of(const Scenario& recommended) {
   return File{write_table(made->table), made->remark};
 }
 
-/// What NCCL does with a call.
+/// The algorithm, protocol and channels that NCCL uses for a call.
 struct Done {
   std::string algorithm, protocol;
   int channels = 0;
@@ -68,8 +70,8 @@ std::size_t index_in(const std::vector<std::string>& names, const std::string& n
   return unknown;
 }
 
-/// NCCL with its example tuner plugin, as that one's code reads its file and answers (v2.27.7 to
-/// v2.30.7).
+/// Models NCCL with its example tuner plugin. The model reads the file and answers as the plugin's
+/// code does (v2.27.7 to v2.30.7).
 class Plugin {
  public:
   explicit Plugin(const std::string& text) {
@@ -94,8 +96,8 @@ class Plugin {
     }
   }
 
-  /// What becomes of a call on a communicator whose cost table is `candidates`; with the estimate
-  /// of the minimum.
+  /// Returns the decision for a call on a communicator whose cost table is `candidates`, and the
+  /// estimate of the chosen entry.
   [[nodiscard]] Done operator()(nccl::Function function, std::int64_t bytes,
                                 const nccl::Communicator& comm,
                                 std::vector<nccl::Candidate> candidates) const {
@@ -130,7 +132,7 @@ class Plugin {
   std::vector<Line> lines_;
 };
 
-/// NCCL without a plugin, as a scenario sets it.
+/// NCCL without a plugin, with the settings of a scenario.
 struct Nccl {
   nccl::Communicator communicator;
   nccl::Model model;
@@ -160,8 +162,8 @@ const std::vector<Where> kClusters{{"dgx1-v100", 2, "edr"}, {"dgx-a100", 2},
                                    {"hgx-h100", 1},         {"hgx-h100", 8, "ndr"},
                                    {"dgx-b200", 2, "ndr"},  {"pcie4-a100", 2, "ethernet-25"}};
 
-/// All-reduces of the gradients go as the recommended scenario has them, and the rest as NCCL
-/// chooses without the file.
+/// Expects that all-reduces of gradients use the recommended scenario's choice, and that all other
+/// calls use the choice that NCCL makes without the file.
 void expect_calls(const Where& where, const std::string& strategy,
                   const std::vector<std::pair<std::string, std::string>>& variables) {
   SCOPED_TRACE(fmt::format("{} × {}, {}", where.nodes, where.machine, strategy));
@@ -198,7 +200,8 @@ TEST(NcclTunerFile, HasTheRecommendedAlgorithmForAllReducesAlone) {
   }
 }
 
-/// Whatever the scenario sets now: the file is used in its place.
+/// The file replaces the settings of the scenario. So calls other than the gradients' all-reduces
+/// get NCCL's default choice, whatever the scenario sets.
 TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
   const Where where{"dgx-a100", 2};
   const Nccl own(scenario(where, "algorithm: \"nccl\""), {});
@@ -216,8 +219,8 @@ TEST(NcclTunerFile, HasNcclsOwnForAllElseWhateverIsSet) {
   }
 }
 
-/// NVLS, PAT and networks that add are not possible for all types and operations: such calls take
-/// the next line.
+/// NVLS, PAT and in-network reduction do not support all types and operations. A call that the
+/// first matching line does not support uses the next line.
 TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   for (const Where& where : kClusters) {
     const Scenario now = scenario(where, "algorithm: \"nccl\""),
@@ -244,8 +247,8 @@ TEST(NcclTunerFile, ServesCallsThatItsFirstLineIsNotPossibleFor) {
   }
 }
 
-/// A communicator that the scenario says nothing of is not throttled, nor given what is recommended
-/// for the gradients.
+/// A communicator that is not in the scenario must not be throttled, and must not get the choice
+/// that is recommended for the gradients.
 TEST(NcclTunerFile, ServesOtherCommunicators) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),
@@ -285,8 +288,8 @@ TEST(NcclTunerFile, HasLinesForTheCommunicatorsOfTheScenario) {
   }
 }
 
-/// What is simulated as rings has lines for them, and NCCL's own for the rest where its model knows
-/// the machine.
+/// If NCCL is simulated as rings, the file has lines for these rings. Other collectives have NCCL's
+/// own choice if NCCL's model knows the machine.
 TEST(NcclTunerFile, OfRingsKnowsTheOtherCollectivesToo) {
   const Where where{"dgx-a100", 2};
   const Scenario now = scenario(where, "algorithm: \"nccl\""),

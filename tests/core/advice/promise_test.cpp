@@ -1,4 +1,5 @@
-// What is promised of NCCL's collectives, written and read again, and measurements held against it.
+// Promises about the times of NCCL's collectives: they are written and read back, and measurements
+// are graded against them.
 
 #include "core/advice/promise.h"
 
@@ -47,7 +48,7 @@ TEST(Promise, HasTheScenariosCollectivesAndASeriesOfAllFive) {
   EXPECT_EQ(planned, static_cast<int>(read.plan.packs.size())) << "packs of distinct sizes";
   EXPECT_EQ(series.size(), 5u);
   for (const auto& [kind, sizes] : series) EXPECT_EQ(sizes, 31) << to_string(kind);
-  // To the picosecond what the plan takes.
+  // The promised time equals the plan's time to the picosecond.
   const Collective& pack = read.plan.collective(read.plan.packs.front());
   EXPECT_DOUBLE_EQ(promise.collectives.front().us, to_us(pack.nccl->whole()));
   EXPECT_THAT(promise_of(scenario("algorithm: \"ring\"")).collectives, testing::IsEmpty());
@@ -103,7 +104,8 @@ TEST(Promise, GradesEachMeasurementByItsBand) {
   EXPECT_EQ(verdict(1024, 10, 8), Grade::Verdict::kNotPromised);
   EXPECT_EQ(verdict(512, 10), Grade::Verdict::kNotPromised);
   EXPECT_EQ(verdict(8192, 10), Grade::Verdict::kNotPromised);
-  // Between two sizes, in the middle of the logarithms: 2048 bytes take 20 us.
+  // 2048 bytes lie halfway between two promised sizes on a logarithmic scale, so 20 us are
+  // promised.
   const Grade between = grade(promise, {{CollectiveKind::kAllReduce, 2048, 16, 0, 39}}).front();
   ASSERT_TRUE(between.promised && between.between);
   EXPECT_NEAR(between.promised->us, 20, 1e-9);

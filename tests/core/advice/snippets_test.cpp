@@ -1,4 +1,5 @@
-// Settings to paste: their units by cases, and their syntax by the parsers of their languages.
+// Settings that users paste into their training scripts. Hand-written cases check the units of the
+// settings, and the parsers of their languages check the syntax.
 
 #include "core/advice/snippets.h"
 
@@ -47,7 +48,7 @@ std::vector<Snippet> snippets(const std::string& strategy, const std::string& wo
   return snippets_of(recommended, test::shipped_library()).list;
 }
 
-/// That of a framework; empty if there is none.
+/// Returns the snippet of a framework, or an empty one if there is none.
 Snippet of(const std::vector<Snippet>& list, const std::string& framework) {
   for (const Snippet& snippet : list) {
     if (snippet.framework == framework) return snippet;
@@ -145,7 +146,8 @@ TEST(Snippets, HorovodCountsBytesAndMilliseconds) {
       "HOROVOD_CACHE_CAPACITY=1024\n");
 }
 
-/// The documentation says bytes, the code compares elements.
+/// TensorFlow's documentation says that the limit is in bytes, but its code compares numbers of
+/// elements.
 TEST(Snippets, LimitsOfSpecsAreElements) {
   const Snippet python =
       of(snippets("tensorflow { multi_worker_all_reduce { all_reduce_spec { entry { algorithm: "
@@ -165,7 +167,8 @@ TEST(Snippets, LimitsOfSpecsAreElements) {
                         "--agg_small_grads_max_group=10"));
 }
 
-/// NCCL chooses algorithm and protocol itself where channels alone are said.
+/// NCCL chooses the algorithm and the protocol itself if the scenario sets only the number of
+/// channels.
 TEST(Snippets, NcclsVariablesAreThoseOfTheScenario) {
   const auto channels =
       snippets("algorithm: \"nccl\" bytes_per_pack: 0 channels: 4 reduction: MEAN");
@@ -191,7 +194,8 @@ TEST(Snippets, SayWhyThereIsNoFileForNcclsTuner) {
               ElementsAre(HasSubstr("no table was written for NCCL's tuner: NCCL 2.21.5")));
 }
 
-/// What a snippet is simulated as is a scenario that packs by its own framework's rule.
+/// A snippet is simulated by a scenario that packs gradients by the rule of the snippet's
+/// framework.
 TEST(Snippets, AreReadAsTheirFrameworksPack) {
   for (const char* algorithm : {"nccl", "ring", "pscpu", "xring"}) {
     const std::string packs =
@@ -233,7 +237,8 @@ TEST(Snippets, AreReadAsTheirFrameworksPack) {
   }
 }
 
-/// Newer releases take the first bucket's size from bucket_cap_mb, once that is said.
+/// Newer releases of PyTorch take the size of the first bucket from bucket_cap_mb if the user sets
+/// it.
 TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
   const Snippet own = of(
       snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),
@@ -249,7 +254,7 @@ TEST(Snippets, OfDdpAreReadAsOlderAndNewerReleasesDo) {
                                     Not(HasSubstr("bucket_cap_mb"))));
 }
 
-/// Of a ring that is no NCCL's, the snippet says whose it is.
+/// If a ring is not NCCL's, the snippet names the backend.
 TEST(Snippets, NameTheBackendOfARing) {
   EXPECT_THAT(of(snippets("algorithm: \"ring\" bytes_per_pack: 52428800"), "PyTorch DDP").text,
               HasSubstr("\"gloo\""));
@@ -280,7 +285,7 @@ void expect_parses(const Snippet& snippet) {
       break;
     case Snippet::Language::kShell: words = {"sh", "-n", file}; break;
     case Snippet::Language::kNcclTuner:
-      return;  // nccl_tuner_table_test reads it, as NCCL's example does
+      return;  // nccl_tuner_table_test reads it with a model of NCCL's example plugin
   }
   const test::Outcome o = test::Process::of(words, {}).wait();
   EXPECT_EQ(o.status, 0) << snippet.framework << ":\n" << snippet.text << o.err;

@@ -1,6 +1,6 @@
-// Every collective besides the all-reduce by every algorithm that has it, in place and out of
-// place, proved by the checker over odd and even numbers of ranks and elements, and its bytes
-// counted.
+// The checker proves every collective other than the all-reduce, by every algorithm that supports
+// it, in place and out of place, for odd and even numbers of ranks and elements. Further tests
+// compare the numbers of bytes with formulas.
 
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ using Kind = CollectiveKind;
 using Problems = std::vector<Violation>;
 using Make = std::function<std::unique_ptr<Schedule>(const Contract&)>;
 
-/// Elements of the whole: blocks of 0, 1, a few and many, and where there are no blocks sizes that
-/// do not divide.
+/// Returns total numbers of elements. Collectives with blocks get blocks of 0, 1, 3 and 41
+/// elements; the others also get sizes that the number of ranks does not divide.
 std::vector<std::int64_t> sizes_for(Kind kind, int n) {
   if (has_blocks(kind)) return {0, n, 3 * n, 41 * n};
   return {0, 1, n - 1, n, n + 1, 97, 1000};
@@ -56,7 +56,9 @@ class EveryCollective : public testing::TestWithParam<int> {
     }
   }
 
-  /// Three lanes of different orders inside workers of so many ranks, short messages, one slot.
+  /// Returns a ring with three lanes in different orders, short messages and one slot.
+  /// `per_worker`: the number of ranks of each worker. `most`: the maximum number of elements of a
+  /// message.
   [[nodiscard]] RingOptions rings(int per_worker, std::int64_t most) const {
     Random random(static_cast<std::uint64_t>(n()));
     RingOptions options;
@@ -168,7 +170,7 @@ TEST_P(EveryCollective, StarsAndMeans) {
 INSTANTIATE_TEST_SUITE_P(Ranks, EveryCollective,
                          testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17));
 
-/// Elements that the rank's steps send.
+/// Returns the number of elements that the rank's steps send.
 std::int64_t elements_sent_by(const Schedule& schedule, Rank rank) {
   std::int64_t sent = 0;
   for (Lane l = 0; l < schedule.lanes(rank); ++l) {
@@ -234,8 +236,8 @@ TEST(OutOfPlace, OfRingsCopiesOnlyWhatARankGetsFromItself) {
       << "others only receive";
 }
 
-// What the checker would not have noticed while it only knew whose contributions are in an element,
-// not which.
+// The checker must track which element of a rank has arrived. Tracking only the ranks that
+// contributed to an element would not detect a swap.
 TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
   const Contract contract = Contract::of(Kind::kAllToAll, 3, 30, 0, true);
   WrittenSchedule swapped = WrittenSchedule::of(*direct(contract, Engine::kCpu));

@@ -1,5 +1,5 @@
-// TensorFlow's runtime collectives: proved by the checker, and held against a slow version of the
-// rule that they follow.
+// The collectives of TensorFlow's runtime. The checker proves the schedules, and the tests compare
+// them with a slow implementation of TensorFlow's rules.
 
 #include "core/algorithm/tf_ring.h"
 
@@ -52,7 +52,8 @@ TEST(TaskOrder, NumbersAreSortedAsTextSortsThem) {
 }
 
 TEST(TaskOrder, ADeviceFollowsTheStrongestLinkThenTheFirstThatIsLeft) {
-  // 0 is tied to 2 strongly and to 1 weakly; 2 only back to 0; nothing leads on from there.
+  // Device 0 has a strong link to 2 and a weak link to 1. Device 2 has only a link back to 0, so no
+  // link leads on from there.
   const std::vector<LinkedDevice> devices{
       {0, {{1, 1}, {2, 5}}}, {1, {{0, 1}}}, {2, {{0, 5}}}, {3, {}}};
   EXPECT_EQ(ring_device_order(devices, ""), (std::vector<int>{0, 2, 1, 3}));
@@ -95,7 +96,8 @@ class TensorFlowRuntime : public testing::TestWithParam<int> {
  protected:
   [[nodiscard]] int n() const { return GetParam(); }
 
-  /// Every way of making workers of the ranks, their devices in some order.
+  /// Returns orders for all ways to divide the ranks into workers. The devices of a worker are in a
+  /// random order.
   [[nodiscard]] std::vector<TaskOrder> orders() const {
     Random random(static_cast<std::uint64_t>(n()));
     std::vector<TaskOrder> all;
@@ -169,10 +171,11 @@ struct Hop {
   auto operator<=>(const Hop&) const = default;
 };
 
-/// Every chunk of a ring as TensorFlow drives it, a state machine on every rank: in pass 0 a rank
-/// receives unless it owns the chunk and sends unless the owner follows it; in pass 1 it receives
-/// unless it finished the chunk and sends unless the one that did follows it. Messages come in the
-/// order of sending, from different ranks in any. What each rank sends, in order.
+/// Returns the messages of each rank, in order, for a slow model of TensorFlow's ring, in which
+/// every rank runs a state machine per chunk. In pass 0, a rank receives a chunk unless it owns it,
+/// and sends it unless the next rank owns it. In pass 1, a rank receives a chunk unless it has
+/// finished it, and sends it unless the next rank has finished it. Messages of one sender arrive in
+/// order, those of different senders in any order.
 std::vector<std::vector<Hop>> sent_by_fields(std::int64_t n, std::int64_t filled, Random& random) {
   std::vector<std::vector<Hop>> sent(static_cast<std::size_t>(n));
   std::vector<std::deque<Hop>> on_the_way(static_cast<std::size_t>(n));  // by sender
@@ -206,7 +209,7 @@ TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
   Random random(3);
   for (const std::int64_t n : {2, 3, 4, 7, 8}) {
     for (std::int64_t filled = 0; filled <= n; ++filled) {
-      const std::int64_t elements = filled * 16;  // chunks of 16
+      const std::int64_t elements = filled * 16;  // chunks of 16 elements
       TfRingOptions options{TaskOrder(static_cast<std::int32_t>(n), {0}, false)};
       options.chunk = 16;
       const Contract contract = Contract::all_reduce(static_cast<std::int32_t>(n), elements);
@@ -218,10 +221,10 @@ TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
           std::vector<bool> before(static_cast<std::size_t>(n));
           for (std::int64_t i = 0; i < ring->steps(r, 1); ++i) {
             const std::int64_t chunk = ring->step(r, 1, i).source.offset / 16;
-            // A rank sends a chunk once in each pass, but the one that it finishes in the second
-            // only.
-            const bool second = before[chunk] || (r + 1) % n == chunk;
-            before[chunk] = true;
+            // A rank sends each chunk once per pass. The only exception is the chunk that the rank
+            // finishes, which it sends only in the second pass.
+            const bool second = before[static_cast<std::size_t>(chunk)] || (r + 1) % n == chunk;
+            before[static_cast<std::size_t>(chunk)] = true;
             got.push_back({second ? 1 : 0, r, chunk});
           }
           EXPECT_EQ(got, expected[r]) << n << " ranks, " << filled << " chunks, rank " << r;

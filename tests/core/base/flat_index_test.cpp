@@ -37,7 +37,8 @@ TEST(FlatIndex, KeysOfOneHashAreKeptApart) {
               std::pair(key, false));
 }
 
-/// Else many keys would meet in few slots, and a million of them take minutes.
+/// If the upper halves of the hashes were equal, many keys would share few slots, and a million of
+/// them would take minutes.
 TEST(FlatIndex, HashesOfSmallNumbersDifferInTheirUpperHalves) {
   std::map<std::uint64_t, int> times;
   for (std::uint64_t a = 0; a < 1000; ++a) {

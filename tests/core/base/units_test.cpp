@@ -65,7 +65,7 @@ TEST(Show, LetsDifferentTimesLookDifferent) {
   EXPECT_EQ(show_distinct({microseconds(112'040), microseconds(112'050), microseconds(112'040)}),
             (Texts{"112.04 ms", "112.05 ms", "112.04 ms"}));
   EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(112)}), (Texts{"112 ms", "112 ms"}));
-  // Digits have an end.
+  // The number of digits is limited, so two nearly equal times may have the same text.
   EXPECT_EQ(show_distinct({milliseconds(112), milliseconds(112) + picoseconds(1)}),
             (Texts{"112.0000 ms", "112.0000 ms"}));
   EXPECT_EQ(show_distinct({}), Texts());

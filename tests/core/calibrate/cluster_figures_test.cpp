@@ -1,3 +1,6 @@
+// Parameters of a cluster for calibration: which parameters of a scenario can be fitted, how values
+// are set, and the text of the cluster with these values.
+
 #include "core/calibrate/cluster_figures.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +67,7 @@ TEST(ClusterFigures, OfZeroAreLeftAndSaidToBe) {
   EXPECT_THAT(figures.notes(), testing::SizeIs(1)) << "of the latency, which stays 0";
 }
 
-/// The scenario that a cluster with these figures makes.
+/// Returns the scenario of a cluster with these parameters.
 Scenario with(const ClusterFigures& figures, const std::vector<FigureSource>& values) {
   const auto scenario = read_scenario("cluster { " + figures.text(values) + " }" + kRest, "f",
                                       test::shipped_library());

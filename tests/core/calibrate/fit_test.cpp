@@ -1,4 +1,6 @@
-// The fit on models small enough to know the answer by hand.
+// The least-squares fit, on models that are small enough to compute the parameters by hand. The
+// tests check values, confidence intervals, outliers, bounds, and parameters that the data cannot
+// determine.
 
 #include "core/calibrate/fit.h"
 
@@ -12,7 +14,8 @@
 namespace tutti::core {
 namespace {
 
-/// Evenly from -1 to 1 summed up twelve times: nearly normal, of standard deviation 2.
+/// Returns the sum of twelve numbers, uniform in -1 … 1. The sum is approximately normal with
+/// standard deviation 2.
 double gaussian(Random& random) {
   double sum = 0;
   for (int i = 0; i < 12; ++i) sum += static_cast<double>(random.below(2'000'001)) / 1e6 - 1;
@@ -25,7 +28,8 @@ std::vector<double> sizes() {
   return all;
 }
 
-/// Microseconds of a ring over 4: 6 latencies, 1.5 times the bytes.
+/// Returns the microseconds of a ring over 4 ranks: 6 latencies, and 1.5 times the bytes at the
+/// link's rate.
 double ring(double log_us, double log_gb_per_s, double bytes) {
   return 6 * std::exp(log_us) + 1.5 * bytes / std::exp(log_gb_per_s) / 1e3;
 }
@@ -39,7 +43,7 @@ FitProblem::Unknown unknown(double start, int family) {
   return result;
 }
 
-/// Alpha and beta of a ring, and what `extra` adds to the unknowns.
+/// Returns the problem of fitting the latency and the bandwidth of a ring to measured times.
 FitProblem ring_problem(double start_us, double start_gb_per_s,
                         const std::vector<double>& measured) {
   FitProblem problem;
@@ -87,10 +91,10 @@ TEST(Fit, IntervalsCoverTheTruthAboutAsOftenAsTheySay) {
       EXPECT_LT(found.half_width, 0.2) << "the interval says something";
     }
   }
-  // 95 % of 200 is 190; four standard deviations below that 178.
+  // 95 % of 200 runs are 190. Four standard deviations below that are 178.
   EXPECT_GE(covered[0], 178);
   EXPECT_GE(covered[1], 178);
-  // An interval that always covers would be too wide.
+  // An interval that always contains the truth would be too wide.
   EXPECT_LT(covered[0] + covered[1], 2 * kRuns);
 }
 
@@ -114,7 +118,7 @@ TEST(Fit, WhatDoesNothingStaysWhereItWas) {
 TEST(Fit, OfTwoThatDoTheSameOneIsFittedAndTheOtherIsLeft) {
   FitProblem problem = ring_problem(1, 50, {});
   const std::vector<double> times = measured(5, 12, 0.01, 1);
-  // Two latencies in a row: only their sum can be known.
+  // Two latencies are in series, so only their sum can be determined.
   problem.unknowns.push_back(unknown(std::log(0.5), 0));
   problem.residuals = times.size();
   problem.evaluate = [times](const std::vector<double>& x) {
@@ -133,7 +137,8 @@ TEST(Fit, OfTwoThatDoTheSameOneIsFittedAndTheOtherIsLeft) {
 }
 
 TEST(Fit, ALinkThatOnlyMustNotBeNarrowerIsBounded) {
-  // Bytes pass two links, both started too narrow; only the narrower shows.
+  // Bytes pass two links in series, both of which start with a bandwidth that is too low. Only the
+  // narrower one limits the time.
   FitProblem problem;
   problem.unknowns = {unknown(std::log(3), 1), unknown(std::log(6), 1)};
   problem.residuals = 10;

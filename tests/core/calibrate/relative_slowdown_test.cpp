@@ -7,8 +7,8 @@
 namespace tutti::core {
 namespace {
 
-/// Six of a kind, of which the last takes other times: α + bytes · β, in microseconds, times that
-/// scatter by that share.
+/// Returns samples of six similar systems, of which the last has a different latency and rate.
+/// Times are α + bytes · β in microseconds, and vary by the share `scatter`.
 std::map<int, Samples> six(double latency, double per_byte, double odd_latency, double odd_per_byte,
                            std::int64_t shortest = 1000, double scatter = 0) {
   std::map<int, Samples> all;
@@ -59,7 +59,7 @@ TEST(RelativeSlowdown, TakesWhatScattersForNoLatency) {
 TEST(RelativeSlowdown, IsNotKnownOfOneLengthOrOfWhatIsAlone) {
   std::map<int, Samples> all{{0, {{{1, 1000}, {5}}}}, {1, {{{1, 1000}, {9}}}}};
   EXPECT_TRUE(of(all).empty());
-  all[0][{1, 4000}] = {12};  // that nobody else has
+  all[0][{1, 4000}] = {12};  // a size that no other system has
   EXPECT_TRUE(of(all).empty());
   all[1][{1, 4000}] = {12};
   EXPECT_EQ(of(all).size(), 2u);

@@ -21,8 +21,8 @@ struct Size {
   int globals;
 };
 
-/// Canonical ones (as many links as there are other groups), fuller, emptier and trunked ones, one
-/// group, one router.
+/// Dragonflies of several shapes: canonical ones (one link to each other group), ones with more and
+/// with fewer links, trunked ones, one with a single group, and one with a single router.
 constexpr Size kSizes[] = {{72, 2, 4, 2}, {36, 1, 4, 2}, {40, 2, 4, 2}, {7, 1, 1, 6},
                            {24, 2, 3, 4}, {6, 1, 3, 1},  {5, 5, 1, 1},  {12, 1, 2, 5}};
 
@@ -87,7 +87,7 @@ TEST(Dragonfly, EveryTwoGroupsHaveAsManyLinksAndEveryLinkItsReverse) {
     const std::int64_t each = groups == 1 ? 0 : size.routers * size.globals / (groups - 1);
     EXPECT_EQ(static_cast<std::int64_t>(between.size()), groups * (groups - 1));
     for (const auto& [pair, count] : between) EXPECT_EQ(count, each);
-    // No router has more links to other groups than it has ports for.
+    // No router has more links to other groups than global ports.
     std::map<std::int32_t, int> ports;
     for (std::int64_t id = 0; id < fabric.links(); ++id) {
       if (fabric.link(id).bandwidth == kGlobal) {
@@ -102,8 +102,8 @@ TEST(Dragonfly, EveryTwoGroupsHaveAsManyLinksAndEveryLinkItsReverse) {
   }
 }
 
-/// The slow obvious way: try every local, global and local link in turn, and take the only walk
-/// that arrives.
+/// Returns the route found by a slow search over all walks of a local, a global and a local link.
+/// Exactly one walk reaches the destination.
 std::vector<std::int64_t> by_search(const Dragonfly& fabric, int routers, std::int32_t from,
                                     std::int32_t to) {
   if (from == to) return {};
@@ -139,7 +139,7 @@ std::vector<std::int64_t> by_search(const Dragonfly& fabric, int routers, std::i
 }
 
 TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
-  const Size size{36, 1, 4, 2};  // nine groups, joined once: the only way is the shortest
+  const Size size{36, 1, 4, 2};  // nine groups, one link per pair: the only route is shortest
   const Dragonfly fabric = fly(size);
   std::map<std::int64_t, std::int64_t> load, expected;
   for (std::int64_t a = 0; a < size.workers; ++a) {
@@ -151,7 +151,7 @@ TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
     }
   }
   EXPECT_EQ(load, expected);
-  // Between two groups of four go 16 messages, all over their one link.
+  // Between each pair of groups with four routers, 16 messages use the only link.
   for (const auto& [id, messages] : load) {
     if (fabric.link(id).bandwidth == kGlobal) {
       EXPECT_EQ(messages, 4 * 4);
@@ -160,7 +160,7 @@ TEST(Dragonfly, AllToAllLoadsItsLinksAsASearchOverAllWalksDoes) {
 }
 
 TEST(Dragonfly, SeveralLinksOfTwoGroupsAreAllUsed) {
-  const Size size{24, 2, 3, 4};  // four groups, four links between every two
+  const Size size{24, 2, 3, 4};  // four groups, four links between each pair
   const Dragonfly fabric = fly(size);
   std::set<std::int64_t> used;
   for (std::int64_t a = 0; a < size.workers; ++a) {
@@ -182,8 +182,8 @@ TEST(Cluster, OnADragonflyNamesItsRouters) {
   ASSERT_TRUE(cluster->append_route({0, 0}, {71, 0}, Staging::kDirect, hops));
   std::string way;
   for (const Hop& hop : hops) way += cluster->part_name(hop.to) + " ";
-  // Group 8 is the last of group 0's eight neighbours: on its last router; from there group 0 is
-  // the first.
+  // The last router of group 0 has the link to group 8, the last of its eight neighbours. Seen from
+  // group 8, group 0 is the first neighbour.
   EXPECT_EQ(way, "w0/nic0 g0r0 g0r3 g8r0 g8r3 w71/nic0 w71/cpu0 ");
 }
 

@@ -24,7 +24,8 @@ std::vector<std::int64_t> route(const Fabric& fabric, Card from, Card to) {
   return links;
 }
 
-/// The route leads link by link from the sender's switch to the receiver's.
+/// Expects that the route is a connected sequence of links from the sender's switch to the
+/// receiver's.
 void expect_whole(const Fabric& fabric, Card from, Card to) {
   std::int32_t at = fabric.switch_of(from);
   for (const std::int64_t id : route(fabric, from, to)) {
@@ -81,9 +82,9 @@ TEST(FatTree, OnRailsCardsOfOneIndexMeetOnTheLeafOfTheirRail) {
       << "four workers have three leaves";
 }
 
-/// Every card of a leaf sends to every card of all others: by the receiver's number spine s carries
-/// those that are s modulo the spines, so with as many cards as divide evenly every link carries
-/// the same.
+/// Every card of a leaf sends to every card of all other leaves. Spine s carries the messages to
+/// receivers whose number is s modulo the number of spines. If this number divides the number of
+/// cards, all links carry the same load.
 TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
   const FatTree fabric = tree(24, 4, 2, {PathChoice::Rule::kDestination, 0, 1});
   std::map<std::int64_t, std::int64_t> load;
@@ -96,8 +97,8 @@ TEST(FatTree, AllToAllByDestinationLoadsEveryLinkAlike) {
   for (const auto& [id, messages] : load) EXPECT_EQ(messages, 4 * 20 / 2) << id;
 }
 
-/// A hash is no more even than chance: of n ways over s spines each gets n/s, give or take five
-/// standard deviations.
+/// A hash spreads routes randomly. Each of s spines gets n/s of n routes, within five standard
+/// deviations.
 TEST(FatTree, AllToAllByHashSpreadsLikeChanceAndAnotherSeedSpreadsOtherwise) {
   const auto loads = [](std::uint64_t seed) {
     const FatTree fabric = tree(64, 16, 4, {PathChoice::Rule::kHash, seed, 1});

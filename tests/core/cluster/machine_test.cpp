@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// "gpu0 plx0 cpu0": the parts on the way.
+/// Returns the parts on the route, such as "gpu0 plx0 cpu0".
 std::string way(const Machine& m, const std::string& from, const std::string& to) {
   const auto index = [&](const std::string& name) {
     for (int i = 0; i < static_cast<int>(m.parts().size()); ++i) {
@@ -43,7 +43,7 @@ TEST(Route, TakesTheWidestWayThenTheShortest) {
   EXPECT_EQ(way(*h100, "gpu0", "gpu7"), "gpu0 nvswitch gpu7");
 }
 
-/// The narrowest link of the best way, by trying every way.
+/// Returns the bandwidth of the narrowest link on the widest route, found by trying all routes.
 Bandwidth widest_by_search(const Machine& m, int at, int to, std::vector<bool>& seen,
                            Bandwidth so_far) {
   if (at == to) return so_far;

@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// Every partition of so many replicas.
+/// Returns every partition of a number of replicas.
 std::vector<Partition> partitions(std::int64_t replicas) {
   std::vector<Partition> all;
   for (std::int64_t size = 1; size <= replicas; ++size) {
@@ -52,7 +52,7 @@ TEST(Partition, KnowsHowManyOfAGroupAreOnAWorker) {
   for (const Partition& p : partitions(48)) {
     for (const std::int64_t per_worker : {1, 2, 3, 4, 8}) {
       const std::int64_t claimed = p.per_worker(per_worker);
-      if (claimed == 1) continue;  // also says: not alike
+      if (claimed == 1) continue;  // 1 also stands for "differs between workers"
       for (std::int64_t g = 0; g < p.groups(); ++g) {
         std::map<std::int64_t, std::int64_t> on;
         for (std::int64_t i = 0; i < p.group_size(); ++i) ++on[p.replica({g, i}) / per_worker];

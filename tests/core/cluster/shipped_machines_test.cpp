@@ -1,5 +1,5 @@
-// The machines that come with Tutti: what vendors say of a machine as a whole must come out of its
-// parts and links.
+// The machines that are shipped with Tutti. The vendors' figures for a whole machine must follow
+// from the parts and links of its description.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ std::vector<std::string> all() { return test::shipped_library().names(Library::K
 const Part& part(const Machine& m, int index) { return m.parts()[index]; }
 const MachineLink& link(const Machine& m, int index) { return m.links()[index]; }
 
-/// What all NVLinks between GPUs, or from GPUs to switches, carry both ways, as vendors count, of
-/// those that `counts` says.
+/// Returns the sum of the bandwidths in both directions, as vendors count, of the NVLinks between
+/// GPUs, or from GPUs to switches, for which `counts` is true.
 template <class Counts>
 double nvlink_gb_per_s(const Machine& m, const Counts& counts) {
   double sum = 0;
@@ -33,7 +33,7 @@ double nvlink_gb_per_s(const Machine& m, const Counts& counts) {
 
 struct Facts {
   std::size_t gpus;
-  double nvlink_per_gpu;  ///< GB/s, both directions, as NVIDIA states it
+  double nvlink_per_gpu;  ///< GB/s, both directions, as stated by NVIDIA
   double network;         ///< Gb/s per direction, all cards
 };
 
@@ -71,7 +71,7 @@ TEST(ShippedMachines, HaveTheNvlinksAndCardsThatVendorsState) {
     const auto m = test::shipped_machine(name);
     EXPECT_EQ(m->gpus().size(), known->second.gpus) << name;
     for (const int gpu : m->gpus()) {
-      // A superchip's NVLink-C2C to its CPU is not counted.
+      // The NVLink-C2C of a superchip to its CPU does not count.
       const auto of_gpu = [&](const MachineLink& l) {
         return (l.from == gpu || l.to == gpu) && part(*m, l.from).kind != PartKind::kCpu &&
                part(*m, l.to).kind != PartKind::kCpu;

@@ -1,4 +1,5 @@
-// The language of algorithms: every mistake in a text is reported with its place.
+// The language for custom algorithms. Every mistake in a text is reported with its line and column,
+// and valid texts compile to the expected steps.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +13,12 @@ namespace {
 using test::algorithm_of;
 using test::placed;
 
-/// An all-reduce of one chunk whose lane does `body`.
+/// Returns the text of an all-reduce with one lane whose steps are `body`.
 std::string with_lane(const std::string& body) {
   return "collective all_reduce\nchunks 4\nlane {\n" + body + "\n}\n";
 }
 
-/// What is wrong with a text for 8 ranks on 2 nodes.
+/// Returns the problems of a text that is compiled for 8 ranks on 2 nodes.
 std::string wrong(const std::string& text, const std::vector<AlgorithmParameter>& set = {}) {
   Problems problems;
   algorithm_of(text, {8, 4, 0}, problems, set);

@@ -1,5 +1,5 @@
-// MSCCL's XML: what is written can be read again and is the same; what it does not have, or Tutti
-// has not, is refused by name.
+// MSCCL's XML. Exported algorithms can be imported again without change. Features that the format
+// or Tutti does not support are rejected, and the error names them.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ std::string wrong_xml(const std::string& text, std::int32_t ranks = 2) {
   return placed(problems);
 }
 
-/// Two GPUs that exchange their halves of the sum.
+/// Returns the XML of two GPUs that exchange their halves of the sum.
 std::string pair_xml(const std::string& head = "", const std::string& steps = "") {
   std::string text = fmt::format(
       "<algo name=\"pair\" proto=\"Simple\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" "

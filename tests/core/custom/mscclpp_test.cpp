@@ -1,6 +1,6 @@
-// Execution plans of MSCCL++: what is written can be read again and is the same; one-sided
-// operations become messages with two sides, with the races and deadlocks that they have; what
-// Tutti has not is refused by name and place.
+// Execution plans of MSCCL++. Exported plans can be imported again without change. One-sided
+// operations become two-sided messages, and races and deadlocks of a plan are detected. Features
+// that Tutti does not support are rejected with their name and place.
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,9 @@ std::string wrong_plan(const std::string& text, std::int32_t ranks = 2) {
   return placed(problems);
 }
 
-/// Two GPUs with a memory channel and a port channel to each other, which reduce in place. `ops` of
-/// each are those of thread blocks; "@" is the GPU's own number, "~" that of the other one.
+/// Returns a plan of two GPUs that reduce in place, with a memory channel and a port channel to
+/// each other. `blocks`: the operations of each thread block. "@" stands for the GPU's own number,
+/// "~" for that of the other GPU.
 std::string pair_plan(const std::vector<std::string>& blocks, const std::string& head = "",
                       const std::string& more = "") {
   std::string text =
@@ -98,7 +99,8 @@ std::vector<Violation> proof(const std::string& text, std::int64_t elements = 6)
                Contract::all_reduce(2, algorithm->padded(elements)));
 }
 
-/// Both send all they have to the other's scratch, and add it.
+/// Returns operations by which each GPU sends all its data to the other's scratch buffer, and then
+/// adds what it has received.
 std::string exchange(const std::string& type = "memory") {
   return all({moves("put", at("i", 0, 2), there(1, 0, 2), type), on("signal", type),
               on("wait", type), op("nop"),
@@ -122,7 +124,7 @@ TEST(MscclPp, APutAndASignalAreAMessage) {
 }
 
 TEST(MscclPp, PortsSendThroughAProxyUntilAFlush) {
-  // The source is overwritten while the proxy may still read it.
+  // The source is overwritten while the proxy may still read from it.
   EXPECT_EQ(proof(pair_plan({exchange("port")})).front().kind, ViolationKind::kRace);
   const std::string flushed =
       all({moves("put", at("i", 0, 2), there(1, 0, 2), "port"), on("signal", "port"),
@@ -142,7 +144,7 @@ TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
   };
   EXPECT_EQ(proof(pair_plan({all({half("rres", true), on("signal"), on("wait")})})),
             std::vector<Violation>());
-  // Without the store to the other, half of the sum is missing there.
+  // Without the store to the other GPU, half of the sum is missing there.
   EXPECT_EQ(proof(pair_plan({all({half("rre", false), on("signal"), on("wait")})})).front().kind,
             ViolationKind::kWrongSum);
   const std::string get =
@@ -161,7 +163,7 @@ TEST(MscclPp, PacketsAreTheirOwnSignals) {
                       op("repkt", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
                                       "], \"dst_buff\": [" + at("i", 0, 2) + "]")})});
   EXPECT_EQ(proof(plan), std::vector<Violation>());
-  // Nobody writes these packets.
+  // No operation writes these packets.
   const auto never = proof(pair_plan(
       {op("upkt", "\"src_buff\": [" + at("s", 0) + "], \"dst_buff\": [" + at("i", 0) + "]")}));
   ASSERT_FALSE(never.empty());
@@ -176,7 +178,7 @@ TEST(MscclPp, SwitchesReduceAndMulticast) {
                                       "], \"dst_buff\": [" + own + "]"),
                       on("signal"), on("wait")})});
   EXPECT_EQ(proof(plan), std::vector<Violation>());
-  // Without the first signals, the other one may not have begun.
+  // Without the first signals, the other GPU may not have started.
   const std::string early =
       pair_plan({all({op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" + own +
                                       "], \"dst_buff\": [" + own + "]"),
@@ -202,7 +204,8 @@ TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
                        op("sem_acquire", "\"semaphore_ids\": [0]"))),
             std::vector<Violation>());
   EXPECT_EQ(proof(with(op("nop"), op("nop"))).front().kind, ViolationKind::kNeverWritten);
-  // A semaphore that nobody releases, and a barrier that one thread block never reaches.
+  // One thread block waits for a semaphore that is never released; in the other case, one thread
+  // block never reaches the barrier.
   EXPECT_EQ(proof(with(op("nop"), op("sem_acquire", "\"semaphore_ids\": [0]"))).front().kind,
             ViolationKind::kDeadlock);
   EXPECT_EQ(proof(with(op("nop"), barrier)).front().kind, ViolationKind::kDeadlock);
@@ -224,7 +227,7 @@ TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
   Problems problems;
   const auto algorithm = algorithm_of(plan(16), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
-  // 40 elements of 4 bytes are 10 rounds of 16 bytes; of 2 bytes, they are 5.
+  // 40 elements of 4 bytes are 10 rounds of 16 bytes. 40 elements of 2 bytes are 5 rounds.
   EXPECT_EQ(algorithm->schedule(40, 0, Engine::kKernel, 4)->steps(0, 0), 20);
   EXPECT_EQ(algorithm->schedule(40, 0, Engine::kKernel, 2)->steps(0, 0), 10);
   for (const int elements : {0, 2, 6, 40, 42})
@@ -274,12 +277,13 @@ TEST(MscclPp, WhatIsWrongIsToldByNameAndPlace) {
             "3:1 unsupported reduce_op");
 }
 
-// --- out and in again ---
+// --- export and import ---
 
-/// A lane without steps that do nothing, of which plans have none. Waits count the others.
+/// A lane without its no-op steps, which execution plans do not have. Wait positions count all
+/// steps, so `before` converts them.
 struct PlainLane {
   std::vector<Step> steps;
-  std::vector<std::int64_t> before;  ///< steps with elements among the first so many
+  std::vector<std::int64_t> before;  ///< entry i: how many of the first i steps are not no-ops
 };
 
 PlainLane plain(const Schedule& schedule, Rank rank, Lane lane) {
@@ -312,7 +316,7 @@ void expect_same_steps(const Schedule& wanted, const Schedule& read) {
     };
     for (std::size_t lane = 0; lane < first.size(); ++lane) {
       ASSERT_EQ(second[lane].steps.size(), first[lane].steps.size()) << rank << ' ' << lane;
-      std::map<Lane, std::int64_t> known;  // a wait that is certain already is left out
+      std::map<Lane, std::int64_t> known;  // a wait that an earlier wait implies may be omitted
       for (std::size_t i = 0; i < first[lane].steps.size(); ++i) {
         const Step& a = first[lane].steps[i];
         const Step& b = second[lane].steps[i];

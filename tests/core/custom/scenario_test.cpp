@@ -1,4 +1,5 @@
-// Algorithms that files describe, in scenarios: read, refused, planned and simulated as any other.
+// Scenarios with algorithms from files: they are read, rejected, planned and simulated like those
+// with built-in algorithms.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ std::string scenario_with(const std::string& strategy, int workers = 4,
       workers, elements, strategy);
 }
 
-/// A text that is in the scenario's folder, and the shipped files.
+/// Reads a scenario with an algorithm file in its own folder, and with the shipped files.
 Expected<Scenario> read_with(const std::string& scenario, const std::string& algorithm) {
   const Library shipped(test::source_folder() + "/scenarios");
   std::vector<Library::File> files{

@@ -1,5 +1,5 @@
-// The algorithms that come with Tutti: proved, compared with those that are built in, and what they
-// state of themselves.
+// The algorithms that are shipped with Tutti: they are proved, compared with the built-in
+// algorithms, and the properties that they declare are checked.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,8 @@ std::vector<AlgorithmShape> shapes() {
   return all;
 }
 
-/// Algorithms that need a power of two say so.
+/// Returns the compiled algorithm, or null if it does not support the shape. Algorithms that need a
+/// power of two must report this.
 std::shared_ptr<const CustomAlgorithm> shipped(const std::string& name,
                                                const AlgorithmShape& shape) {
   Problems problems;

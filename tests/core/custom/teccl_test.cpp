@@ -1,4 +1,4 @@
-// Flows of TE-CCL: an all-gather of whole chunks.
+// Imports flows of TE-CCL, which is an all-gather of whole chunks.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@ namespace {
 using test::algorithm_of;
 using test::placed;
 
-/// Three GPUs with the numbers 1, 2 and 5, of which 2 is between the two others.
+/// Returns a schedule for three GPUs with the numbers 1, 2 and 5, in which GPU 2 lies between the
+/// other two.
 std::string line_of_three(const std::string& more = "") {
   return "{\"3-Epochs_Required\": 3, \"7-Flows\": [\n"
          "\"Chunk 0 from 1 traveled over 1->2 in epoch 0\",\n"

@@ -1,4 +1,5 @@
-// A form's edits of a text against the same edits of the message that the text stands for.
+// Edits that a form makes in the text of a scenario. Each test applies the same edits to the
+// message that the text stands for, and compares the two.
 
 #include "core/edit/field_edits.h"
 
@@ -241,7 +242,7 @@ TEST(TextPlaces, LeadThereAndBack) {
 
 using Field = google::protobuf::FieldDescriptor;
 
-/// The same edits on a message.
+/// Applies the same edits to a message.
 class Mirror {
  public:
   explicit Mirror(proto::Scenario& message) : message_(message) {}
@@ -297,7 +298,8 @@ class Mirror {
   }
 
  private:
-  /// The message that holds the field at the end of the path; those on the way are made.
+  /// Returns the message that holds the last field of the path. Creates missing messages on the
+  /// way.
   Message* reach(const FieldPath& path) {
     Message* message = &message_;
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
@@ -333,7 +335,8 @@ std::string random_value(const FieldType& field, Random& random) {
   }
 }
 
-/// A field somewhere in the schema, elements up to one behind the last.
+/// Returns a random field of the schema. The index of a repeated field is at most one past the last
+/// element.
 FieldPath random_path(const ScenarioText& text, Random& random) {
   FieldPath path;
   const MessageType* message = &text.schema().root();
@@ -358,7 +361,7 @@ std::vector<std::string> remarks(const std::string& text) {
   return found;
 }
 
-/// Applies random edits and compares after each.
+/// Applies random edits and compares the text with the message after each.
 void edit_randomly(std::string text, std::uint64_t seed, bool with_remarks) {
   Random random(seed);
   proto::Scenario mirrored;
@@ -406,7 +409,7 @@ void edit_randomly(std::string text, std::uint64_t seed, bool with_remarks) {
     if (with_remarks) {
       std::string outside = text;
       for (const FieldPath& one :
-           gone) {  // those inside of it go too; of a oneof one field is written
+           gone) {  // fields inside are removed, too; a oneof has at most one field
         const auto inside = scenario.range(*scenario.find(one));
         outside = text.substr(0, inside.from) + "\n" + text.substr(inside.to);
       }
@@ -426,7 +429,7 @@ std::string file_text(const fs::path& file) {
   return text.str();
 }
 
-/// The line up to its remark, which does not begin within quotes.
+/// Returns the line without its remark. A # within quotes does not start a remark.
 std::string without_remark(const std::string& line) {
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -436,7 +439,7 @@ std::string without_remark(const std::string& line) {
   return line;
 }
 
-/// Every line ends with a remark, and stands behind one.
+/// Returns the text with a numbered remark at the end of each line.
 std::string with_remarks(const std::string& text) {
   std::istringstream lines(text);
   std::string made;

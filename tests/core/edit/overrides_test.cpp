@@ -107,7 +107,7 @@ TEST(Overrides, WhatIsWrongWithThemIsSaidOfThem) {
   for (const char* index : {"cluster.workers[].count=1", "cluster.workers[x].count=1",
                             "cluster.workers[-1].count=1", "cluster.workers[1.count=1"})
     EXPECT_THAT(error_of({index}), ElementsAre("syntax --set")) << index;
-  // They have no place in the file; each begins with what was written.
+  // Problems of overrides have no place in the file. Each starts with the text of the override.
   const auto of_override = [](const std::string& written, ProblemCode code,
                               const std::string& field) {
     const auto read = read_with({written});

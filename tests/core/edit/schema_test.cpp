@@ -1,4 +1,5 @@
-// The schema that forms are made of, with its comments, against the one that texts are read by.
+// Compares the schema from which forms are built, including its comments, with the schema by which
+// texts are read.
 
 #include "core/edit/schema.h"
 

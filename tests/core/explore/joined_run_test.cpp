@@ -45,7 +45,7 @@ Scenario at(const SweepInfo& sweep, const Space& space, std::int64_t point,
   return *read;
 }
 
-/// Every point of a sweep, as text, is that point.
+/// The scenario text of a point of a sweep is recognised as this point.
 TEST(JoinedRun, IsFoundAtItsPoint) {
   const SweepInfo sweep = info();
   const auto space = Space::of(sweep.axes);
@@ -53,7 +53,7 @@ TEST(JoinedRun, IsFoundAtItsPoint) {
     const auto found = point_of(sweep, *space, at(sweep, *space, p).text);
     ASSERT_TRUE(found) << found.error().message();
     EXPECT_EQ(*found, p);
-    // How often it ran, and what it is called, makes no other point of it.
+    // The number of steps and the name do not change the point.
     EXPECT_EQ(*point_of(sweep, *space, at(sweep, *space, p, "run.steps=9").text), p);
     EXPECT_EQ(*point_of(sweep, *space, at(sweep, *space, p, "name=real").text), p);
   }
@@ -73,7 +73,7 @@ TEST(JoinedRun, OfAnotherScenarioIsRefusedWithTheDifference) {
   EXPECT_FALSE(point_of(sweep, *space, ""));
 }
 
-/// What is simulated, as if a real run had done it.
+/// Writes a simulated timeline as if it were from a real run.
 class Real : public TimelineWriter {
  public:
   using TimelineWriter::TimelineWriter;

@@ -28,7 +28,8 @@ TEST(Kriging, GoesThroughWhatIsKnownAndIsSureThere) {
   EXPECT_GT(kriging.at({3.0}).deviation, 0.1) << "far from everything";
 }
 
-/// By its definition: the mean of max(0, least - f) over f's distribution, summed up numerically.
+/// Compares the expected improvement with its definition: the mean of max(0, least - f) over the
+/// distribution of f, by numerical integration.
 TEST(Kriging, ExpectsTheImprovementThatItsGuessMeans) {
   Kriging kriging({true, false});
   kriging.fit({{0, 0}, {0.5, 0}, {1, 0}, {0.2, 1}, {0.9, 1}}, {1.0, 0.2, 0.8, 0.5, 0.4});
@@ -45,8 +46,8 @@ TEST(Kriging, ExpectsTheImprovementThatItsGuessMeans) {
   }
 }
 
-/// Of functions that are drawn from a smooth family, two standard deviations hold what they should
-/// in most cases.
+/// For functions drawn from a smooth family, two standard deviations contain the true value about
+/// as often as they should.
 TEST(Kriging, IsAsSureAsItMayBe) {
   Random random(5);
   int inside = 0, all = 0;

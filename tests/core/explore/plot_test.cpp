@@ -21,7 +21,7 @@ Space space() {
                      *parse_axis("", "strategy.shards=1,2")});
 }
 
-/// Milliseconds that tell the point: 100 · size + 10 · algorithm + shards.
+/// Returns outcomes whose milliseconds identify the point: 100 · size + 10 · algorithm + shards.
 std::vector<std::optional<Outcome>> outcomes(const Space& space) {
   std::vector<std::optional<Outcome>> all;
   for (std::int64_t p = 0; p < space.size(); ++p) {

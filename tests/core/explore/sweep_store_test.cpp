@@ -1,3 +1,7 @@
+// Files of sweeps (SQLite databases): outcomes are stored and read back, an interrupted sweep is
+// resumed, files that are truncated or changed by other programs are handled, and several processes
+// can use one file.
+
 #include "core/explore/sweep_store.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +82,7 @@ TEST(Outcome, IsTheSameBehindItsText) {
   refused.stopped = true;
   for (const Outcome& one : {outcome(100), refused}) {
     EXPECT_EQ(outcome_from_text(to_text(one)), one);
-    // No beginning of it is taken for a whole one, but where only the message is cut.
+    // An incomplete text is never taken for a complete outcome, unless only its message is cut.
     const std::string text = to_text(one);
     for (std::size_t size = 0; size <= text.find('\n'); ++size)
       EXPECT_FALSE(outcome_from_text(text.substr(0, size)));
@@ -158,8 +162,8 @@ TEST(SweepStore, RefusesFilesThatAreSomethingElse) {
   EXPECT_THAT(test::kinds_of(SweepStore::open(other)), ElementsAre("wrong-type"));
 }
 
-/// What a kill may leave: the beginning of the file, up to any length. It is refused or gone on
-/// with, and nothing else happens.
+/// A killed program may leave a file that is cut at any length. Such a file is either rejected or
+/// resumed; the program never crashes.
 TEST(SweepStore, SurvivesBeingCutAnywhere) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("whole.sweep");
@@ -173,9 +177,9 @@ TEST(SweepStore, SurvivesBeingCutAnywhere) {
   }
 }
 
-// --- files that others have changed, and others who use them ---
+// --- files that other programs change or use ---
 
-/// Runs SQL on the file, as any program might.
+/// Runs an SQL statement on the file, as any other program might.
 void change(const std::string& path, const char* sql) {
   sqlite3* raw = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
@@ -214,7 +218,7 @@ TEST(SweepStore, TrustsNoSchema) {
   }
 }
 
-/// A generated column may hold any expression, which is computed for each row.
+/// A generated column may hold any expression, and SQLite computes it for each row.
 TEST(SweepStore, EndsAQueryThatDoesNot) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.db");
@@ -256,14 +260,15 @@ TEST(SweepStore, TwoThatStartAtOnceShareIt) {
   }
 }
 
-/// What a program that was killed has left in the file beside it counts, where it can be read.
+/// The write-ahead log that a killed program has left beside the file is read, too, if it is
+/// readable.
 TEST(SweepStore, IsReadWhereNothingCanBeWritten) {
   const test::TemporaryFolder folder, mounted;
   ASSERT_TRUE([&] {
     auto store = SweepStore::resume(folder.file("a.sweep"), info());
     return store && store->add(0, outcome(1));
   }());
-  // A mount of its own, in a process of its own.
+  // The mount is visible only in a separate process.
   const std::string mount = "mount --bind '" + folder.path() + "' '" + mounted.path() +
                             "' && mount -o remount,bind,ro '" + mounted.path() + "'";
   const std::string program = "unshare -m sh -c \"" + mount + " && touch '" + mounted.path() +

@@ -1,6 +1,6 @@
-// The tuner on 12 grids of which every point is known (tests/reference/grids,
-// tools/tuner_grids.sh): how near it comes to the best with one in twenty evaluations.
-// tools/tuner_table.sh prints what this finds.
+// Runs the tuner on 12 grids of which every point is known (tests/reference/grids,
+// tools/tuner_grids.sh), and checks how close it gets to the optimum when it evaluates one point in
+// twenty. tools/tuner_table.sh prints the results.
 
 #include <gtest/gtest.h>
 

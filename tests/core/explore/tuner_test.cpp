@@ -8,14 +8,15 @@
 namespace tutti::core {
 namespace {
 
-/// Three axes: sizes, an axis without an order, and a few numbers.
+/// Returns a space with three axes: sizes, an axis without an order, and a few numbers.
 Space space() {
   return *Space::of({*parse_axis("", "strategy.bytes_per_pack=1KiB..256MiB*1.1"),
                      *parse_axis("", "strategy.algorithm=ring,nccl,pscpu,psgpu,double_tree"),
                      *parse_axis("", "strategy.shards=1,2,4,8")});
 }
 
-/// Bowls of different depths and places, with ripples as packings have them; some points cannot be.
+/// Returns a cost function with several valleys of different depths, and ripples as packings have
+/// them. Some points are infeasible.
 std::optional<double> cost(const Space& space, std::int64_t point) {
   const auto rows = space.rows(point);
   const double x = static_cast<double>(rows[0]) / 130.0;
@@ -80,7 +81,7 @@ TEST(Tuner, AsksForTheRowsThatItMayAlone) {
     }
     ASSERT_TRUE(tuner.best());
     EXPECT_LE(tuner.told(), tuner.size());
-    // The rest is known to be worse: of the rows, 2 has the deeper bowl.
+    // The minimum is known: of the allowed rows 2 and 4, row 2 has the deeper valley.
     if (evaluations > 20) {
       EXPECT_EQ(all.rows(*tuner.best())[1], 2);
     }

@@ -1,4 +1,4 @@
-// Files that are gzip are read as what is in them.
+// Gzip-compressed files are read as their uncompressed content.
 
 #include "core/formats/byte_input.h"
 

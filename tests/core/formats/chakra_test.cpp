@@ -129,7 +129,7 @@ TEST(Chakra, ReadsWhatItWrites) {
   EXPECT_EQ(trace->nodes[1].tag, 9);
 }
 
-/// Writers give integers in any of the arms of an attribute's value.
+/// Writers store integers in any member of the attribute value's oneof.
 TEST(Chakra, TakesIntegersOfAnyType) {
   const auto with_arm = [](std::uint32_t arm, std::uint64_t value) {
     const std::string attribute = WireMessage().text(1, "comm_size").number(arm, value).bytes();
@@ -152,7 +152,7 @@ TEST(Chakra, CutOrChangedFilesAreRefusedOrRead) {
   std::size_t complete = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const auto trace = read(whole.substr(0, size));
-    // The file may end between messages.
+    // A file that is cut between two messages is valid.
     if (trace) {
       ++complete;
     } else {

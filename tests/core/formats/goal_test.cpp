@@ -31,7 +31,7 @@ Expected<Schedule> goal_schedule(std::string_view text) {
   return schedule;
 }
 
-/// Everything that the text form has.
+/// A text with all features of the text form.
 const std::string kAll = R"(// comment
 /* over
    lines */ num_ranks 3
@@ -60,7 +60,7 @@ TEST(Goal, TextHasOperationsAndDependencies) {
                                    GoalOperation{Kind::kSend, 1, 3, 2, 7, 10, 7},
                                    GoalOperation{Kind::kReceive, 0, 1, -1, -1, 11, 8},
                                    GoalOperation{Kind::kReceive, 0, 0, 0, 0, 12, 9}));
-  // A label may be used before it is defined.
+  // A label may be used before its definition.
   EXPECT_THAT(one.dependencies,
               testing::ElementsAre(GoalDependency{1, 0, false}, GoalDependency{3, 0, true}));
   EXPECT_TRUE(schedule->all[1].operations.empty());
@@ -79,7 +79,7 @@ std::string binary_of(const Schedule& schedule) {
   return header.bytes() + data;
 }
 
-/// Dependencies in an order of their own, without lines.
+/// Returns the ranks with sorted dependencies and without line numbers.
 std::vector<GoalRank> comparable(std::vector<GoalRank> ranks) {
   for (GoalRank& rank : ranks) {
     for (GoalOperation& one : rank.operations) one.line = 0;
@@ -108,9 +108,9 @@ TEST(Goal, BothFormsAreReadAsTheyWereWritten) {
   EXPECT_EQ(comparable(again->all), comparable(schedule->all));
 }
 
-/// The bytes of a schedule that LogGOPSim's txt2bin makes of two ranks: `rank 0 { l1: calc 3
-/// l2: send 1b to 1 tag 9; l2 requires l1 }`, `rank 1 { recv 1b from 0 tag 9 }`, after the layout
-/// of its Parser.hpp (serialize_mmap).
+/// The expected bytes are those that LogGOPSim's txt2bin writes for two ranks, `rank 0 { l1: calc 3
+/// l2: send 1b to 1 tag 9; l2 requires l1 }` and `rank 1 { recv 1b from 0 tag 9 }`, according to
+/// the layout in its Parser.hpp (serialize_mmap).
 TEST(Goal, BinaryHasTheLayoutOfLogGOPSim) {
   const auto schedule = goal_schedule(
       "num_ranks 2\nrank 0 {\nl1: calc 3\nl2: send 1b to 1 tag 9\nl2 requires l1\n}\n"
@@ -122,7 +122,7 @@ TEST(Goal, BinaryHasTheLayoutOfLogGOPSim) {
   };
   EXPECT_EQ(at(0) + 256 * at(1), 4223);
   EXPECT_EQ(at(8), 2) << "ranks";
-  // Rank 0 begins after 8 + 6 + 2 · 16 bytes, which is offset 38 from byte 8.
+  // Rank 0 starts after 8 + 6 + 2 · 16 bytes, which is offset 38 from byte 8.
   EXPECT_EQ(at(14), 38);
   const std::size_t rank = 8 + 38;
   EXPECT_EQ(at(rank), 2) << "operations";

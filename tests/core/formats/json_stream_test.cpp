@@ -1,5 +1,5 @@
-// The pull parser: what it reads is what is there, wherever buffers end, and whatever is cut off
-// has a place.
+// The JSON pull parser. The parser returns the right values wherever a buffer ends, and reports the
+// place at which a truncated text ends.
 
 #include "core/formats/json_stream.h"
 
@@ -12,7 +12,7 @@
 namespace tutti::core {
 namespace {
 
-/// Gives a few bytes at a time, as pipes do.
+/// Returns only a few bytes at a time, as pipes do.
 class SlowInput final : public ByteInput {
  public:
   SlowInput(std::string_view bytes, std::size_t piece) : bytes_(bytes), piece_(piece) {}
@@ -28,7 +28,7 @@ class SlowInput final : public ByteInput {
   std::size_t piece_;
 };
 
-/// The values of a text in one line: {a:1,b:[x,y]}.
+/// Returns the values of a JSON text in one line: {a:1,b:[x,y]}.
 std::string flat(JsonStream& in) {
   switch (in.peek()) {
     case JsonStream::Kind::kObject: {

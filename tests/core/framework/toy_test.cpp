@@ -1,6 +1,6 @@
-// A framework that Tutti does not have, added by its folder (toy/), its schema file and the one
-// line that registers it: scenarios that name it are read, complained of at their places, planned,
-// simulated, edited, searched and turned into settings.
+// Adds a framework that Tutti does not have, with a folder (toy/), a schema file and one line of a
+// registry. Scenarios that name the framework can be read, planned, simulated, edited and searched,
+// their problems are reported with places, and they yield settings to paste.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// Five gradients; the strategy stands in line 3.
+/// Returns a scenario with five gradients. The strategy is in line 3.
 std::string text_of(const std::string& strategy) {
   std::string variables;
   for (const char* name : {"a", "b", "c", "d", "e"})
@@ -50,7 +50,7 @@ class ToyFrameworkTest : public testing::Test {
     EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
     return scenario ? std::move(*scenario) : core::Scenario{};
   }
-  /// Where each problem stands.
+  /// Returns the place of each problem.
   static std::vector<std::string> places(const std::string& strategy) {
     std::vector<std::string> list;
     const auto scenario = read(strategy);

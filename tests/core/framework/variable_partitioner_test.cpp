@@ -38,7 +38,7 @@ TEST(VariablePartitioner, FixedSizeIsLimitedByTheSide) {
 }
 
 TEST(VariablePartitioner, MinMaxIsLimitedByBytes) {
-  // The example of its documentation: 1024 × 1024 × 4 bytes / 256 KiB.
+  // The example in TensorFlow's documentation is 1024 × 1024 × 4 bytes / 256 KiB.
   EXPECT_EQ(parts_of({MinMaxVariable{100, 256 << 10}, 0}, variable({1024, 1024})), 16);
   EXPECT_EQ(parts_of({MinMaxVariable{10, 256 << 10}, 0}, variable({1024, 1024})), 10);
   EXPECT_EQ(parts_of({MinMaxVariable{}, 0}, variable({1024, 1024})), 1) << "TensorFlow's defaults";
@@ -49,7 +49,7 @@ TEST(VariablePartitioner, MinMaxIsLimitedByBytes) {
 }
 
 TEST(VariablePartitioner, AxisSizeTakesWholeSlices) {
-  // 32 slices of 2048 bytes.
+  // The variable has 32 slices of 2048 bytes.
   const core::Variable v = variable({4, 8, 16, 32});
   const auto parts = [&](std::int64_t bytes, std::optional<std::int64_t> most = std::nullopt) {
     return parts_of({VariableAxisSize{bytes, most}, 3}, v);
@@ -116,8 +116,8 @@ TEST(VariablePartitioner, PartsTakeThePlaceOfTheirVariable) {
   EXPECT_EQ(s.workload.bytes(), valid("min_max_variable {}", kLarge).workload.bytes());
 }
 
-/// Parts are variables to the servers: they lie on one after the other, and bytes that one server
-/// had are divided.
+/// Servers treat the parts of a variable as separate variables, and store them in round-robin
+/// order. So the bytes of a large variable are divided among several servers.
 TEST(VariablePartitioner, ServersShareOneLargeVariable) {
   constexpr int kWorkers = 6;
   const std::string one = "variable { name: \"v\" shape: 1000000 forward_ms: 1 backward_ms: 1 }";
@@ -135,8 +135,8 @@ TEST(VariablePartitioner, ServersShareOneLargeVariable) {
     EXPECT_TRUE(sim::Simulator().run(s, {}, {}, summary));
     return core::to_ms(summary.step_time());
   };
-  // Six workers read 4 MB each at 1 GB/s and push as much meanwhile: 24 ms by one port, 12 ms by
-  // two.
+  // Six workers each read 4 MB at 1 GB/s and push the same amount at the same time. The transfers
+  // take 24 ms over one port, and 12 ms over two.
   EXPECT_LT(step(halves), 0.75 * step(whole));
 }
 

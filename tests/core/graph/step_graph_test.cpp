@@ -1,3 +1,6 @@
+// The task graph of a training step as it is drawn: its boxes and arrows, how many tasks are
+// combined into one box, the times of its tasks, and its files.
+
 #include "core/graph/step_graph.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +53,8 @@ StepGraphWords words() {
   return words;
 }
 
-/// Forward, then `packs` backward segments with a pack and its update each.
+/// Returns a program with a forward pass and `packs` backward segments, each with a pack and its
+/// update.
 Program step(std::int32_t packs) {
   ProgramBuilder b;
   TaskId cursor = b.add(computation(ComputeKind::kForward, 0));
@@ -82,8 +86,8 @@ TaskTimes times_of(const Program& program, Time of_pack) {
 }
 
 TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther) {
-  // 0 to 100: forward; 110, 120: the ends of the segments; packs take 50, so updates begin at 160
-  // and 170.
+  // The forward pass takes 0 to 100, and the segments end at 110 and 120. Packs take 50, so updates
+  // start at 160 and 170.
   const Program program = step(2);
   const TaskTimes times = times_of(program, Time(50));
   EXPECT_EQ(times.step, Time(171));
@@ -93,7 +97,7 @@ TEST(TimesByDurations, AreThoseOfAStreamAndCollectivesThatDoNotWaitForEachOther)
   EXPECT_EQ(interval(3).end, Time(160));
   EXPECT_EQ(interval(7).start, Time(160));
   EXPECT_EQ(interval(8).start, Time(170));
-  // forward, both segments, the second pack, its update
+  // The path has the forward pass, both segments, the second pack and its update.
   std::vector<TaskId> path;
   for (TaskId t = 0; t < program.size(); ++t) {
     if (times.on_path[t]) path.push_back(t);
@@ -123,7 +127,8 @@ TEST(StepGraph, EveryTaskOfASmallStepIsABox) {
                                   "update", "end of the step"));
   EXPECT_THAT(on_path, ElementsAre(Look::kForward, Look::kBackward, Look::kBackward, Look::kPack,
                                    Look::kUpdate, Look::kEnd));
-  // Both updates wait for the backward pass; the stream says for the second what the first says.
+  // Both updates wait for the backward pass. The second update has no own arrow for this, because
+  // the stream orders it after the first.
   std::vector<std::pair<int, int>> edges, stream;
   for (const StepGraph::Arrow& arrow : graph.arrows)
     (arrow.kind == Kind::kStream ? stream : edges).emplace_back(arrow.from, arrow.to);

@@ -11,14 +11,15 @@ using Kind = Difference::Kind;
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// Two ranks, three steps of 20 ms with two packs. The packs' kernels end at the same time on both.
+/// Two ranks with three steps of 20 ms and two packs. The kernels of a pack end at the same time on
+/// both ranks.
 struct Sample {
   MeasuredRun run;
   StepModel model;
   Summary predicted;
 
-  /// `late_ns`: by how much rank 1 begins its packs later; `gap_ns`: what the device has nothing to
-  /// do in each forward pass.
+  /// `late_ns`: how much later rank 1 starts its packs. `gap_ns`: how long the device is idle in
+  /// each forward pass.
   explicit Sample(int ranks = 2, std::int64_t late_ns = 0, std::int64_t gap_ns = 0) {
     for (int r = 0; r < ranks; ++r) {
       MeasuredRank& rank = run.ranks.emplace_back();
@@ -87,7 +88,7 @@ TEST(Differences, CollectivesOutsideOfTheirBandAreNamed) {
   EXPECT_THAT(found[0].what, HasSubstr("pack 0"));
 }
 
-/// The rank that begins last has not waited: its time is that of the transfer.
+/// The last rank to start does not wait, so its time is that of the transfer.
 TEST(Differences, WaitingIsNotTransfer) {
   Sample sample(2, 3 * kMs);
   sample.predict(milliseconds(2), milliseconds(2));
@@ -114,13 +115,13 @@ TEST(Differences, IdleDevicesAreNamed) {
   EXPECT_EQ(found[0].effect, milliseconds(4));
 }
 
-/// A layer takes 6 ms beside collectives and 5 ms where nothing is in flight.
+/// A layer takes 6 ms while a collective is in flight, and 5 ms otherwise.
 TEST(Differences, ComputationThatSlowsDownIsNamed) {
   Sample sample;
   sample.predict(milliseconds(2), milliseconds(2));
   for (MeasuredRank& rank : sample.run.ranks) {
     for (MeasuredCollective& c : rank.collectives) {
-      // In the last step the packs come after the computation.
+      // In the last step, the packs come after the computation.
       if (c.step == 2) {
         c.start_ns += 12 * kMs;
         c.end_ns += 12 * kMs;

@@ -1,6 +1,6 @@
-// Small traces in the shape of each format, written for these tests: what is in them is known, so
-// all of it is checked. The traces of the profiler are of two steps of three layers with four
-// gradients in two packs (tests/data/traces).
+// Imports small traces that were written for these tests in the shape of each format. The content
+// of these traces is known, so all of it is checked. The profiler's traces have two steps of three
+// layers, with four gradients in two packs (tests/data/traces).
 
 #include "core/import/import.h"
 
@@ -77,7 +77,7 @@ TEST(Kineto, StepsLayersAndPacksAreThoseOfTheTrace) {
   EXPECT_TRUE(run.is_ddp);
   const StepModel model = step_model(run);
   EXPECT_EQ(model.steps, 2);
-  // Layers' kernels end at 520, 800 and 1000 µs; the backward pass begins at 420.
+  // The kernels of the layers end at 520, 800 and 1000 µs. The backward pass starts at 420 µs.
   EXPECT_EQ(model.layers.size(), 3u);
   EXPECT_EQ(model.layers[0].backward_ns, 100'000);
   EXPECT_EQ(model.layers[1].backward_ns, 280'000);
@@ -113,7 +113,7 @@ TEST(Kineto, OldReleasesSayNoSizesAndRcclNoAlgorithm) {
 }
 
 TEST(Kineto, RanksAreJoinedOnOneClock) {
-  // The second rank's clock is 3 ms ahead, and its packs begin 40 µs later.
+  // The clock of the second rank is 3 ms ahead, and its packs start 40 µs later.
   const MeasuredRun run = imported({"kineto_rank1.json", "kineto_rank0.json"});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.ranks[0].rank, 0);
@@ -130,7 +130,7 @@ TEST(Kineto, RanksAreJoinedOnOneClock) {
   EXPECT_EQ(pack.first_start, microseconds(530));
   EXPECT_EQ(pack.last_start, microseconds(570));
   EXPECT_EQ(pack.end, microseconds(830));
-  // Nothing is computed from 530 to 620 and from 1010 to 1260.
+  // The device computes nothing from 530 to 620 µs and from 1010 to 1260 µs.
   EXPECT_EQ(timeline->steps()[1].communication, microseconds(550));
   EXPECT_EQ(timeline->steps()[1].exposed, microseconds(90 + 250));
 }
@@ -185,7 +185,7 @@ TEST(ScenarioOfRun, TakesSizesOfAModelThatFits) {
   ASSERT_TRUE(fit_gradients(model, {"", {}, "", {other, fits}, false}));
   EXPECT_EQ(model.gradients[0].name, "a");
   EXPECT_EQ(model.gradients[3].elements, 300'000);
-  // One that was asked for must fit; without any, packs are variables.
+  // A requested model must fit. Without a request, each pack becomes one variable.
   model = step_model(run);
   EXPECT_THAT(test::kinds_of(fit_gradients(model, {"", {}, "", {other}, true})),
               ElementsAre("conflict --model"));
@@ -205,7 +205,7 @@ TEST(BucketLimits, AreThoseOfDdpWhereTheyFit) {
   ASSERT_TRUE(small);
   EXPECT_EQ(small->first_bytes, 100);
   EXPECT_EQ(small->bytes, 100);
-  // A bucket of 10 is closed, and a later one goes on at 20.
+  // No limit explains this: a bucket of 10 is closed, but a later one grows beyond 20.
   EXPECT_EQ(bucket_limits({5, 10, 20, 5, 1}, {1, 1, 3}), std::nullopt);
 }
 
@@ -213,7 +213,7 @@ TEST(Inspector, TheLeastOverRanksIsTheTransfer) {
   const MeasuredRun run = imported({"inspector_node0-pid5000.log", "inspector_node0-pid5001.log"});
   ASSERT_EQ(run.ranks.size(), 2u);
   EXPECT_EQ(run.ranks[0].collectives.size(), 6u);
-  // The launcher's lines are not known, the dump's own statistics are.
+  // Lines of the launcher are counted as unknown, and the dump's own statistics as ignored.
   EXPECT_EQ(RecordCounts::sum(run.counts.unknown()), 2);
   EXPECT_EQ(RecordCounts::sum(run.counts.ignored()), 2);
   EXPECT_EQ(run.ranks[1].device, 1);
@@ -226,7 +226,8 @@ TEST(Inspector, TheLeastOverRanksIsTheTransfer) {
   ASSERT_EQ(tables->size(), 2u);
   EXPECT_EQ((*tables)[0].collective, "all_reduce");
   EXPECT_EQ((*tables)[0].ranks, 2);
-  // Rank 0 always waits 30 µs longer: medians of 400, 410, 420 and of 150, 155, 160.
+  // Rank 0 always waits 30 µs longer. The medians are those of 400, 410, 420 and of 150, 155, 160
+  // µs.
   EXPECT_EQ((*tables)[0].rows[0].out_of_place->us, 410);
   EXPECT_EQ((*tables)[1].rows[0].bytes, 2'097'152);
   EXPECT_EQ((*tables)[1].rows[0].out_of_place->us, 155);
@@ -253,7 +254,7 @@ TEST(NcclLog, ChoicesBelongToTheirCalls) {
   EXPECT_EQ(run.choices[0].protocol, "ll128");
   EXPECT_EQ(run.choices[0].channels, 24);
   EXPECT_EQ(run.choices[0].times, 6);
-  // An all-gather of 262144 bfloat16 from each of two ranks.
+  // An all-gather of 262144 bfloat16 elements from each of two ranks.
   EXPECT_EQ(run.choices[1].bytes, 2 * 2 * 262'144);
   EXPECT_EQ(run.transports.at("NET/IB with GPUDirect RDMA"), 2);
   EXPECT_THAT(run.variables, ElementsAre("NCCL_IB_HCA=mlx5"));
@@ -276,7 +277,7 @@ TEST(FlightRecorder, PicklesAndJsonAreTheSame) {
     EXPECT_EQ(run->ranks[1].collectives[0].duration_ns, 250'000);
     ASSERT_EQ(run->groups.size(), 1u);
     EXPECT_THAT(run->groups[0].ranks, ElementsAre(0, 1));
-    // Rank 1 is one collective behind.
+    // Rank 1 has not reached the last collective.
     EXPECT_EQ(run->notes.size(), 5u);
   }
 }
@@ -315,9 +316,10 @@ TEST(Nsys, ProcessesAreRanksAndPayloadsAreSizes) {
   EXPECT_EQ(parse_nccl_tests(*log, "log").value()[0].rows[0].out_of_place->us, 395);
 }
 
-// ---------------------------------------------------------------------------------------- hostile
+// --- invalid input ---
 
-/// Whatever the bytes are: a run or an error that has a place; and then all that is made of it.
+/// Imports any bytes. The result must be a run from which everything can be derived, or an error
+/// with a place.
 void import_anything(TraceFormat format, const std::string& bytes) {
   MeasuredRun run;
   const auto read = import_bytes(format, bytes, "f", run);
@@ -347,7 +349,7 @@ TEST(EverySample, CutAtEveryByteIsReadOrRefused) {
     const std::string whole = bytes_of(file);
     const auto format = recognise(whole);
     if (!format) continue;
-    // A database is cut in pages; its bytes are SQLite's matter.
+    // A database is cut at fewer places, because SQLite itself checks its bytes.
     const std::size_t step = *format == TraceFormat::kNsys ? 97 : 1;
     for (std::size_t length = 0; length < whole.size(); length += step)
       import_anything(*format, whole.substr(0, length));

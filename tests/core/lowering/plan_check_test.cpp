@@ -10,8 +10,8 @@
 namespace tutti::core {
 namespace {
 
-/// Two packs and an exchange on two kinds of device whose passes the exchange cuts at different
-/// layers.
+/// Two packs and an exchange on two kinds of device. The exchange splits their backward passes at
+/// different layers.
 struct Case {
   std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
   Workload workload;
@@ -36,7 +36,7 @@ TEST(PlanCheck, GroupsWithDifferentProgramsAreRolesThatTakePartInTheSame) {
   PlanView view = view_of(programs, c.plan);
   ASSERT_EQ(view.roles.size(), 2u);
   EXPECT_TRUE(problems_of(view).empty());
-  // One of the groups reduces with a collective of its own.
+  // One of the groups reduces with its own collective.
   const auto use = view.use;
   view.use = [&](std::int32_t role, const Task& task) {
     PlanView::Use as_planned = use(role, task);

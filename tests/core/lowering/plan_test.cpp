@@ -1,3 +1,6 @@
+// Plans by Tutti's own packing options: how gradients are assigned to packs, in which order the
+// packs are launched, and which limits, conversions and paddings apply.
+
 #include "core/lowering/plan.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Gradients of these sizes (in elements) in creation order, no times.
+/// Returns a workload with gradients of these sizes (in elements) in creation order, without times.
 Workload gradients(const std::vector<std::int64_t>& sizes, std::vector<DataType> types = {}) {
   Workload w;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -204,8 +207,8 @@ TEST_F(PlanTest, MergingCanBeOffOrByCopies) {
   EXPECT_EQ(p.packs[0].copied_out, Bytes(24));
 }
 
-/// ScopedAllocator grouping of the golden cases: "Group ops don't all have same type" stops the
-/// merging.
+/// TensorFlow's ScopedAllocator merges nothing if types differ: "Group ops don't all have same
+/// type". The golden cases for its grouping show this.
 TEST_F(PlanTest, TypesThatMixInOnePackStopTheScopedAllocatorInAll) {
   const std::vector<DataType> types{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32,
                                     DataType::kFloat16};

@@ -1,3 +1,6 @@
+// Plans for TensorFlow's all_reduce_spec: which entry takes which gradients, the schedules of its
+// algorithms, the notes of a plan, and the golden cases from TensorFlow's sources.
+
 #include "core/lowering/spec_plan.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +30,7 @@ std::shared_ptr<const Cluster> gpu_cluster(int workers, int gpus) {
       Network{Network::Kind::kOneSwitch, std::nullopt, microseconds(1), "test"});
 }
 
-/// Float32 vectors of so many elements, in creation order.
+/// Returns a workload of float32 vectors with these numbers of elements, in creation order.
 Workload gradients_of(const std::vector<std::int64_t>& sizes) {
   Workload w;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -77,7 +80,7 @@ std::vector<int> entries(const Plan& p) {
   return list;
 }
 
-/// Ranks that add several inputs at once.
+/// Returns the ranks that add several inputs in one step.
 std::set<Rank> adding_ranks(const Collective& c) {
   std::set<Rank> ranks;
   for (Rank r = 0; r < c.schedule->ranks(); ++r) {
@@ -159,7 +162,7 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   const Plan p = planned(gradients_of({10, 1000, 20, 500, 2000}),
                          by_spec("nccl:100:xring:600:nccl"), *cluster);
   EXPECT_THAT(entries(p), ElementsAre(0, 0, 1, 2, 2));
-  std::map<int, int> after;  // by the one variable of a pack
+  std::map<int, int> after;  // previous pack of each pack, both by their only variable
   for (const Pack& pack : p.packs) {
     const int before = pack.after < 0 ? -1 : p.packs[pack.after].payload.members[0].variable;
     after[pack.payload.members[0].variable] = before;
@@ -167,8 +170,8 @@ TEST(SpecPlan, NcclsPacksFormOneChainAcrossEntries) {
   EXPECT_EQ(after, (std::map<int, int>{{4, -1}, {2, 4}, {1, 2}, {0, 1}, {3, -1}}));
 }
 
-/// The value that goes across is GPU 0's, and TensorFlow releases it once all GPUs of the worker
-/// have theirs: that is a message of nothing from every other GPU.
+/// GPU 0 of a worker sends the sum to other workers. TensorFlow does so only after all GPUs of the
+/// worker have their copy, so every other GPU first sends GPU 0 an empty message.
 TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
   for (const char* name : {"nccl/xring", "nccl/rechd", "nccl/pscpu"}) {
     for (const auto& [workers, told] : std::vector<std::pair<int, int>>{{1, 0}, {2, 2 * 3}}) {
@@ -192,7 +195,7 @@ TEST(SpecPlan, WhatGoesAcrossWorkersWaitsForAllGpusOfTheWorker) {
   }
 }
 
-// --- what plans say ---
+// --- notes of plans ---
 
 TEST(SpecPlan, NotesTellWhereTensorFlowDiffers) {
   const auto cluster = gpu_cluster(2, 2);
@@ -262,7 +265,7 @@ TEST(TensorFlowSpec, PiecesOfARingArePadded) {
     const std::int64_t padded = padded_for_xring(elements, pieces, 1);
     EXPECT_EQ(padded - elements, c["expected"]["pad_elements"].number());
     EXPECT_EQ(padded / pieces, c["expected"]["piece_elements"].number());
-    // … and travel, one piece per message.
+    // The pieces are sent in one message each.
     const Collective made = make_all_reduce(*test::plain_cluster(static_cast<int>(pieces)),
                                             Strategy::for_algorithm(BaseAlgorithm::kXring),
                                             DataType::kFloat32, elements, 0);
@@ -272,8 +275,9 @@ TEST(TensorFlowSpec, PiecesOfARingArePadded) {
   }
 }
 
-/// Two scalars on each device d, d and d + 1, as TensorFlow's test has them: every device ends with
-/// what the test asserts, by schedules that are proved to add every contribution once.
+/// Each device d has two scalars, d and d + 1, as in TensorFlow's test. Every device must end with
+/// the values that the test asserts. The checker proves that the schedules add every contribution
+/// once.
 TEST(TensorFlowSpec, TheMatrixOfItsTestSumsAndAverages) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.reduce")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -335,8 +339,8 @@ TEST(TensorFlowSpec, NothingToReduceIsRefused) {
   }
 }
 
-/// TensorFlow's builder takes any list of gather devices for the first stage, and refuses all but
-/// one per worker. Here that is what a schedule is made of.
+/// TensorFlow's builder accepts a list of gather devices for the first stage, but rejects any other
+/// number than one per worker. Here the schedule has one gather device per worker by construction.
 TEST(TensorFlowSpec, EveryWorkersCpuGathersInTheFirstStageOfPscpuPscpu) {
   for (const Data& c : golden_cases("pscpu/pscpu.build")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -358,7 +362,7 @@ TEST(TensorFlowSpec, SecondStageOfPscpuPscpuInTfCnnBenchmarks) {
     const Plan plan = planned(gradients_of({30, 40}), by_spec(text), *cluster);
     EXPECT_TRUE(plan.notes.has("spec.shards-ignored"));
     for (const Pack& pack : plan.packs) {
-      std::vector<std::string> second;  // who adds twice: its own GPUs, and then the workers
+      std::vector<std::string> second;  // CPUs that add twice: their own GPUs, and then the workers
       for (const Rank r : adding_ranks(plan.collective(pack))) {
         int adds = 0;
         for (Lane l = 0; l < plan.collective(pack).schedule->lanes(r); ++l) {

@@ -1,4 +1,5 @@
-// The order in which a training step asks for what it does: which task follows which completion.
+// The order of a training step's requests: which task starts after which completion. The tests
+// record every request of a step and complete them one by one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Writes down what a step asks for, and plays the compute stream.
+/// Records the requests of a step, and plays the role of the compute stream.
 class Recorded : public StepActions {
  public:
   std::vector<std::string> log;
@@ -33,9 +34,9 @@ class Recorded : public StepActions {
     ended = true;
   }
 
-  /// What was asked for since the last call.
+  /// Returns the requests since the last call.
   std::vector<std::string> take() { return std::exchange(log, {}); }
-  /// The stream's first task is done.
+  /// Completes the first task of the stream.
   std::vector<std::string> next(StepPlayer& player) {
     const ComputeTask task = queue.front();
     queue.pop_front();
@@ -46,7 +47,7 @@ class Recorded : public StepActions {
 
 class StepOrder : public testing::Test {
  protected:
-  /// Three variables a, b, c of 100 elements; c is ready first, then b, then a.
+  /// Creates three variables a, b, c of 100 elements. c is ready first, then b, then a.
   void SetUp() override {
     for (const char* name : {"a", "b", "c"}) {
       Variable v;
@@ -250,7 +251,8 @@ TEST_F(StepOrder, StepsFollowEachOther) {
   }
 }
 
-/// num_packs inside the entries of a spec: the small gradient a by pscpu, b and c by xring.
+/// num_packs applies inside each entry of a spec. The small gradient a uses pscpu, b and c use
+/// xring.
 TEST_F(StepOrder, EntriesConcatenateAndAreUnpackedByThemselves) {
   workload_.gradients[0].elements = 10;
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);

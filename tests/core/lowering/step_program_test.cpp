@@ -1,4 +1,5 @@
-// The programs of random plans, run with random completions: every call, in order.
+// Runs the programs of random plans with random completions, and compares the sequence of all calls
+// with stored ones.
 
 #include "core/lowering/step_program.h"
 
@@ -26,8 +27,8 @@
 namespace tutti::core {
 namespace {
 
-/// A plan with a collective that packs and exchanges can have. Nothing here looks into it but the
-/// checker of debug builds.
+/// Returns a plan with a collective for packs and exchanges. Only the checker of debug builds looks
+/// at the collective.
 Plan empty_plan() {
   static const std::shared_ptr<const Cluster> cluster = test::plain_cluster(2);
   Plan plan;
@@ -42,15 +43,16 @@ Pack empty_pack() {
 }
 PlannedExchange empty_exchange() { return {0, {}, 0}; }
 
-/// StepPrograms of debug builds refuse plans that may deadlock. Kinds of device cut their passes at
-/// different places, so exchanges come in different orders there.
+/// In debug builds, StepPrograms rejects plans that may deadlock. Kinds of device split their
+/// backward passes at different layers, so their exchanges come in different orders.
 #if !defined(NDEBUG) || defined(TUTTI_SANITIZED)
 constexpr bool kChecksPlans = true;
 #else
 constexpr bool kChecksPlans = false;
 #endif
 
-/// A workload and a plan that no packing rule would make, but every rule could make a part of.
+/// A workload with a plan that combines features of all packing rules, so that no single rule would
+/// produce it.
 struct Case {
   Workload workload;
   Plan plan = empty_plan();
@@ -159,7 +161,7 @@ class Generator {
       c.plan.packs.push_back(pack);
       if (needs_all || !one_in(5)) continue;
       pack.answers = static_cast<int>(c.plan.packs.size()) - 1;
-      // A pull is never complete before its push, so it is not launched without it.
+      // A pull never completes before its push, so it is launched only after the push.
       pack.after = pack.after >= 0 || one_in(2) ? pack.answers : -1;
       if (c.plan.computation_waits) pack.after = -1;
       c.plan.packs.push_back(pack);
@@ -188,7 +190,7 @@ class Generator {
   Random random_;
 };
 
-/// Writes down every call, and keeps what is in flight.
+/// Records every call, and keeps the operations in flight.
 class Recorded : public StepActions {
  public:
   std::vector<std::string> log;
@@ -230,8 +232,9 @@ class Recorded : public StepActions {
       return taken;
     };
     if (which < packs.size()) {
-      // No replica is done with a pull before the push that it answers.
-      const auto push = std::find(packs.begin(), packs.end(), plan.packs[packs[which]].answers);
+      // No replica completes a pull before the corresponding push.
+      const auto push = std::find(packs.begin(), packs.end(),
+                                  plan.packs[static_cast<std::size_t>(packs[which])].answers);
       if (push != packs.end()) which = static_cast<std::size_t>(push - packs.begin());
       return player.pack_done(take(packs, which), *this);
     }
@@ -239,7 +242,7 @@ class Recorded : public StepActions {
   }
 };
 
-/// Which of the generator's features a case has, for the count of what was covered.
+/// Returns the features of the generator that a case uses, to count the coverage.
 std::vector<std::string> features(const Case& c) {
   std::vector<std::string> all;
   const auto add_if = [&](bool has, const char* name) {
@@ -267,8 +270,8 @@ std::vector<std::string> features(const Case& c) {
   return all;
 }
 
-/// Runs three steps of the case on every kind of device, with random completions. Answers all
-/// calls, or nothing if it stood still.
+/// Runs three steps of the case on every kind of device, with random completions. Returns all
+/// calls, or nothing if the run deadlocks.
 std::optional<std::string> calls_of(Generator& random, const Case& c) {
   const StepPrograms programs(c.workload, c.plan);
   std::string calls;
@@ -292,7 +295,7 @@ std::optional<std::string> calls_of(Generator& random, const Case& c) {
   return calls;
 }
 
-/// A line for each hundred cases: how many calls there were, and a hash of them.
+/// Returns one line for each hundred cases, with the number of calls and a hash of them.
 std::string recorded(const std::vector<std::string>& cases) {
   constexpr std::size_t kTogether = 100;
   std::string text;
@@ -308,9 +311,9 @@ std::string recorded(const std::vector<std::string>& cases) {
   return text;
 }
 
-/// The calls were written down when they were held, one by one, against the state machine that ran
-/// training steps before there were task graphs. TUTTI_UPDATE_EXPECTED writes them again, where the
-/// order of a step is meant to change.
+/// The stored calls were compared, one by one, with an independent implementation of training
+/// steps: a state machine without task graphs. If a change is meant to alter the order of a step,
+/// TUTTI_UPDATE_EXPECTED rewrites the calls.
 TEST(StepProgram, MakesTheCallsThatWereWrittenDown) {
   constexpr std::uint64_t kCases = 6'000;
   const std::string file = test::source_folder() + "/tests/core/lowering/step_calls.txt";
@@ -351,7 +354,7 @@ TEST(StepProgram, GroupsShareOneProgramUnlessExchangesCutTheirPassesElsewhere) {
   EXPECT_EQ(&shared.program(0), &shared.program(1));
   EXPECT_EQ(shared.durations(1).rows[0].time, Time(30));
   plan.exchanges.emplace_back(empty_exchange()).exchange.per_backward =
-      2;  // half of the pass lies in b of one group, in a of the other
+      2;  // cuts one group's pass in layer b, and the other's in layer a
   const StepPrograms own(w, plan);
   EXPECT_NE(&own.program(0), &own.program(1));
 }

@@ -1,3 +1,6 @@
+// The reader of nccl-tests logs: columns of different releases, values of the header, lines of
+// other programs, and errors in truncated or inconsistent rows.
+
 #include "core/measured/nccl_tests.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +14,7 @@ namespace {
 
 using testing::SizeIs;
 
-/// nccl-tests 2.13 to 2.17.
+/// The output of nccl-tests 2.13 to 2.17.
 constexpr const char* kModern =
     "# nThread 1 nGpus 4 minBytes 1024 maxBytes 4194304 step: 4096(factor) warmup iters: 5 iters: "
     "20 agg iters: 1 "
@@ -40,7 +43,8 @@ constexpr const char* kModern =
     "# Out of bounds values : 0 OK\n"
     "# Avg bus bandwidth    : 38.1\n";
 
-/// Before 2.10: no root, "error" for "#wrong"; another tool's line between the rows; one half only.
+/// The output of nccl-tests before 2.10: no root column, "error" instead of "#wrong", a line of
+/// another tool between the rows, and results for only one of out of place and in place.
 constexpr const char* kOld =
     "# nThread 8 nGpus 1 minBytes 64 maxBytes 64 step: 2(factor) warmup iters: 2 iters: 5 "
     "validation: 0 \n"
@@ -72,7 +76,7 @@ std::vector<NcclTestsTable> parsed(const std::string& text) {
   return tables.value_or(std::vector<NcclTestsTable>{});
 }
 
-/// The text as a file "log" has this mistake, and no other.
+/// Expects that parsing the text as a file "log" reports only this mistake.
 void expect_refused(const std::string& text, const std::string& mark, ProblemCode code,
                     const std::string& field) {
   EXPECT_THAT(parse_nccl_tests(text, "log"),
@@ -138,7 +142,8 @@ TEST(NcclTests, PrefixesOfLaunchersChangeNothing) {
 }
 
 TEST(NcclTests, ReadsColumnsByTheirTitles) {
-  // 2.19: statistics behind each half; a collective's name.
+  // The output of nccl-tests 2.19: the name of the collective, and statistics after the
+  // out-of-place and the in-place columns.
   const auto tables = parsed(
       "# Collective test starting: /opt/all_reduce_perf\n"
       "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw "
@@ -242,7 +247,7 @@ TEST(NcclTests, HeadsAndMessagesSayReleaseAndVariables) {
   EXPECT_EQ(run.nccl_version, "2.21.5+cuda12.4");
   ASSERT_THAT(run.environment, SizeIs(1));
   EXPECT_EQ(run.environment[0].second, "Ring");
-  // A second run without such lines states nothing.
+  // A second run without such lines has no release and no variables.
   const auto both = parsed(text + kModern);
   ASSERT_THAT(both, SizeIs(2));
   EXPECT_EQ(both[0].run.nccl_version, "2.21.5+cuda12.4");
@@ -255,8 +260,8 @@ TEST(NcclTests, RowsThatAreCutOffAreRefusedWhereTheyEnd) {
   for (std::size_t length = row + 40; length < row + 75; ++length) {
     const auto cut = parse_nccl_tests(text.substr(0, length), "log");
     ASSERT_FALSE(cut) << length;
-    // Cut inside a number it is a number still; then its columns contradict each other, or the rest
-    // is missing.
+    // A row that is cut inside a number ends with a shorter number. Then the columns contradict
+    // each other, or columns are missing.
     for (const Problem& problem : cut.error().problems()) {
       EXPECT_EQ(problem.where.line, 13) << length;
       EXPECT_THAT(problem.kind,

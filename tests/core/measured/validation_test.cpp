@@ -1,3 +1,6 @@
+// Validation of NCCL's predicted times against published tables: reading tables and their metadata,
+// weights, error statistics, error bands, and tables that cannot be used.
+
 #include "core/measured/validation.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +76,7 @@ TEST(NcclTables, SayWhoMatchesMessagesAndWhetherCardsReachTheGpus) {
     f.env = std::move(env);
     return system_of(f).value().system;
   };
-  EXPECT_EQ(of({}).matching, nccl::Matching::kByCpu);  // as advised
+  EXPECT_EQ(of({}).matching, nccl::Matching::kByCpu);  // the recommended default
   EXPECT_EQ(of({{"NCCL_NET", "AWS Libfabric"}}).matching, nccl::Matching::kByCard);
   EXPECT_EQ(of({{"FI_CXI_RX_MATCH_MODE", "hybrid"}}).matching, nccl::Matching::kByCard);
   EXPECT_EQ(of({{"FI_CXI_RX_MATCH_MODE", "software"}}).matching, nccl::Matching::kByCpuSlowly);
@@ -137,7 +140,7 @@ TEST(NcclTables, ThatCannotBeModelledSayWhy) {
               ElementsAre("unsupported intra"));
 }
 
-/// Tables whose measured times are `times` what is predicted.
+/// Returns a table whose measured times are `times` the predicted ones.
 CollectiveTable scaled(TableFacts f, double times, std::size_t rows) {
   CollectiveTable table{std::move(f), {}};
   for (std::size_t r = 0; r < rows; ++r) table.rows.push_back({std::int64_t{1024} << r, 1, false});
@@ -160,12 +163,13 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   tables[0].rows[7].outlier = true;
   tables[0].rows[7].us *= 100;
   tables.push_back({amd, {{1024, 5, false}}});
-  // Bands by size that reach from 0.8 of what is predicted to 2, 3, 4 and 5 times that.
+  // The bands, by size, reach from 0.8 of the prediction to 2, 3, 4 and 5 times that.
   ErrorBands bands;
   for (std::size_t size = 0; size < ErrorBands::kSizes; ++size)
     bands.at(false, size) = {0.8, 0.8 * static_cast<double>(size + 2)};
   const Validation made = validate(tables, Parameters::initial(), bands);
-  // Predictions of b are twice what was measured: an error of 1 in half of all that counts.
+  // Predictions for b are twice the measured times, which is a relative error of 1 for half of the
+  // total weight.
   EXPECT_EQ(made.rows, 33U);
   EXPECT_EQ(made.outliers, 1U);
   EXPECT_EQ(made.overall.rows, 32U);
@@ -174,8 +178,8 @@ TEST(NcclValidation, EveryConfigWeighsTheSameAndOutliersNothing) {
   EXPECT_NEAR(made.overall.median, 0, 1e-9);
   EXPECT_NEAR(made.overall.p90, 1, 1e-9);
   EXPECT_NEAR(made.overall_bands.coverage, 0.5, 1e-9) << "all of a, nothing of b";
-  // Of the 29 rows of a six are below 64 KiB, three more below 1 MiB, six more below 64 MiB: the
-  // 15th is in the middle.
+  // Table a has 29 rows that count: six are below 64 KiB, three more below 1 MiB, and six more
+  // below 64 MiB. The median row is the 15th.
   EXPECT_NEAR(made.tables[0].bands.width, 4, 1e-9);
   EXPECT_EQ(made.tables[0].bands.coverage, 1);
   EXPECT_NEAR(made.tables[1].bands.width, 2, 1e-9);
@@ -216,12 +220,12 @@ TEST(NcclValidation, TablesThatAreGivenCorrectTheOthersOfTheirSystem) {
 TEST(NcclQuality, CoverageIsTheShareInsideAndWidthTheMedianRatio) {
   Bands bands;
   EXPECT_EQ(bands.quality().coverage, 0);
-  bands.add(50, 100, {0.5, 1.5}, 1);   // at the lower end: inside; 3 times as wide
+  bands.add(50, 100, {0.5, 1.5}, 1);   // at the lower end: inside; ratio 3
   bands.add(151, 100, {0.5, 1.5}, 1);  // above
-  bands.add(150, 100, {1, 1.5}, 2);    // at the upper end; 1.5 times
-  bands.add(99, 100, {1, 4}, 1);       // below; 4 times
+  bands.add(150, 100, {1, 1.5}, 2);    // at the upper end; ratio 1.5
+  bands.add(99, 100, {1, 4}, 1);       // below; ratio 4
   EXPECT_DOUBLE_EQ(bands.quality().coverage, 3.0 / 5);
-  EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // 1.5, 1.5, 3, 3, 4
+  EXPECT_DOUBLE_EQ(bands.quality().width, 3);  // the median of 1.5, 1.5, 3, 3, 4
 }
 
 TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
@@ -233,7 +237,7 @@ TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
   bands.add(100, 100, {0.5, 2}, 3);
   bands.add(400, 100, {0.5, 2}, 1);
   EXPECT_DOUBLE_EQ(bands.quality().score, std::log(4.0) + 10 * std::log(2.0) / 4);
-  // Of many measurements the band of the true tenth and nine tenths is charged the least.
+  // With many measurements, the band between the true 10 % and 90 % quantiles has the lowest score.
   const auto charged = [](double low, double high) {
     Bands of;
     for (int i = 0; i < 1000; ++i) of.add(std::exp((i + 0.5) / 1000), 1, {low, high}, 1);
@@ -246,7 +250,7 @@ TEST(NcclQuality, TheIntervalScoreIsTheWidthAndTenTimesWhatLiesBeyond) {
 }
 
 TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
-  // Integer weights, against each error listed as often as it weighs.
+  // The weights are integers. The reference lists each error as often as its weight says.
   Errors errors;
   std::vector<double> listed;
   for (int i = 1; i <= 37; ++i) {
@@ -263,7 +267,7 @@ TEST(NcclQuality, QuantilesAreThoseOfRowsWrittenOutByWeight) {
       listed[static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(listed.size()))) - 1]);
 }
 
-/// The reason quotes the first row that cannot be read.
+/// Returns true if the reason quotes the first row that cannot be read.
 bool names_an_unread_row(const ValidatedTable& table) {
   return table.reason.find(to_string(table.table->unread.front())) != std::string::npos;
 }
@@ -324,7 +328,7 @@ TEST_F(CollectiveTables, LinesWithOtherCellsThanTheHeaderAreToldAndTheRestIsRead
   EXPECT_TRUE(test::is((*loaded)[0].unread[0],
                        {ProblemCode::kSyntax, "", 3, 1, folder_.path() + "/t.csv"}));
   EXPECT_EQ((*loaded)[0].unread[1].where.line, 4);
-  // Nobody knows whose this one is.
+  // The row "4096,5" does not say which table it belongs to.
   EXPECT_EQ((*loaded)[1].facts.table_id, "");
   ASSERT_EQ((*loaded)[1].unread.size(), 1U);
   EXPECT_EQ((*loaded)[1].unread[0].where.line, 5);
@@ -359,7 +363,7 @@ TEST_F(CollectiveTables, RecordsThatCannotBeTakenAreReasonsAndNoRefusal) {
   EXPECT_THAT((*loaded)[0].problems, testing::IsEmpty());
   EXPECT_TRUE(in_meta(1, ProblemCode::kMissing, "table_id", 2));
   EXPECT_TRUE(in_meta(2, ProblemCode::kDuplicate, "table_id", 2));
-  EXPECT_EQ((*loaded)[2].rows.size(), 2U);  // a size that comes again is measured again
+  EXPECT_EQ((*loaded)[2].rows.size(), 2U);  // a size that occurs twice was measured twice
   const Validation made = validate(*loaded, Parameters::initial(), {});
   ASSERT_EQ(made.tables.size(), 4U);
   EXPECT_EQ(made.tables[2].about, (ProblemKind{ProblemCode::kDuplicate, "table_id"}));
@@ -386,7 +390,7 @@ TEST_F(CollectiveTables, WhatIsWrongWithOneTableOrRowStaysThere) {
   EXPECT_EQ((*loaded)[3].problems.front().kind,
             (ProblemKind{ProblemCode::kUnknownName, "table_id"}));
   const Validation made = validate(*loaded, Parameters::initial(), {});
-  EXPECT_EQ(made.rows, 5U);  // of healthy tables; nobody says that "lost" is
+  EXPECT_EQ(made.rows, 5U);  // of healthy tables; the table "lost" is not known to be healthy
   EXPECT_EQ(made.overall.rows, 0U);
   ASSERT_EQ(made.tables.size(), 4U);
   for (const ValidatedTable& table : made.tables)

@@ -1,6 +1,7 @@
-// Collectives of the releases before 2.10 (and of later ones in which channels take turns): every
-// primitive and every tree against what their own code says
-// (tests/reference/nccl/steps-before-2.10.txt, steps-2.10-to-2.17.txt), and every schedule proved.
+// NCCL's collectives before 2.10, and those of later releases in which channels take turns. Every
+// primitive and every tree is compared with the results of NCCL's code
+// (tests/reference/nccl/steps-before-2.10.txt, steps-2.10-to-2.17.txt), and the checker proves
+// every schedule.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,8 +43,8 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Version version(const std::string& text) { return *parse_version(text); }
 
-/// GPUs in the orders of the reference: of trees by their index, of rings of three 0, 2, 1 in the
-/// second channel.
+/// Returns a communicator whose GPUs are in the order of the reference: trees by index, rings by
+/// index except that the second channel of three GPUs has the order 0, 2, 1.
 Communicator in_order(int nodes, int gpus, Version of, bool tree) {
   Communicator comm = hopper(nodes, gpus, of);
   std::vector<int> order(static_cast<std::size_t>(gpus));
@@ -58,7 +59,7 @@ Communicator in_order(int nodes, int gpus, Version of, bool tree) {
   return comm;
 }
 
-// --- what the reference says, step by step ---
+// --- comparison with the reference, step by step ---
 
 std::string text(StepKind kind, const std::string& from, const std::string& to, std::int64_t offset,
                  std::int64_t count) {
@@ -66,7 +67,7 @@ std::string text(StepKind kind, const std::string& from, const std::string& to, 
                      count);
 }
 
-/// A primitive with several peers is a step for each.
+/// Returns the steps of a primitive. A primitive with several peers has one step for each.
 std::vector<std::string> steps_of(const std::string& primitive, bool tree) {
   const auto parts = split(primitive + ":end", ':');
   const auto from = split(parts[2], ','), to = split(parts[3], ',');
@@ -101,7 +102,7 @@ std::vector<std::string> steps_of(const std::string& primitive, bool tree) {
   return steps;
 }
 
-/// Of a schedule, slices put together.
+/// Returns the steps of a schedule, with the slices of a step combined.
 std::vector<std::string> steps_of(const Schedule& schedule, Rank rank, Lane lane, int slices) {
   std::vector<std::string> steps;
   for (std::int64_t i = 0; i < schedule.steps(rank, lane); i += slices) {
@@ -122,7 +123,7 @@ std::vector<std::string> steps_of(const Schedule& schedule, Rank rank, Lane lane
   return steps;
 }
 
-/// A case of the reference, with the schedules of all its releases.
+/// A case of the reference, with the communicators and schedules of all its releases.
 struct Case {
   std::string head;
   std::vector<Communicator> comms;
@@ -198,7 +199,7 @@ Case read_trees(std::istringstream& words) {
   return made;
 }
 
-/// How many collectives and trees a file has.
+/// Compares all cases of a file. Returns its numbers of collectives and trees.
 std::pair<int, int> compare_with(const std::string& name) {
   std::ifstream file(test::source_folder() + "/tests/reference/nccl/" + name);
   EXPECT_TRUE(file);
@@ -228,8 +229,8 @@ TEST(Before2_20, PrimitivesAreThoseOfNcclsOwnCode) {
   EXPECT_EQ(compare_with("steps-2.10-to-2.17.txt"), std::pair(38, 0));
 }
 
-// By hand from connectRings of 2.19.4, which knows nothing of crossing cards, and ncclTopoPostset
-// of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
+// Computed by hand from connectRings of 2.19.4, which does not know crossing cards, and from
+// ncclTopoPostset of 2.20.5, 2.21.5, 2.25.1 and 2.26.2.
 TEST(Connect, RingsOfOddNodesAreExchangedSince2_20) {
   Graphs graphs;
   graphs.ring.channels = graphs.tree.channels = 2;
@@ -280,8 +281,9 @@ TEST(Before2_10, EverythingIsProved) {
 }
 
 TEST(Before2_10, TreesComeDownWhenAllHasGoneUp) {
-  // By Simple one thread block: all chunks up, then all down. By LL128 others come down meanwhile,
-  // except at the root, which sends each sum down before it adds the next.
+  // With Simple, one thread block sends all chunks up the tree and then all down. With LL128, other
+  // thread blocks send chunks down at the same time. Only the root's thread block sends each sum
+  // down before it adds the next one.
   const auto first_of = [](Protocol protocol) {
     const Communicator comm = hopper(1, 4, {2, 8, 4});
     const auto schedule = lower(comm, {CollectiveKind::kAllReduce,

@@ -1,3 +1,7 @@
+// Corrections of NCCL's predicted times from measured tables: which parts of the prediction are
+// corrected, how the error band changes with the distance from the measurements, and the
+// calibration file.
+
 #include "core/nccl/calibration/calibration_file.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +23,8 @@ namespace {
 
 using test::Mistake;
 
-/// A ring all-reduce of 8 GPUs: 10 us of launch, 10 of hops, and bytes at 100 GB/s.
+/// Returns the predicted parts of a ring all-reduce of 8 GPUs: 10 us for the launch, 10 us for the
+/// hops, and the bytes at 100 GB/s.
 TimedPoint ring(std::int64_t bytes, CollectiveKind kind = CollectiveKind::kAllReduce,
                 int nodes = 1) {
   TimedPoint made;
@@ -33,7 +38,8 @@ TimedPoint ring(std::int64_t bytes, CollectiveKind kind = CollectiveKind::kAllRe
   return made;
 }
 
-/// Rows from 1 KiB to 1 GiB that take `factors` times what their parts are predicted to take.
+/// Returns rows from 1 KiB to 1 GiB. Each row takes the sum of its predicted parts, multiplied by
+/// `factors`.
 std::vector<MeasuredPoint> table(std::array<double, 4> factors, int number = 0,
                                  CollectiveKind kind = CollectiveKind::kAllReduce) {
   std::vector<MeasuredPoint> rows;
@@ -58,7 +64,7 @@ TEST(TimeProcess, WithoutRowsChangesNothing) {
 }
 
 TEST(TimeProcess, CorrectsOtherSizesAndCollectivesByThePartThatIsOff) {
-  // Launch and hops take half as long again; rates are as predicted.
+  // The launch and the hops take 1.5 times the predicted time, and the rates are as predicted.
   const TimeProcess process(table({1.5, 1.5, 1, 1}), Spread::initial());
   EXPECT_NEAR(corrected(process, ring(1 << 13)), 30.1, 1.5);
   EXPECT_NEAR(corrected(process, ring(1 << 30)) / ring(1 << 30).us(), 1, 0.01);

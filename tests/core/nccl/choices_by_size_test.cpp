@@ -1,4 +1,4 @@
-// NCCL's choices by ranges of sizes, against the choice at single sizes.
+// NCCL's choices for ranges of sizes, compared with the choice for single sizes.
 
 #include "core/nccl/tuning/choices_by_size.h"
 

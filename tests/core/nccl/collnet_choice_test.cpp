@@ -1,5 +1,5 @@
-// Networks that reduce: when NCCL takes them, what it reckons with (by hand after
-// src/graph/tuning.cc of 2.28.9), and its graphs beside the search.
+// In-network reduction: when NCCL uses it, NCCL's estimates (computed by hand from
+// src/graph/tuning.cc of 2.28.9), and NCCL's graphs compared with those of the search.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,12 +54,14 @@ TEST(CollNetChoice, EstimatesAreThoseOfItsCostModel) {
     EXPECT_FLOAT_EQ(entry.latency_us, latency_us) << to_string(algorithm) << to_string(function);
     EXPECT_FLOAT_EQ(entry.bandwidth, gb_per_s) << to_string(algorithm) << to_string(function);
   };
-  // 8 channels of 48 GB/s. Direct: a card for every GPU, 85 % on Hopper, half of that; 2 (3.7 + 7 ·
-  // 0.4) + 31 us.
+  // There are 8 channels of 48 GB/s. CollNetDirect has a card for every GPU. NCCL assumes 85 % of
+  // the bandwidth on Hopper, and half of that for an all-reduce. The latency is 2 · (3.7 + 7 · 0.4)
+  // + 31 us.
   expect(Function::kAllReduce, Algorithm::kCollNetDirect, 44.0F, 8 * 48 * 0.85F / 2);
-  // Chain: half; 2 · 7 · 2.8 + 30 us.
+  // CollNetChain: half of the bandwidth, and a latency of 2 · 7 · 2.8 + 30 us.
   expect(Function::kAllReduce, Algorithm::kCollNetChain, 69.2F, 8 * 48 / 2.0F);
-  // NVLS: the cards' 48 are less than 40 · 0.85 · 7/8 · 2; of 2 · 63 steps 64; 25 + 18 us.
+  // NVLS: the cards' 48 GB/s are less than 40 · 0.85 · 7/8 · 2. NCCL counts 64 of 2 · 63 steps. The
+  // latency is 25 + 18 us.
   expect(Function::kAllReduce, Algorithm::kNvls, 43.0F, 8 * 48 * 64 / 126.0F);
   for (const Function half : {Function::kAllGather, Function::kReduceScatter}) {
     expect(half, Algorithm::kCollNetDirect, 44.0F, 8 * 48 * 0.9F);
@@ -93,8 +95,8 @@ TEST(CollNetChoice, WantsNodesAndFewGpusEach) {
   EXPECT_FALSE(hopper_nodes(3, kDefaultVersion, four).collnet);
   EXPECT_TRUE(hopper_nodes(4, kDefaultVersion, four).collnet);
   EXPECT_FALSE(hopper_nodes(1).collnet);
-  // More than 8 GPUs a node: until 2.22 nothing, until 2.27 no direct, since then neither of
-  // CollNet's own.
+  // With more than 8 GPUs per node, NCCL uses no CollNet before 2.22, only CollNetChain before
+  // 2.27, and no CollNet algorithm since 2.27.
   System wide = reducing(2, 16);
   for (const auto& [version, direct, chain] :
        {std::tuple(Version{2, 21, 5}, false, false), std::tuple(Version{2, 26, 2}, false, true),
@@ -130,7 +132,7 @@ TEST(CollNetChoice, AddsWhatSharpAdds) {
   for (const ElementType narrow : {ElementType::kBfloat16, ElementType::kInt8}) {
     EXPECT_FALSE(adds(*hdr, narrow, Reduction::kSum));
     EXPECT_TRUE(adds(ndr, narrow, Reduction::kSum));
-    EXPECT_TRUE(adds(*hdr, narrow, Reduction::kSum, Function::kAllGather));  // which adds nothing
+    EXPECT_TRUE(adds(*hdr, narrow, Reduction::kSum, Function::kAllGather));  // adds nothing
   }
   EXPECT_FALSE(adds(ndr, ElementType::kFloat8e4m3, Reduction::kSum));
 }
@@ -148,7 +150,8 @@ TEST(CollNetChoice, SharpIsInfinibandsFromHdrOn) {
   EXPECT_NE(why_no_sharp(reducing(1)), "");
 }
 
-/// Graphs that are counted beside those that are searched, on machines whose cards can reduce.
+/// For machines whose cards can reduce, compares graphs built from counts with graphs found by the
+/// search.
 TEST(CollNetChoice, GraphsAreThoseOfTheSearch) {
   struct One {
     const char* topology;

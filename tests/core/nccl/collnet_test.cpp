@@ -1,5 +1,5 @@
-// CollNet: proved with the switch as what adds, and bytes on NVLink and to the switch against what
-// the algorithms have to move.
+// CollNet algorithms. The checker proves the schedules with the switch as a rank that adds. The
+// bytes on NVLink and to the switch are compared with the bytes that each algorithm has to move.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ LoweringRequest request(Algorithm algorithm, std::int64_t elements, std::int64_t
           0};
 }
 
-/// With `heads` GPUs of each node that have a card.
+/// Returns a communicator in which `heads` GPUs of each node have a card.
 Communicator with_heads(int nodes, int gpus, int heads, Version version = kDefaultVersion) {
   Communicator comm = hopper(nodes, gpus, version);
   Graph& direct = comm.graphs.collnet_direct;
@@ -66,7 +66,8 @@ TEST(CollNet, IsProved) {
   }
 }
 
-/// Elements that a rank sends to others of its node, and has the switch add.
+/// The elements that a rank sends to other ranks of its node (`inside`), and that the switch adds
+/// for it (`added`).
 struct Moved {
   std::int64_t inside = 0;
   std::int64_t added = 0;
@@ -87,7 +88,8 @@ std::vector<Moved> moved(const Schedule& schedule) {
 }
 
 TEST(CollNet, DirectSpreadsChunksOverHeads) {
-  // Four GPUs, two heads: a loop of two channels is four chunks, so that this divides evenly.
+  // With four GPUs and two heads, one loop of two channels has four chunks. So this number of
+  // elements divides evenly.
   const std::int64_t elements = 4 * 32768 / 4 * 100;
   const auto schedule =
       lower(with_heads(3, 4, 2), request(Algorithm::kCollNetDirect, elements, elements));
@@ -96,8 +98,8 @@ TEST(CollNet, DirectSpreadsChunksOverHeads) {
   for (Rank rank = 0; rank < 12; ++rank) {
     const Moved& here = all[rank];
     const bool head = rank % 4 < 2;
-    // To the heads: all, or what is the other head's. From a head: the sums of its half to three
-    // GPUs.
+    // To the heads, a GPU sends all elements; a head sends only the other head's half. A head sends
+    // the sums of its half to three GPUs.
     EXPECT_EQ(here.inside, head ? elements / 2 + 3 * elements / 2 : elements);
     EXPECT_EQ(here.added, head ? elements / 2 : 0);
   }
@@ -118,26 +120,27 @@ TEST(CollNet, ChainGoesToTheHeadAndBack) {
   }
 }
 
-// By hand, after calcCollChunking of 2.28.9.
+// Computed by hand from calcCollChunking of 2.28.9.
 TEST(CollNet, ChunksShrinkWithTheirNumber) {
   const Communicator comm = with_heads(2, 8, 8);
   const auto of = [&](Algorithm algorithm, std::int64_t part) {
     return chunks_of(comm, Function::kAllReduce, algorithm, Protocol::kSimple, part, 4).chunk * 4;
   };
-  // Direct: 8 heads' chunks at once, two levels: 512 KiB from 128 of them on, 128 KiB from 16,
-  // else 32.
+  // CollNetDirect: 8 heads have a chunk each per loop. A chunk has 512 KiB if there are at least
+  // 128 loops, 128 KiB if there are at least 16, and otherwise 64 KiB.
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{128} * 8 * 524288), 524288);
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{16} * 8 * 131072), 131072);
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{16} * 8 * 65536), 65536);
   EXPECT_EQ(of(Algorithm::kCollNetDirect, std::int64_t{16} * 8 * 65536 - 1), 32768);
-  // Chain: at most 256 KiB, eight levels.
+  // CollNetChain: chunks have at most 256 KiB, with eight size levels.
   EXPECT_EQ(of(Algorithm::kCollNetChain, std::int64_t{8} * 64 * 262144), 262144);
   EXPECT_EQ(of(Algorithm::kCollNetChain, std::int64_t{8} * 8 * 131072), 131072);
   EXPECT_EQ(of(Algorithm::kCollNetChain, std::int64_t{8} * 65536), 65536);
   EXPECT_EQ(of(Algorithm::kCollNetChain, std::int64_t{8} * 65536 - 1), 32768);
 }
 
-/// `gpus` of each node that all are heads, on switches that multicast if they are several.
+/// Returns a communicator in which all `gpus` of each node are heads. Several GPUs are on switches
+/// that multicast.
 Communicator all_heads(int nodes, int gpus) { return with_heads(nodes, gpus, gpus); }
 
 LoweringRequest of(CollectiveKind kind, Algorithm algorithm, std::int64_t elements,
@@ -156,7 +159,7 @@ TEST(CollNet, HeadsAreSpreadWhateverTheMachinesOrders) {
     s.nics = cards;
     const auto counted = uniform_communicator(s, kDefaultVersion, on);
     ASSERT_TRUE(counted);
-    // A machine's file may have but one order.
+    // A machine's file may have only one order.
     for (const auto& inside : {std::vector<std::vector<int>>{},
                                std::vector<std::vector<int>>{{3, 2, 1, 0, 7, 6, 5, 4}}}) {
       const Communicator comm = with_orders(*counted, inside);
@@ -222,8 +225,8 @@ TEST(CollNet, BlocksAreProved) {
   }
 }
 
-/// Elements that leave a rank by kind of way: to GPUs of its node one by one, multicast in it,
-/// added by its switch, sent to and added by the network.
+/// The elements that leave a rank: sent to single GPUs of its node, multicast in the node, added by
+/// the node's switch, sent to the network, and added by the network.
 struct Ways {
   std::int64_t inside = 0, multicast = 0, added_inside = 0, to_network = 0, added = 0;
 };
@@ -243,7 +246,8 @@ Ways ways(const Schedule& schedule, Rank rank, int gpus) {
   return made;
 }
 
-// Of N = 3 nodes of g = 4: S the buffer, b = S/12 a block. By hand: a rail is 3 b.
+// Computed by hand for N = 3 nodes of g = 4 GPUs. S is the buffer, b = S/12 a block, and a rail has
+// 3 b.
 TEST(CollNet, BytesAreThoseCountedByHand) {
   constexpr int kNodes = 3, kGpus = 4;
   const Communicator comm = all_heads(kNodes, kGpus);
@@ -257,7 +261,7 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
   for (Rank rank = 0; rank < comm.ranks; ++rank) {
     const Ways reduced = ways(*lowered(CollectiveKind::kAllReduce, Algorithm::kNvls), rank, kGpus);
     EXPECT_NEAR(static_cast<double>(reduced.added), static_cast<double>(s) / kGpus,
-                2 * 32768);  // the last loop's chunks are not even
+                2 * 32768);  // the last loop's chunks are uneven
     EXPECT_EQ(reduced.added, reduced.added_inside);
     EXPECT_EQ(reduced.added, reduced.multicast);
     EXPECT_EQ(reduced.inside, 0);
@@ -265,8 +269,8 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
 
     const Ways gathered =
         ways(*lowered(CollectiveKind::kAllGather, Algorithm::kCollNetDirect), rank, kGpus);
-    EXPECT_EQ(gathered.to_network, b);                     // its own, once
-    EXPECT_EQ(gathered.inside, kNodes * b * (kGpus - 1));  // its rail, to each of its node
+    EXPECT_EQ(gathered.to_network, b);                     // its own block, once
+    EXPECT_EQ(gathered.inside, kNodes * b * (kGpus - 1));  // its rail, to each GPU of its node
     const Ways by_switch =
         ways(*lowered(CollectiveKind::kAllGather, Algorithm::kNvls), rank, kGpus);
     EXPECT_EQ(by_switch.to_network, b);
@@ -276,7 +280,7 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
     const Ways scattered =
         ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kCollNetDirect), rank, kGpus);
     EXPECT_EQ(scattered.inside, kNodes * b * (kGpus - 1));  // to the heads of the other rails
-    EXPECT_EQ(scattered.added, b);                          // the network adds what is its own
+    EXPECT_EQ(scattered.added, b);                          // the network adds its own block
     const Ways added =
         ways(*lowered(CollectiveKind::kReduceScatter, Algorithm::kNvls), rank, kGpus);
     EXPECT_EQ(added.added_inside, kNodes * b);
@@ -285,8 +289,8 @@ TEST(CollNet, BytesAreThoseCountedByHand) {
   }
 }
 
-// By hand, after calcCollChunking of 2.28.9: NCCL's estimate for NVLS is 195 GB/s by 8 cards of 50
-// GB/s (tuning), 96 by cards of 25.
+// Computed by hand from calcCollChunking of 2.28.9. NCCL's estimate for NVLS is 195 GB/s with 8
+// cards of 50 GB/s (tuning), and 96 GB/s with cards of 25 GB/s.
 TEST(CollNet, NvlsChunksAreSmallByASlowNetwork) {
   const auto chunk = [](double card, std::int64_t part) {
     System s = test::hopper_system(8, 8);

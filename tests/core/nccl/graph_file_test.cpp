@@ -1,4 +1,5 @@
-// Graph dumps: written and read again, those of other versions, and what is wrong with some.
+// NCCL's graph dumps: they are written and read back, dumps of other releases are read, and errors
+// in dumps are reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// As NCCL 2.6 to 2.20 write: plain numbers, no latency.
+// The format of NCCL 2.6 to 2.20: plain numbers, no latency.
 const char* const kOld = R"(<graphs version="1">
   <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="12" speedinter="2.4" typeintra="SYS" typeinter="PIX" samechannels="0">
     <channel>

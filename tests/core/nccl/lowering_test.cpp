@@ -1,5 +1,5 @@
-// NCCL's steps: parts and portions against cases worked out from its source, and every schedule
-// proved.
+// NCCL's collectives as schedule steps. Channel parts and chunks are compared with cases worked out
+// by hand from NCCL's source, and the checker proves every schedule.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,25 +54,25 @@ TEST(ChannelSplit, PartsFollowEachOtherAndAreTheWhole) {
   }
 }
 
-// By hand, after scheduleCollTasksToPlan of 2.28.9: 16 KiB of traffic is what a channel is worth, 8
-// KiB of an all-reduce's buffer.
+// Computed by hand from scheduleCollTasksToPlan of 2.28.9: a channel gets at least 16 KiB of
+// traffic, which is 8 KiB of an all-reduce's buffer.
 TEST(ChannelSplit, IsAsNcclDealsOut) {
   const auto of = [](std::int64_t bytes, int channels, Protocol protocol = Protocol::kSimple) {
     return split_over_channels(Function::kAllReduce, protocol, kDefaultVersion, 8, bytes / 4, 4,
                                channels);
   };
-  // 64 KiB: 128 KiB of traffic over 24 channels are 5.3 KiB each, less than 16: 8 channels of 8
-  // KiB.
+  // 64 KiB are 128 KiB of traffic. Divided among 24 channels this is 5.3 KiB each, less than 16
+  // KiB. So 8 channels get 8 KiB each.
   EXPECT_EQ(std::ssize(of(65536, 24)), 8);
   EXPECT_EQ(of(65536, 24)[1], (ChannelPart{2048, 2048}));
-  // 1 MiB over 24: 128 cells of 8 KiB, 87381 bytes of traffic each are 6 cells: 21 channels of 6
-  // and one of 2.
+  // 1 MiB over 24 channels is 128 cells of 8 KiB. 87381 bytes of traffic per channel are 6 cells,
+  // so 21 channels get 6 cells and one gets 2.
   const auto one = of(1 << 20, 24);
   EXPECT_EQ(std::ssize(one), 22);
   EXPECT_EQ(one[20].count, 6 * 2048);
   EXPECT_EQ(one[21].count, 2 * 2048);
-  // LL counts four times: 64 KiB are 512 KiB of traffic, 21845 B for each of 24; cells of 2 KiB are
-  // 16 KiB of it, so that 16 channels get two.
+  // LL counts traffic four times: 64 KiB are 512 KiB of traffic, or 21845 bytes for each of 24
+  // channels. A cell of 2 KiB is 16 KiB of traffic, so 16 channels get two cells each.
   const auto ll = of(65536, 24, Protocol::kLl);
   EXPECT_EQ(std::ssize(ll), 16);
   EXPECT_EQ(ll[15], (ChannelPart{15 * 1024, 1024}));
@@ -84,8 +84,8 @@ TEST(Chunks, AreThoseOfNccl) {
                       std::int64_t part) {
     return chunks_of(comm, function, algorithm, protocol, part, 4);
   };
-  // Slots of 512 KiB: a ring's chunk is four, a slice two. Trees: one. LL and LL128: what is left
-  // of a slot beside flags.
+  // Slots have 512 KiB. On rings with Simple, a chunk has four slots and a slice two. On trees, a
+  // chunk has one slot. With LL and LL128, a chunk is the part of a slot that flags do not occupy.
   EXPECT_EQ(of(Function::kAllReduce, Algorithm::kRing, Protocol::kSimple, 1 << 28),
             (Chunks{524288, 262144, 4}));
   EXPECT_EQ(of(Function::kBroadcast, Algorithm::kRing, Protocol::kSimple, 1 << 28),
@@ -96,15 +96,15 @@ TEST(Chunks, AreThoseOfNccl) {
             (Chunks{8192, 8192, 8}));
   EXPECT_EQ(of(Function::kAllReduce, Algorithm::kRing, Protocol::kLl128, 1 << 28),
             (Chunks{144000, 144000, 8}));
-  // NVLSTree over four nodes: at most 64 KiB of each head; of a part of less than 8 x 64 KiB 32
+  // NVLSTree over four nodes: at most 64 KiB per head, or 32 KiB if the part has less than 8 x 64
   // KiB.
   EXPECT_EQ(of(Function::kAllReduce, Algorithm::kNvlsTree, Protocol::kSimple, 1 << 28).chunk,
             16384);
   EXPECT_EQ(of(Function::kAllReduce, Algorithm::kNvlsTree, Protocol::kSimple, 1 << 18).chunk, 8192);
 }
 
-// By hand from computeColl of 2.17.1 and 2.18.3: 64 KiB of a head where a channel has less than 32
-// times, since 2.18 less than 64 times, 128 KiB of all eight.
+// Computed by hand from computeColl of 2.17.1 and 2.18.3. The chunk of a head has 64 KiB if a
+// channel has less than 32 times 128 KiB of all eight heads. Since 2.18 the limit is 64 times.
 TEST(Chunks, OfNvlsShrinkLaterIn2_17) {
   const auto of = [](Version version, std::int64_t part) {
     return chunks_of(hopper(1, 8, version), Function::kAllReduce, Algorithm::kNvls,
@@ -208,31 +208,32 @@ TEST(Lowering, NvlsMovesEveryBlockOnce) {
   }
 }
 
-// By hand, after addCBDCollToPlan of 2.21.5: 4 KiB of Simple, 60 doubles of a warp of LL128, 8
-// bytes of a thread of LL.
+// Computed by hand from addCBDCollToPlan of 2.21.5. A portion is 4 KiB with Simple, 60 doubles per
+// warp with LL128, and 8 bytes per thread with LL.
 TEST(DealOut, GivesEvenPartsOfWholePortionsIn2_21) {
   const Communicator comm = hopper(1, 8, {2, 21, 5});
   const auto of = [&](std::int64_t bytes, Protocol protocol) {
     return assign_channels(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24),
                            bytes / 4, bytes / 4, 4);
   };
-  // 1 MiB over 24: 43696 B in whole 16, which 11 portions of 4 KiB hold: 23 parts of them and 12288
-  // B.
+  // 1 MiB over 24 channels is 43696 bytes, rounded to 16. So a part has 11 portions of 4 KiB. 23
+  // channels get such a part, and the last channel gets 12288 bytes.
   const auto simple = of(1 << 20, Protocol::kSimple);
   ASSERT_EQ(simple.size(), 24U);
   EXPECT_EQ(simple[0].part, (ChannelPart{0, 11264}));
   EXPECT_EQ(simple[23].part, (ChannelPart{23 * 11264, 3072}));
-  // Its only loop: 45056 B for 8 ranks are 5632, in whole 4 KiB two of them: the last two ranks'
-  // chunks are empty.
+  // The part has one loop: 45056 bytes for 8 ranks are 5632 bytes each, rounded up to two portions
+  // of 4 KiB. So the chunks of the last two ranks are empty.
   EXPECT_EQ(simple[0].at(0, 1), (Range{Buffer::kData, 2048, 2048}));
   EXPECT_EQ(simple[0].at(0, 5).count, 1024);
   EXPECT_EQ(simple[0].at(0, 6).count, 0);
-  // 512 threads of LL are 4 KiB as well; 16 warps of LL128 7680 B: six of them are a part.
+  // With LL, a portion of 512 threads is 4 KiB as well. With LL128, a portion of 16 warps is 7680
+  // bytes, and a part has six of them.
   EXPECT_EQ(of(1 << 20, Protocol::kLl)[1].part, (ChannelPart{11264, 11264}));
   EXPECT_EQ(of(1 << 20, Protocol::kLl128)[1].part, (ChannelPart{11520, 11520}));
 }
 
-// By hand, after the kernels of 2.19.4: channels take turns in everything.
+// Computed by hand from the kernels of 2.19.4, in which channels take turns in every loop.
 TEST(DealOut, GivesTurnsBefore2_20) {
   const Communicator comm = hopper(1, 8, {2, 19, 4});
   const auto of = [&](std::int64_t bytes, Algorithm algorithm, Protocol protocol, int channels,
@@ -240,26 +241,27 @@ TEST(DealOut, GivesTurnsBefore2_20) {
     return assign_channels(comm, Function::kAllReduce, {algorithm, protocol, channels, threads, 0},
                            bytes / 4, bytes / 4, 4);
   };
-  // 1 GiB over 4 channels of 8 ranks: loops of 4 x 8 x 2 MiB. Channel 1 of the second: behind 64
-  // MiB and channel 0's 16.
+  // 1 GiB over 4 channels of 8 ranks: a loop has 4 x 8 x 2 MiB. Channel 1 of the second loop starts
+  // after 64 MiB of the first loop and the 16 MiB of channel 0.
   const auto large = of(std::int64_t{1} << 30, Algorithm::kRing, Protocol::kSimple, 4, 544);
   EXPECT_EQ(large[1].loops(), 16);
   EXPECT_EQ(large[1].at(1, 3), (Range{Buffer::kData, (64 + 16 + 6) << 18, 2 << 18}));
-  // 1 MiB: 32768 B each, whole 4 KiB of 512 threads' 8 bytes.
+  // 1 MiB: 32768 bytes per chunk, a multiple of 4 KiB (8 bytes for each of 512 threads).
   const auto small = of(1 << 20, Algorithm::kRing, Protocol::kSimple, 4, 544);
   EXPECT_EQ(small[3].loops(), 1);
   EXPECT_EQ(small[3].at(0, 7), (Range{Buffer::kData, 31 * 8192, 8192}));
-  // LL: chunk 2 of all four channels side by side, 16 KiB of 512 threads' eight bytes four times.
+  // LL: chunk 2 of all four channels is contiguous, and has 16 KiB (four times eight bytes for each
+  // of 512 threads).
   EXPECT_EQ(of(1 << 19, Algorithm::kRing, Protocol::kLl, 4, 512)[1].at(0, 2),
             (Range{Buffer::kData, 9 * 4096, 4096}));
-  // A tree in one node has 7 levels: chunks of 512 KiB shrink to 128 where a channel has less than
-  // 56 of them, to 64 under 28, to 32 under 7.
+  // A tree in one node has 7 levels. Chunks shrink from 512 KiB to 128 KiB if a channel has less
+  // than 56 of them, to 64 KiB below 28, and to 32 KiB below 7.
   EXPECT_EQ(of(1 << 27, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 524288);
   EXPECT_EQ(of(1 << 25, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 131072);
   EXPECT_EQ(of(1 << 22, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 65536);
   EXPECT_EQ(of(1 << 19, Algorithm::kTree, Protocol::kSimple, 4, 640)[0].chunks.chunk * 4, 32768);
-  // … and where there is but one loop to share: 64 KiB are less than 576 threads' 64 bytes four
-  // times, so that two channels have something.
+  // If there is only one loop, the channels share it. 64 KiB are less than four times 64 bytes for
+  // each of 576 threads, so only two channels have data.
   const auto tree = of(1 << 16, Algorithm::kTree, Protocol::kSimple, 4, 640);
   EXPECT_EQ(tree[1].at(0, 0), (Range{Buffer::kData, 9216, 16384 - 9216}));
   EXPECT_EQ(tree[2].at(0, 0).count, 0);
@@ -308,7 +310,8 @@ TEST(Lowering, ARealSizeHasNcclsLoops) {
   ASSERT_TRUE(ring);
   EXPECT_EQ((*ring)->lanes(0), 24);
   EXPECT_EQ((*ring)->credits(0, 0), 4);
-  // Of 43 MiB a channel's loop has 8 chunks of 2 MiB: three, of 15 primitives of two slices.
+  // Each channel has 43 MiB, and one of its loops has 8 chunks of 2 MiB. So there are three loops
+  // of 15 primitives with two slices each.
   EXPECT_EQ((*ring)->steps(0, 0), 3 * 15 * 2);
   EXPECT_EQ((*ring)->step(0, 0, 0).source.count * 4, 1 << 20);
   const auto tree = lower(
@@ -316,7 +319,7 @@ TEST(Lowering, ARealSizeHasNcclsLoops) {
                      DataType::kFloat32, elements, elements});
   ASSERT_TRUE(tree);
   EXPECT_EQ((*tree)->lanes(0), 2 * 16);
-  // Both trees: who is the root of one is not that of the other. Nothing comes down to it.
+  // The two trees have different roots. A root receives nothing on the way down.
   int roots = 0;
   for (Rank rank = 0; rank < 32; ++rank) {
     const bool first = (*tree)->steps(rank, 1) == 0;

@@ -1,5 +1,5 @@
-// Kinds of machine under variables that change paths: what is searched on a machine's own drawing
-// is what NCCL's search finds on the topology that NCCL wrote down.
+// Machines with NCCL variables that change paths. The graphs that the search finds on a machine's
+// description must equal those that NCCL finds on the topology file that NCCL has written.
 
 #include "core/nccl/machine_communicator.h"
 
@@ -31,7 +31,7 @@ System system(const std::string& machine, int nodes) {
   return *made;
 }
 
-/// `variables`: "NAME=value", with blanks between them.
+/// Returns the settings of `variables`, which is a list of "NAME=value" separated by spaces.
 Settings settings(const std::string& variables, Version version = kDefaultVersion) {
   std::vector<std::pair<std::string, std::string>> all;
   std::istringstream words(variables);
@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Machines, PathVariables,
                          [](const auto& one) { return std::string(one.param.topology); });
 
 TEST(OnMachines, WithoutPeerAccessAMachineFallsApartWhereItsCardsAreFasterThanItsSockets) {
-  // Two GPUs and two cards on each of four PCIe switches: 25 GB/s of a card are more than 16
-  // between sockets.
+  // Two GPUs and two cards are on each of four PCIe switches. The 25 GB/s of a card are more than
+  // the 16 GB/s between sockets.
   const auto found = known("dgx-a100", 2, "NCCL_P2P_DISABLE=1");
   ASSERT_TRUE(found) << found.error().message();
   EXPECT_EQ(found->system.nodes, 8);
@@ -101,7 +101,7 @@ TEST(OnMachines, WithoutPeerAccessAMachineFallsApartWhereItsCardsAreFasterThanIt
   EXPECT_EQ(found->system.inside, Inside::kPcie);
   EXPECT_EQ(found->communicator.nodes, 8);
   EXPECT_EQ(found->communicator.ranks, 16);
-  // One machine alone has a network between its parts, too.
+  // A single machine also uses the network between its parts.
   const auto alone = known("dgx-a100", 1, "NCCL_P2P_DISABLE=1");
   ASSERT_TRUE(alone) << alone.error().message();
   EXPECT_EQ(alone->system.nodes, 4);
@@ -133,12 +133,12 @@ TEST(OnMachines, ALevelOfGpudirectSaysWhetherCardsReachGpus) {
   EXPECT_TRUE(known("pcie4-a100", 2, "NCCL_NET_GDR_LEVEL=PHB")->system.gpudirect);
 }
 
-// NCCL_NET_DISABLE_INTRA. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoCheckNet (since 2.14.3;
-// the default is 0, and only 1 counts); src/transport/net.cc, canConnect (since 2.12.7).
+// Tests of NCCL_NET_DISABLE_INTRA. SOURCE: NVIDIA/nccl src/graph/paths.cc, ncclTopoCheckNet (since
+// 2.14.3; the default is 0, and only 1 counts); src/transport/net.cc, canConnect (since 2.12.7).
 
 TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
-  // Each socket of the box has a switch with four GPUs and a card of 25 GB/s; the sockets are
-  // joined by 22.
+  // Each socket of the machine has a switch with four GPUs and a card of 25 GB/s. The link between
+  // the sockets has 22 GB/s.
   const std::string search = "NCCL_CROSS_NIC=2 ";
   for (const int nodes : {1, 2}) {
     EXPECT_EQ(known("pcie-l40s", nodes, search)->communicator.nodes, 2 * nodes);
@@ -158,7 +158,7 @@ TEST(NetDisableIntra, KeepsAMachineTogetherWhoseCardsAreFasterThanItsSockets) {
 }
 
 TEST(NetDisableIntra, FindsWhatNcclFoundWithItOnEightL40s) {
-  // As NCCL 2.28.9 found with it (tests/reference/nccl/machines_test.cpp,
+  // NCCL 2.28.9 found these graphs with the variable (tests/reference/nccl/machines_test.cpp,
   // EightL40sBehindTwoSwitches).
   const auto one = known("pcie-l40s", 1, "NCCL_NET_DISABLE_INTRA=1");
   const auto two = known("pcie-l40s", 2, "NCCL_NET_DISABLE_INTRA=1");
@@ -199,7 +199,7 @@ TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
 }
 
 TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
-  // The network is weighed against what joins a machine's GPUs since 2.14.
+  // Since 2.14, NCCL compares the network with the links between the GPUs of a machine.
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 14, 3})->communicator.nodes, 4);
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 13, 4})->communicator.nodes, 1);
   EXPECT_THAT(settings("NCCL_NET_DISABLE_INTRA=1").notes, testing::IsEmpty());

@@ -1,5 +1,5 @@
-// What NCCL makes of numbers that users set, after getNthreads, ncclLoadParam and computeBuffSizes
-// of its source.
+// Checks how NCCL interprets numbers that users set, according to getNthreads, ncclLoadParam and
+// computeBuffSizes of its source.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(NumberSettings, ThreadsAreWholeWarpsBetweenBounds) {
   taken("NCCL_NTHREADS", "0x100", 256, "NCCL_NTHREADS=0x100: NCCL reads 256");
   taken("NCCL_NTHREADS", "1k", 512,
         "NCCL_NTHREADS=1k, which NCCL reads as 1, is no multiple of 32: NCCL takes 512");
-  // 32 bits of it are kept.
+  // NCCL keeps the lower 32 bits.
   taken("NCCL_NTHREADS", "4294967552", 256, "NCCL_NTHREADS=4294967552: NCCL reads 256");
 }
 
@@ -65,7 +65,7 @@ TEST(NumberSettings, BuffersAreTakenUnchecked) {
   EXPECT_THAT(set("NCCL_BUFFSIZE", "5000").notes, SizeIs(1));
   EXPECT_EQ(set("NCCL_BUFFSIZE", "0x400000").buffer_bytes, 4194304);
   EXPECT_EQ(set("NCCL_BUFFSIZE", "-2").buffer_bytes, std::nullopt);
-  // What NCCL could not work with.
+  // NCCL cannot work with such values.
   for (const char* little : {"4M", "0", "-1", "4095"})
     EXPECT_THAT(refused("NCCL_BUFFSIZE", little), ElementsAre("too-small NCCL_BUFFSIZE")) << little;
   EXPECT_THAT(refused("NCCL_BUFFSIZE", "4096"), IsEmpty());

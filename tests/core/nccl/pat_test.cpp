@@ -1,5 +1,5 @@
-// PAT: proved between all numbers of ranks, and messages and bytes of every dimension against the
-// binomial trees that it is made of.
+// PAT algorithms. The checker proves them for many numbers of ranks. The messages and bytes of
+// every dimension are compared with the binomial trees that PAT consists of.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ TEST(Pat, IsProvedForAllNumbersOfRanksBefore2_26) {
 TEST(Pat, IsProvedForAllNumbersOfRanks) {
   for (const CollectiveKind kind : {CollectiveKind::kAllGather, CollectiveKind::kReduceScatter}) {
     for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 24, 31, 33}) {
-      // So small that everything is aggregated, in between, and chunks that fill a slot each, in
-      // several loops.
+      // The sizes range from so small that all blocks are aggregated to so large that each chunk
+      // fills a slot and there are several loops.
       for (const std::int64_t block : {3, 9'000, 40'000, 3'000'000})
         prove(ranks, request(kind, 3 * ranks, block * ranks));
     }
@@ -74,7 +74,7 @@ std::string text(const PatStep& step) {
 
 using OrderOf = PatOrder (*)(int, std::int64_t, std::int64_t);
 
-/// The cases of a file.
+/// Compares all cases of a file, and returns their number.
 std::size_t compare(const std::string& name, OrderOf reduce_scatter) {
   std::ifstream file(test::source_folder() + "/tests/reference/nccl/" + name);
   EXPECT_TRUE(file);
@@ -122,7 +122,7 @@ TEST(Pat, IsTheSameBefore2_26BetweenPowersOfTwo) {
   }
 }
 
-/// Messages and blocks that a rank sends in a loop, by dimension.
+/// The messages and blocks that a rank sends in a loop, by dimension.
 struct Sent {
   int messages = 0;
   int blocks = 0;
@@ -146,8 +146,8 @@ std::map<int, Sent> sent(const PatOrder& order) {
 }
 
 TEST(Pat, EveryDimensionCarriesItsBinomialTree) {
-  // Between 2^k ranks blocks go by dimension d at half as many ranks as by d - 1: n / 2^(d + 1),
-  // n - 1 in all.
+  // With 2^k ranks, dimension d carries n / 2^(d + 1) blocks, half as many as dimension d - 1. The
+  // total is n - 1.
   for (const int ranks : {2, 4, 8, 16, 64, 256}) {
     for (const auto order : {pat_all_gather, pat_reduce_scatter}) {
       for (const std::int64_t part : {4, 20'000, 1 << 20}) {
@@ -171,7 +171,7 @@ TEST(Pat, SmallOnesTakeLogarithmicallyManyMessages) {
     EXPECT_EQ(small.per_message, 32);
     for (const auto& [dimension, here] : sent(small)) EXPECT_EQ(here.messages, 1);
     EXPECT_EQ(sent(small).size(), 6U);
-    // A block that fills a slot is a message of its own.
+    // A block that fills a slot is sent in a message of its own.
     const PatOrder large = order(64, 524288, 524288);
     EXPECT_EQ(large.per_message, 1);
     for (const auto& [dimension, here] : sent(large)) EXPECT_EQ(here.messages, 32 >> dimension);
@@ -198,8 +198,9 @@ TEST(Pat, SendsAndTakesAllMessagesOfAnyNumberOfRanks) {
 }
 
 TEST(Pat, ARealSizeHasNcclsLoops) {
-  // 64 MiB from each of 8 over 4 channels: 16 MiB of each block by a channel, in chunks of 512 KiB;
-  // 32 loops, of which a rank sends 4, 2 and 1 blocks along the dimensions.
+  // Each of 8 ranks contributes 64 MiB over 4 channels. A channel carries 16 MiB of each block in
+  // chunks of 512 KiB, which takes 32 loops. In each loop, a rank sends 4, 2 and 1 blocks along the
+  // three dimensions.
   const auto schedule = lower(hopper(8, 1), request(CollectiveKind::kAllGather, 8 << 24, 0, 4));
   ASSERT_TRUE(schedule);
   EXPECT_EQ((*schedule)->lanes(0), 4 * (1 + 2 * 3));

@@ -1,4 +1,4 @@
-// How GPUs and cards reach each other, read off the machines' drawings.
+// Paths between GPUs and cards, computed from the topologies of machines.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(NcclPaths, ChipToChip) {
 }
 
 TEST(NcclPaths, CardsOfGpus) {
-  // Two GPUs and two cards on each of four switches.
+  // There are two GPUs and two cards on each of four switches.
   const Topology t = test::topology("dgxa100");
   const Paths paths(t, {});
   std::vector<int> nets;

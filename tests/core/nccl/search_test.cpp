@@ -1,5 +1,5 @@
-// Laws of the search: whatever it finds, on whatever machine, can be laid over that machine's
-// links.
+// Properties of NCCL's graph search: on every machine, the channels that it finds must fit into the
+// bandwidth of the machine's links.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// What channels take of every link, counted anew.
+/// The bandwidth that channels use on every link, computed independently of the search.
 class Load {
  public:
   Load(const Topology& topology, const Paths& paths)
@@ -147,7 +147,7 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
 }
 
 TEST(NcclSearch, RanksAreNamesAlone) {
-  // GPU g is given rank 7 - g: the same channels, with these names.
+  // GPU g gets rank 7 - g. The search must find the same channels with these ranks.
   const std::string text = test::topology_text("dgx1v");
   std::string renamed = text;
   for (int g = 0; g < 8; ++g)

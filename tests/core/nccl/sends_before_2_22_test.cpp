@@ -1,5 +1,6 @@
-// Sends and receives of 2.7 to 2.21: what every channel does in every batch, with parts and chunks,
-// against what the schedulers of those releases say (tests/reference/nccl/sends-before-2.22.txt).
+// Sends and receives of NCCL 2.7 to 2.21. The operations of every channel in every batch, with
+// their parts and chunks, are compared with those of the schedulers of these releases
+// (tests/reference/nccl/sends-before-2.22.txt).
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ class AllToAll {
   AllToAll(Communicator comm, std::int64_t bytes)
       : version(comm.version), comm_(std::move(comm)), bytes_(bytes), rounds_(comm_) {}
 
-  /// What a rank does, as the reference says it.
+  /// Returns the operations of a rank in the notation of the reference.
   [[nodiscard]] std::vector<std::string> of(Rank rank) const {
     std::vector<int> all(static_cast<std::size_t>(rounds_.rounds()));
     std::iota(all.begin(), all.end(), 0);
@@ -82,7 +83,7 @@ std::vector<AllToAll> read_case(std::istringstream& words) {
   return made;
 }
 
-/// Of a case, rank by rank.
+/// Compares a case with the lines of the reference, rank by rank.
 void compare(const std::vector<AllToAll>& of, const std::vector<std::string>& lines,
              const std::string& head) {
   std::map<Rank, std::vector<std::string>> by_rank;

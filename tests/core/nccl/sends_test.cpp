@@ -1,6 +1,6 @@
-// NCCL's sends and receives: their order and portions against NCCL's own words and cases worked out
-// from its source, every schedule proved, and bytes on every way against what all-to-all, gather,
-// scatter and send-receive have to move.
+// NCCL's sends and receives. The order and portions of messages are compared with cases worked out
+// by hand from NCCL's source. The checker proves every schedule. The bytes on every route are
+// compared with the bytes that all-to-all, gather, scatter and send-receive have to move.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ LoweringRequest request(CollectiveKind kind, std::int64_t elements, std::int64_t
   return {kind, {}, DataType::kFloat32, elements, planned, root};
 }
 
-/// The channel of a part of what rank 0 sends in a round.
+/// Returns the channel of a part of the message that rank 0 sends in a round.
 int channel(const P2pRounds& rounds, int round, int part) {
   return rounds.channel(0, rounds.sends_to(0, round), part);
 }
@@ -65,32 +65,32 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
   }
 }
 
-// By hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both sides),
-// and ncclChannelCompute.
+// Computed by hand from initTransportsRank of 2.21.5 ("schedule delta 0, +1, -1, +2, -2", from both
+// sides), and ncclChannelCompute.
 TEST(P2pRounds, GoOutwardsBefore2_22) {
   const P2pRounds rounds(hopper(8, 1, {2, 21, 5}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 4, 1, 7, 3, 5, 2, 6}));
-  // Delta 3 of 4 channels, its bits turned round.
+  // Delta 3 with 4 channels: the channel is the delta with its bits reversed.
   EXPECT_EQ(channel(rounds, 4, 0), 3);
   EXPECT_EQ(channel(rounds, 6, 0), 1);
 }
 
-// By hand from ncclGroupEnd of 2.7.8 and 2.8.4, which know no nodes, and initTransportsRank
-// of 2.18.6.
+// Computed by hand from ncclGroupEnd of 2.7.8 and 2.8.4, which do not distinguish nodes, and from
+// initTransportsRank of 2.18.6.
 TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 7, 8}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 8, 4}))), (std::vector<int>{0, 3, 1, 5, 2, 4}));
   EXPECT_EQ(deltas(P2pRounds(hopper(2, 3, {2, 17, 1}))), (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  // A node of three has four rounds: rank 0 has nobody to send to in the last, and rank 1 in the
-  // third.
+  // A node of three ranks has four rounds. Rank 0 has no peer to send to in the last round, and
+  // rank 1 has none in the third.
   const P2pRounds rounds(hopper(2, 3, {2, 18, 6}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 1, 2, -1, 3, 4, 5, -1}));
   EXPECT_EQ(rounds.sends_to(1, 2), P2pRounds::kNobody);
   EXPECT_EQ(rounds.sends_to(1, 3), 0);
 }
 
-// By hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels: parts are far apart
-// there, not rounds.
+// Computed by hand from ncclChannelCompute of 2.12.12 and ncclTopoComputeP2pChannels. There the
+// parts of a message are on distant channels, and successive rounds on adjacent channels.
 TEST(P2pRounds, PutPartsFarApartBefore2_13) {
   const Communicator comm = hopper(1, 8, {2, 12, 12});
   ASSERT_EQ(comm.p2p.channels, 32);
@@ -100,21 +100,22 @@ TEST(P2pRounds, PutPartsFarApartBefore2_13) {
   EXPECT_EQ(channel(P2pRounds(hopper(1, 8, {2, 13, 4})), 3, 1), 25);
 }
 
-// By hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
+// Computed by hand from ncclP2pChannelBaseForRound and ncclP2pChannelForPart.
 TEST(P2pRounds, TakeChannelsFarApart) {
-  // One node: the round's bits, turned round, of 32 channels.
+  // On one node, the channel is the number of the round with its bits reversed, of 32 channels.
   const P2pRounds one(hopper(1, 8));
   EXPECT_EQ(channel(one, 0, 0), 0);
   EXPECT_EQ(channel(one, 1, 0), 16);
   EXPECT_EQ(channel(one, 1, 3), 19);
   EXPECT_EQ(channel(one, 6, 0), 12);
   EXPECT_EQ(channel(one, 7, 31), (28 + 31) % 32);
-  // Several: eight rounds share a channel; the second node's, of 16, is in the middle.
+  // On several nodes, eight rounds share a channel. The channel of the second node is in the middle
+  // of the 16 channels.
   const P2pRounds several(hopper(4, 8));
   EXPECT_EQ(channel(several, 7, 0), 0);
   EXPECT_EQ(channel(several, 8, 0), 8);
   EXPECT_EQ(channel(several, 16, 1), 5);
-  // Before 2.28.3 channels follow each other.
+  // Before 2.28.3, the channels of a message are adjacent.
   const P2pRounds before(hopper(4, 8, {2, 27, 3}));
   EXPECT_EQ(channel(before, 16, 1), 3);
 }
@@ -125,54 +126,55 @@ void expect(const P2pPortions& found, int parts, std::int64_t chunk, bool ll) {
   EXPECT_EQ(found.ll, ll);
 }
 
-// By hand from addP2pToPlan of 2.28.9. Two nodes of 8: 16 channels, 2 to a peer, of which 16 ranks
-// take one as long as it does.
+// Computed by hand from addP2pToPlan of 2.28.9. Two nodes of 8 GPUs have 16 channels and up to 2
+// channels per peer. With 16 ranks, a peer gets one channel as long as that suffices.
 TEST(P2pPortions, AreThoseOfNccl) {
   const Communicator far = hopper(2, 8);
   ASSERT_EQ(far.p2p.channels, 16);
   ASSERT_EQ(far.p2p.per_peer, 2);
   expect(p2p_portions(far, 65536, true, false), 1, 32768,
-         false);  // under a step of 128 KiB: a quarter
-  expect(p2p_portions(far, 131072, true, false), 1, 65536, false);    // under eight: half
+         false);  // less than a step of 128 KiB: a quarter
+  expect(p2p_portions(far, 131072, true, false), 1, 65536, false);    // less than eight steps: half
   expect(p2p_portions(far, 262144, true, false), 2, 65536, false);    // more than a step each
-  expect(p2p_portions(far, 1 << 24, true, false), 2, 131072, false);  // no more than two
-  expect(p2p_portions(far, 32768, false, false), 1, 32768, true);     // LL up to 16 KiB a channel
+  expect(p2p_portions(far, 1 << 24, true, false), 2, 131072, false);  // at most two channels
+  expect(p2p_portions(far, 32768, false, false), 1, 32768, true);     // LL up to 16 KiB per channel
   expect(p2p_portions(far, 32769, false, false), 1, 131072, false);
-  // One node: 32 channels, all of them to a peer if it comes to that; 4 let all 8 ranks have their
-  // own.
+  // One node has 32 channels, and a single peer may get all of them. With 4 channels per peer, all
+  // 8 ranks have their own channels.
   const Communicator near = hopper(1, 8);
   ASSERT_EQ(near.p2p.channels, 32);
   ASSERT_EQ(near.p2p.per_peer, 32);
   expect(p2p_portions(near, 1, false, false), 1, 32768, true);
   expect(p2p_portions(near, 524288, false, false), 4, 32768, true);
   expect(p2p_portions(near, 1 << 20, false, false), 4, 524288, false);
-  expect(p2p_portions(near, 1 << 28, false, false), 16, 524288, false);  // 16 MiB each at most
-  // Itself: no LL.
+  expect(p2p_portions(near, 1 << 28, false, false), 16, 524288, false);  // at most 16 MiB each
+  // A message of a rank to itself does not use LL.
   expect(p2p_portions(near, 4096, false, true), 1, 524288, false);
 }
 
-// By hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5: parts are whole 64 KiB, and each
-// goes by its own size.
+// Computed by hand from calcP2pChunkSize and ncclProxyComputeP2p of 2.21.5. The size of a part is a
+// multiple of 64 KiB, and each part chooses its chunks and protocol by its own size.
 TEST(P2pPortions, OfPartsThatGoByTheirOwnSizeBefore2_22) {
   const Communicator far = hopper(2, 8, {2, 21, 5});
   ASSERT_EQ(far.p2p.per_peer, 2);
   const P2pPortions two = p2p_portions(far, 150'000, true, false);
   expect(two, 2, 65536,
-         false);  // 150000 B are more than a step: two of 75000, whole 64 KiB of which are 128
+         false);  // two parts of 75000 bytes, rounded up to a multiple of 64 KiB
   EXPECT_EQ(two.part, 131072);
   EXPECT_EQ(two.last_chunk, 32768);
   const P2pPortions one = p2p_portions(far, 16384, false, false);
   expect(one, 1, 32768, true);
   expect(p2p_portions(far, 16385, false, false), 1, 131072, false);
-  // One node: the first parts by Simple, what is left of 4 KiB by LL.
+  // On one node, the first parts use Simple, and the remaining 4 KiB use LL.
   const Communicator near = hopper(1, 8, {2, 21, 5});
   const P2pPortions rest = p2p_portions(near, 65536 * 3 + 4096, false, false);
   expect(rest, 4, 524288, false);
   EXPECT_EQ(rest.last_chunk, 32768);
 }
 
-// By hand from scheduleP2pTasksToPlan of 2.19.3: over the network two channels however many ranks
-// there are, and parts of whole 16 KiB; in one node ranks leave each other channels.
+// Computed by hand from scheduleP2pTasksToPlan of 2.19.3. Over the network, a peer has two channels
+// for any number of ranks, and the size of a part is a multiple of 16 KiB. In one node, the
+// channels are divided among the ranks.
 TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
   const Communicator far = hopper(16, 8, {2, 19, 3});
   ASSERT_EQ(far.p2p.per_peer, 2);
@@ -180,15 +182,17 @@ TEST(P2pPortions, DoNotGoByRanksOverTheNetworkBefore2_20) {
   const P2pPortions small = p2p_portions(far, 20'000, true, false);
   expect(small, 2, 32768, false);
   EXPECT_EQ(small.part, 16384);
-  // One node of 8 with 32 channels: four for each rank, and at most 16, four messages to a channel.
+  // One node of 8 GPUs has 32 channels, four per rank. A large message gets up to 16 channels, of
+  // which each then serves four messages.
   const Communicator near = hopper(1, 8, {2, 19, 3});
   ASSERT_EQ(near.p2p.per_peer, 32);
   EXPECT_EQ(p2p_portions(near, 1 << 20, false, false).parts, 4);
   EXPECT_EQ(p2p_portions(near, std::int64_t{1} << 30, false, false).parts, 16);
 }
 
-// By hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12 and the kernels: parts
-// are whole slots of 512 KiB, of 2.7 four of them, and chunks a quarter of one.
+// Computed by hand from ncclGroupEnd of 2.7.8, getP2pChunkSize of 2.8.4 and 2.12.12, and the
+// kernels. Parts are multiples of a slot of 512 KiB, or of four slots in 2.7. A chunk is a quarter
+// of a slot.
 TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   const auto sizes = [](Version version, std::int64_t bytes, bool far) {
     return p2p_portions(hopper(far ? 2 : 1, 8, version), bytes, far, false);
@@ -197,13 +201,13 @@ TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   expect(sizes({2, 7, 8}, 1 << 26, false), 32, 131072, false);
   expect(sizes({2, 7, 8}, (1 << 21) + 4, false), 2, 131072, false);
   EXPECT_EQ(sizes({2, 7, 8}, 1 << 26, false).part, 1 << 21);
-  // 32 channels for 8 ranks: four, and no more than 16, of up to 2 MiB.
+  // 32 channels for 8 ranks are four each. Larger messages get up to 16 channels of up to 2 MiB.
   expect(sizes({2, 8, 4}, 1 << 20, false), 2, 131072, false);
   expect(sizes({2, 8, 4}, 1 << 23, false), 4, 131072, false);
   expect(sizes({2, 8, 4}, 1 << 24, false), 8, 131072, false);
   expect(sizes({2, 8, 4}, 1 << 28, false), 16, 131072, false);
-  // One channel over the network; what is less than eight chunks goes in halves, less than one in
-  // quarters, since 2.9.
+  // Over the network, a message has one channel. Since 2.9, chunks have half their size if the
+  // message has less than eight chunks, and a quarter if it has less than one.
   ASSERT_EQ(hopper(2, 8, {2, 11, 4}).p2p.per_peer, 1);
   expect(sizes({2, 8, 4}, 65536, true), 1, 131072, false);
   expect(sizes({2, 9, 9}, 65536, true), 1, 32768, false);
@@ -212,8 +216,8 @@ TEST(P2pPortions, OfWholeSlotsBefore2_13) {
   ASSERT_EQ(hopper(2, 8, {2, 12, 12}).p2p.per_peer, 2);
 }
 
-// … and from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5, whose parts are whole eighths of
-// a chunk.
+// Computed by hand from scheduleP2pTasksToPlan of 2.13.4, 2.14.3 and 2.16.5. Parts are multiples of
+// an eighth of a chunk.
 TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
   expect(p2p_portions(hopper(1, 8, {2, 13, 4}), 16384, false, false), 1, 524288, false);
   expect(p2p_portions(hopper(1, 8, {2, 14, 3}), 16384, false, false), 1, 32768, true);
@@ -221,7 +225,7 @@ TEST(P2pPortions, OfEighthsOfAChunkSince2_13) {
   const P2pPortions far = p2p_portions(hopper(2, 8, {2, 13, 4}), 20'000, true, false);
   expect(far, 1, 32768, false);
   EXPECT_EQ(far.part, 32768);
-  // GPUs on PCIe: until 2.15 the whole slot.
+  // With GPUs on PCIe, a chunk was a whole slot up to release 2.15.
   System pcie = hopper_system(1, 4);
   pcie.inside = Inside::kPcie;
   EXPECT_EQ(p2p_portions(communicator(pcie, {2, 15, 5}), 1 << 20, false, false).chunk, 524288);
@@ -277,8 +281,8 @@ TEST(Sends, AreProved) {
 }
 
 TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
-  // 40 nodes of one GPU over 4 channels: ten rounds to a channel, of which eight go at once;
-  // of 2.28.9 those of an epoch of eight.
+  // 40 nodes of one GPU share 4 channels. A channel has ten rounds, of which eight run at the same
+  // time. In 2.28.9, these eight are those of one epoch.
   for (const Version version : {Version{2, 7, 8}, Version{2, 8, 4}, Version{2, 17, 1},
                                 Version{2, 21, 5}, Version{2, 27, 3}, kDefaultVersion}) {
     const Communicator comm = hopper(40, 1, version);
@@ -295,7 +299,8 @@ TEST(Sends, ManyRoundsToAChannelAreBatchesThatWait) {
   }
 }
 
-/// Elements by (sender, receiver) of all messages, those that are sent on again included.
+/// Returns the number of elements of all messages by (sender, receiver), including messages that
+/// are forwarded.
 std::map<std::pair<Rank, Rank>, std::int64_t> sent(const Schedule& schedule) {
   std::map<std::pair<Rank, Rank>, std::int64_t> elements;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
@@ -322,8 +327,9 @@ TEST(Sends, AllToAllGoesByTheReceiversRail) {
       if (from == to) continue;
       const auto found = bytes.find({from, to});
       const std::int64_t elements = found == bytes.end() ? 0 : found->second;
-      // Between nodes GPUs of one rail alone speak, for all of their node; inside everyone gives
-      // each also what is for that one's rail elsewhere.
+      // Between nodes, a GPU exchanges messages only with the GPUs of its rail, on behalf of all
+      // GPUs of its node. Inside a node, each GPU gives every other GPU its own block and the
+      // blocks for that GPU's rail on other nodes.
       if (from / gpus != to / gpus) {
         EXPECT_EQ(elements, from % gpus == to % gpus ? gpus * block : 0) << from << " to " << to;
       } else {
@@ -357,7 +363,8 @@ TEST(Sends, FourCardsOfEightGpusAreReachedByWayOfTheFirstBesideThem) {
   prove(comm, request(CollectiveKind::kAllToAll, 16 * 5));
   const std::int64_t block = 1000;
   const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, 16 * block));
-  // Out of a node: every card's GPU, for all eight, to both GPUs of the other node on its rail.
+  // Out of a node, the GPU beside each card sends for all eight GPUs, to the two GPUs of the other
+  // node on the card's rail.
   for (const auto& [way, elements] : sent(**schedule)) {
     if (way.first / 8 != way.second / 8) {
       EXPECT_EQ(way.first % 8, way.second % 8 / 2 * 2);
@@ -386,7 +393,7 @@ TEST(Sends, GatherScatterAndSendReceiveMoveEveryMessageOnce) {
 }
 
 TEST(Sends, ARealSizeHasNcclsChannels) {
-  // 1 GiB between 8 GPUs: 128 MiB to each, 8 channels of 16 MiB, 32 chunks of 512 KiB.
+  // 1 GiB between 8 GPUs is 128 MiB to each: 8 channels of 16 MiB, with 32 chunks of 512 KiB.
   const Communicator comm = hopper(1, 8);
   const auto schedule = lower(comm, request(CollectiveKind::kAllToAll, std::int64_t{1} << 28));
   ASSERT_TRUE(schedule);

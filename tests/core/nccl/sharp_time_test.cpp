@@ -1,5 +1,6 @@
-// The time of all-reduces, all-gathers and reduce-scatters that the network's switches reduce: laws
-// of what they carry, closed forms by hand, and published tables.
+// The times of all-reduces, all-gathers and reduce-scatters with in-network reduction. The
+// predicted times are compared with the bytes that links carry, with closed forms computed by hand,
+// and with published tables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST(SharpTime, OfSmallMessagesGrowsByALevelOfSwitchesAlone) {
     const auto us = [&](int nodes) {
       return predicted(reducing(nodes), algorithm, Function::kAllReduce, 8, p).us();
     };
-    EXPECT_DOUBLE_EQ(us(2), us(32)) << to_string(algorithm);  // all below one switch
+    EXPECT_DOUBLE_EQ(us(2), us(32)) << to_string(algorithm);  // all GPUs are below one switch
     EXPECT_NEAR(us(33) - us(32), p.of(SharpFigure::kLevel), 1e-3);
     EXPECT_NEAR(us(1025) - us(32), 2 * p.of(SharpFigure::kLevel), 1e-3);
   }
@@ -94,16 +95,16 @@ TEST(SharpTime, IsNeverLessThanWhatTheCardsCarry) {
             << to_string(algorithm) << bytes;
         EXPECT_DOUBLE_EQ(made.cards.bytes, moved);
         EXPECT_GE(std::min({made.launch, made.hops, made.fill, made.transfer}), 0);
-        EXPECT_GE(made.us(), before * 0.9);  // chunks shrink at some sizes
+        EXPECT_GE(made.us(), before * 0.9);  // chunks are smaller at some sizes
         before = made.us();
       }
     }
   }
 }
 
-// With links that are free the cards alone are left: S / (8 · 50 · share). With cards that are free
-// CollNetDirect's NVLinks carry 2 · 7/8 S of 8 heads, CollNetChain's 2 S, and NVLS' multicast (1 +
-// 1/8) S.
+// With infinitely fast links inside nodes, only the cards limit the time: S / (8 · 50 · share).
+// With infinitely fast cards, CollNetDirect's NVLinks carry 2 · 7/8 S with 8 heads, CollNetChain's
+// carry 2 S, and NVLS' multicast carries (1 + 1/8) S.
 TEST(SharpTime, OfLongMessagesIsTheNarrowestWay) {
   const double bytes = static_cast<double>(std::int64_t{1} << 36);
   const Parameters p = shipped_parameters();
@@ -134,7 +135,7 @@ TEST(SharpTime, FiguresArePublishedNotFitted) {
     if (!one.name.starts_with("sharp.")) continue;
     ++found;
     EXPECT_THAT(one.how, testing::StartsWith("published: ")) << one.name;
-    EXPECT_EQ(one.kind, one.name);  // a fit that has no row of it leaves it as it is
+    EXPECT_EQ(one.kind, one.name);  // a fit without matching rows leaves the value unchanged
   }
   EXPECT_EQ(found, static_cast<int>(kSharpFigures));
 }
@@ -145,7 +146,7 @@ std::string reference(const std::string& name) {
   return test::source_folder() + "/tests/reference/nccl/" + name;
 }
 
-/// Measured times over predicted ones, by bytes.
+/// Returns the ratios of measured to predicted times, by bytes.
 std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, const System& s,
                                                     const Communicator& comm,
                                                     const Settings& settings) {
@@ -163,8 +164,8 @@ std::vector<std::pair<std::int64_t, double>> ratios(const std::string& log, cons
   return made;
 }
 
-// None of the tables taught the model: figures of SHARP are others' (above), those of GPUs from
-// tables without.
+// The model was fitted to none of these tables. SHARP's parameters are published (see above), and
+// the GPUs' parameters come from tables without SHARP.
 TEST(SharpTime, LiesNearAPublishedTableOfH100) {
   const System s = reducing(12);
   const Version version{2, 18, 1};
@@ -197,13 +198,14 @@ TEST(SharpTime, LiesNearAPublishedTableOfA100) {
   for (const auto& [bytes, ratio] : made) EXPECT_NEAR(ratio, 1, 0.1) << bytes;
 }
 
-// On the same machines, half a year before: what the model says is what became of it.
+// The same machines half a year earlier, with times that are up to twice as long. The model
+// predicts the later times.
 TEST(SharpTime, IsWhatAnOlderTableWasNotYet) {
   const FourCards a100 = a100_with_four_cards({2, 12, 12});
   const auto made = ratios("sharp-a100-2022.log", a100.system, a100.comm, on());
   EXPECT_EQ(made.size(), 31U);
   for (const auto& [bytes, ratio] : made) {
-    // The smallest take the launch alone, which was the same then.
+    // The smallest sizes take only the launch, which was equally fast then.
     EXPECT_GE(ratio, bytes <= 1024 ? 0.95 : 1) << bytes;
     EXPECT_LE(ratio, bytes <= 1024 || bytes >= 1 << 28 ? 1.25 : 2) << bytes;
   }

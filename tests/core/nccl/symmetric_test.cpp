@@ -1,5 +1,5 @@
-// Symmetric kernels and copy engines: what NCCL takes between windows of symmetric memory, against
-// its own code, and what is said of their times.
+// NCCL's symmetric kernels and copy engines. The choice for buffers in windows of symmetric memory
+// is compared with NCCL's code, and the predicted times with NCCL's estimates.
 
 #include "core/nccl/tuning/symmetric.h"
 
@@ -92,7 +92,7 @@ TEST(SymmetricKernels, ServeOneNodeFrom227OnWithWindowsEnabled) {
   one.symmetric_blocks = 7;
   EXPECT_EQ(kernel(1, {2, 28, 9}, one), "AllReduce_RSxLD_AGxST");
   EXPECT_EQ(choice_of(test::hopper(1, 8), one, operation).channels, 7);
-  // Broadcasts and averages have none.
+  // There are no symmetric kernels for broadcasts and averages.
   EXPECT_EQ(choice_of(test::hopper(1, 8), symmetric(), {Function::kBroadcast, 1 << 20}).symmetric,
             "");
   EXPECT_EQ(choice_of(test::hopper(1, 8), symmetric(),
@@ -112,7 +112,7 @@ TEST(SymmetricKernels, GiveWayToCopyEnginesForAllGathersWithPolicyZero) {
   EXPECT_EQ(choice_of(test::hopper(1, 8), zero, reduce).symmetric, "AllReduce_RSxLDMC_AGxSTMC");
 }
 
-/// NCCL's estimate beside the launch, but never less than NVLink needs.
+/// The predicted time is NCCL's estimate plus the launch, but at least the time that NVLink needs.
 TEST(SymmetricKernels, TakeNcclsEstimate) {
   const System system = test::hopper_system(1, 8);
   const Communicator comm = test::hopper(1, 8);

@@ -1,3 +1,7 @@
+// Predicted times of NCCL's collectives on machines: they must not be shorter than links and cards
+// allow, must grow with the bytes, and must match closed forms and published measurements. The
+// tests also check how the file of parameters is read.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,11 +55,11 @@ constexpr OnMachines kSetups[] = {
     {"dgx-a100", 32}, {"hgx-h100", 1},    {"hgx-h100", 2},  {"hgx-h100", 16},       {"dgx-b200", 1},
     {"dgx-b200", 4},  {"gb200-nvl72", 1}, {"pcie-l40s", 1}, {"ec2-p4d-24xlarge", 8}};
 
-/// Least bytes that some GPU has to send for a collective of `bytes`: all but NVLS, where the
-/// switch adds.
+/// Returns the minimum number of bytes that some GPU has to send for a collective of `bytes`, for
+/// all algorithms but NVLS, where the switch adds.
 double min_sent(Function function, double bytes, int ranks) {
   switch (function) {
-    case Function::kAllReduce: return bytes;  // NVLS: every GPU sends its buffer once
+    case Function::kAllReduce: return bytes;  // with NVLS, every GPU sends its buffer once
     case Function::kAllGather:
     case Function::kReduceScatter: return bytes / ranks;
     default: return bytes / ranks;
@@ -80,7 +84,7 @@ TEST(NcclTime, IsNeverLessThanTheLinksTakeByTheirDataSheet) {
             min_sent(function, static_cast<double>(bytes), comm.ranks) / out_of_gpu / 1e3;
         EXPECT_GE(us, least) << setup.machine << setup.nodes << to_string(function) << bytes;
         if (s.nodes == 1 || function != Function::kAllReduce) continue;
-        // What a node has of the sum has to leave it.
+        // Each node's share of the sum has to leave the node.
         EXPECT_GE(us, static_cast<double>(bytes) / (s.nics * s.nic_gb_per_s) / 1e3)
             << setup.machine << setup.nodes;
       }
@@ -100,7 +104,7 @@ TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
         const Choice choice{one.algorithm, one.protocol, comm.channels, 512, 0};
         const Prediction made = predict(s, comm, {Function::kAllReduce, bytes}, choice, parameters);
         EXPECT_GE(std::min({made.launch, made.hops, made.fill, made.transfer}), 0);
-        // Chunks shrink at some sizes, which may save a little.
+        // Chunks are smaller at some sizes, which may reduce the time a little.
         EXPECT_GE(made.us(), before * 0.9)
             << setup.machine << to_string(one.algorithm) << to_string(one.protocol) << bytes;
         before = made.us();
@@ -110,8 +114,8 @@ TEST(NcclTime, GrowsWithTheBytesOfOneAndTheSameChoice) {
 }
 
 TEST(NcclTime, OfLargeRingsIsWhatTheNarrowestCarries) {
-  // Two nodes of A100, rings: 2(n-1)/n of the buffer leave every node once; nothing else counts at
-  // 64 GiB.
+  // On two nodes of A100, a ring sends 2(n-1)/n of the buffer out of every node. At 64 GiB all
+  // other costs are negligible.
   const Parameters parameters = shipped();
   const System s = machine("dgx-a100", 2);
   const Communicator comm = communicator(s);
@@ -157,7 +161,7 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
               4 * fill("NCCL_LL_BUFFSIZE", "131072", Protocol::kLl), 1e-6);
 }
 
-/// The shipped figures with one of them changed.
+/// Returns the shipped parameters with one of them changed.
 Parameters with(const std::string& name, double value) {
   Parameters changed = shipped();
   const auto found = std::find_if(changed.all().begin(), changed.all().end(),
@@ -168,8 +172,8 @@ Parameters with(const std::string& name, double value) {
 }
 
 TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
-  // Of n steps that a ring takes for a piece, the links wait in one: (n-1)/n of an all-gather's
-  // buffer by them, 1/n by the GPU itself.
+  // The ring takes n steps for a piece. The links carry (n-1)/n of an all-gather's buffer, and the
+  // GPU copies its own 1/n.
   const Parameters parameters = shipped();
   const double links = 12 * 25 * parameters.of(GpuGeneration::kAmpere, GpuFigure::kNvlinkShare);
   const double copy = parameters.of(GpuGeneration::kAmpere, GpuFigure::kCopy);
@@ -184,8 +188,8 @@ TEST(NcclTime, OfLargeRingsInANodeIsWhatLinksCarryAndWhatIsCopiedInBetween) {
 }
 
 TEST(NcclTime, OfPartsOfACubeMeshIsWhatTheLinksOfTheirRingsCarry) {
-  // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five are
-  // joined by way of a sixth GPU's links, and lose by it.
+  // SOURCE: bus bandwidth of 256 MiB on the first GPUs of eight V100, VIA-Research/vTrain. Five
+  // GPUs are connected only through the links of a sixth GPU, which makes their ring slower.
   constexpr std::pair<int, double> kMeasured[] = {{2, 22.5}, {3, 45.1}, {4, 85.3},
                                                   {6, 45.6}, {7, 87.0}, {8, 133.6}};
   const Parameters parameters = shipped();
@@ -256,7 +260,7 @@ TEST(NcclTime, LongMessagesFirstAskWhereTheyGo) {
                    with("verbs.rendezvous", rendezvous))
         .hops;
   };
-  // LL sends twice its payload; of a tree of 8 nodes six hops go between nodes.
+  // LL sends twice its payload. A tree of 8 nodes has six hops between nodes.
   EXPECT_EQ(hops(8192, 50), hops(8192, 1));
   EXPECT_NEAR(hops(8200, 50) - hops(8200, 1), 6 * 49, 1e-9);
 }
@@ -273,8 +277,9 @@ System polaris(int nodes, Matching matching) {
 }
 
 TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
-  // A gathering ring of 8 nodes of 4 sends 31 messages over each link between nodes; on 2 nodes 7.
-  // Polaris took 40 and 190 us more (fi_cxi's software match mode).
+  // The ring all-gather of 8 nodes with 4 GPUs sends 31 messages over each link between nodes; that
+  // of 2 nodes sends 7. On Polaris, 8 nodes took 190 us more and 2 nodes 40 us more (fi_cxi's
+  // software match mode).
   const auto us = [](int nodes, Matching matching, double each) {
     const System s = polaris(nodes, matching);
     return predict(s, communicator(s), {Function::kAllGather, 1024},
@@ -285,7 +290,7 @@ TEST(NcclTime, ACpuThatMatchesMessagesTakesTheSameForEachOfThem) {
   EXPECT_NEAR(us(2, Matching::kByCpu, 1000).us() / 7e3, 1, 0.05);
   EXPECT_STREQ(us(8, Matching::kByCpu, 1000).narrowest, "messages that a CPU handles");
   EXPECT_EQ(us(8, Matching::kByCard, 1000).us(), us(8, Matching::kByCard, 1).us());
-  // Cards run out of room for what they match.
+  // Cards have limited memory for matching messages.
   EXPECT_GT(us(128, Matching::kByCard, 1000).us(), 2 * us(128, Matching::kByCard, 1).us());
 }
 
@@ -398,8 +403,8 @@ TEST(NcclParameters, OfTheShippedFileSurviveBeingWrittenAndRead) {
   EXPECT_EQ(Parameters::initial().all().size(), parameters.all().size());
 }
 
-/// What is wrong with the shipped figures where `from` is `to`: with the line of `from`, or the
-/// file's.
+/// Returns the problems of the shipped parameter file after `from` is replaced by `to`. Each has
+/// the line of `from`, or no line if it concerns the whole file.
 std::vector<std::string> broken(const std::string& from, const std::string& to) {
   std::string text = Parameters::initial().to_csv();
   const auto at = text.find(from);

@@ -1,4 +1,4 @@
-// NCCL's topology files: what is read, and how what is wrong is told.
+// NCCL's topology files: their content, and the errors that are reported for invalid files.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST(TopologyFile, TellsOfASpeedThatNcclDoesNotKnow) {
 }
 
 TEST(TopologyFile, TellsOfABridgeWhoseOtherEndIsNotThere) {
-  // As a guest with one GPU of each bridged pair has it.
+  // A virtual machine has such a file if it gets only one GPU of each bridged pair.
   std::string text = replaced(kSmall, "target=\"fffffff:ffff:ff\" count=\"18\" tclass=\"0x068000\"",
                               "target=\"0000:11:00.0\" count=\"12\" tclass=\"0x030200\"");
   const Topology t = test::topology_of(text);

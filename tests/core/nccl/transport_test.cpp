@@ -1,5 +1,5 @@
-// What carries messages between machines: files state it, NCCL's times follow it, and no prose is
-// asked.
+// The transport between machines. The files of links state it, NCCL's times depend on it, and it is
+// never guessed from descriptive text.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// What every shipped kind of link is.
+/// Returns the transport of every shipped kind of link.
 const std::map<std::string, Transport>& shipped_links() {
   static const std::map<std::string, Transport> kLinks{{"edr", Transport::kInfiniband},
                                                        {"hdr", Transport::kInfiniband},
@@ -50,14 +50,14 @@ const std::map<std::string, Transport>& shipped_links() {
 }
 
 struct Case {
-  std::string network;  ///< what the network says besides its kind
-  std::string nccl;     ///< what strategy.nccl says
+  std::string network;  ///< fields of the network besides its kind
+  std::string nccl;     ///< fields of strategy.nccl
   std::string machine = "hgx-h100";
   int nodes = 12;
   std::string own_machine = {};  ///< described in the scenario
 };
 
-/// An all-reduce of 1 GiB by NCCL.
+/// Returns a scenario with an all-reduce of 1 GiB by NCCL.
 Expected<Scenario> scenario(const Case& setup) {
   return read_scenario(
       fmt::format("cluster {{ workers {{ machine: \"{}\" count: {} }} network {{ kind: ONE_SWITCH "
@@ -69,7 +69,7 @@ Expected<Scenario> scenario(const Case& setup) {
       "s", test::shipped_library());
 }
 
-/// How long NCCL takes for it; 0 if that is not known.
+/// Returns the time of NCCL's all-reduce in µs, or 0 if it is unknown.
 double us(const Case& setup) {
   const auto read = scenario(setup);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
@@ -167,7 +167,7 @@ TEST(TransportOfFiles, AContainerForEveryGpuAndAnOverlayMakeNcclSlower) {
 }
 
 TEST(TransportOfFiles, OfOneGibibyteOverTwelveHgxH100ByRoceIsNotThatOfSockets) {
-  // Eight ports of 12.25 GB/s each way carry 2 · 95/96 GiB of a node in 21.7 ms.
+  // Eight ports of 12.25 GB/s per direction carry the 2 · 95/96 GiB of a node in 21.7 ms.
   const double roce = us({"link: \"roce-100\"", ""});
   EXPECT_NEAR(roce / 1e3, 23.2, 0.1);
   EXPECT_EQ(roce, us({"link: \"roce-100\"", "network: \"roce\""}));

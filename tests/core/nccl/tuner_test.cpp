@@ -1,5 +1,5 @@
-// Tuner plugins in NCCL's choice: the region tables of aws-ofi-nccl against its own code, and
-// tables of files against lines that are looked up by hand.
+// Tuner plugins in NCCL's choice. The region tables of aws-ofi-nccl are compared with the plugin's
+// own code, and tables from files with lines that are looked up by hand.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Everything can be taken.
+/// Returns candidates for which every algorithm and protocol is possible.
 std::vector<Candidate> everything() {
   std::vector<Candidate> all;
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
@@ -53,7 +53,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& file) {
   return rows;
 }
 
-/// Its own code has written what is expected.
+/// The expected choices were written by the plugin's own code.
 TEST(AwsTuner, PicksAsItsOwnCodeDoes) {
   std::map<std::string, std::unique_ptr<AwsTuner>> tuners;
   int picked = 0;
@@ -74,7 +74,7 @@ TEST(AwsTuner, PicksAsItsOwnCodeDoes) {
   EXPECT_GT(picked, 1000);
 }
 
-/// Where a region's algorithm cannot be taken, the next region that holds the call decides.
+/// If the algorithm of a region is not possible, the next region that contains the call decides.
 TEST(AwsTuner, PassesOverWhatNcclCannotTake) {
   const AwsTuner tuner("p5en.48xlarge");
   const Communicator comm = of_size(4, 1);
@@ -97,7 +97,8 @@ TEST(AwsTuner, SaysWhereItDecidesNothing) {
   EXPECT_FALSE(tuner.pick(of_size(2, 8), {Function::kAllReduce, 1024}, everything(), false).cell);
 }
 
-/// A region of two corners is a line; on it is inside. Straight on logarithmic axes.
+/// A region whose polygon has only two corners is a line, and points on the line are inside. Lines
+/// are straight on logarithmic axes.
 TEST(Regions, HoldTheirEdges) {
   const Region line{Algorithm::kRing, Protocol::kLl, {{1000, 16}, {4000, 16}, {1000, 16}}};
   EXPECT_TRUE(holds(line, 1000, 16) && holds(line, 2000, 16) && holds(line, 4000, 16));
@@ -108,7 +109,7 @@ TEST(Regions, HoldTheirEdges) {
   EXPECT_TRUE(holds(triangle, 32000, 256));
 }
 
-/// A communicator of Hopper nodes whose NCCL has this tuner.
+/// A communicator of Hopper nodes whose NCCL uses this tuner.
 struct Tuned {
   Communicator comm;
   Model model;
@@ -128,7 +129,8 @@ struct Tuned {
 
 TEST(TunedChoice, IsOfTheRegionTables) {
   const Tuned own(8, nullptr), aws(8, std::make_shared<AwsTuner>("p5.48xlarge"));
-  // 64 ranks, 1 MiB: Tree with LL128; 4 GiB: a Ring with Simple, says the table of P5.
+  // The table for P5 says: 64 ranks and 1 MiB use Tree with LL128, 64 ranks and 4 GiB use Ring with
+  // Simple.
   const Choice small = aws(Function::kAllReduce, 1 << 20),
                large = aws(Function::kAllReduce, std::int64_t{4} << 30);
   EXPECT_EQ(small.algorithm, Algorithm::kTree);
@@ -168,15 +170,16 @@ TEST(TunedChoice, IsOfATable) {
   EXPECT_EQ(one.algorithm, Algorithm::kRing);
   EXPECT_EQ(one.protocol, Protocol::kLl);
   EXPECT_EQ(one.channels, 3);
-  // Not registered: the second line does not match.
+  // The buffers are not registered, so the second line does not match.
   EXPECT_FALSE(tuned(Function::kAllReduce, 2001).tuned);
   Settings registered;
   registered.buffers = Buffers::kRegistered;
   const Tuned with_buffers(2, tuner, kDefaultVersion, registered);
   EXPECT_EQ(with_buffers(Function::kAllReduce, 2001).algorithm, Algorithm::kTree);
-  // 2.23 does not tell a tuner what is registered.
+  // NCCL 2.23 does not report registered buffers to a tuner.
   EXPECT_FALSE(Tuned(2, tuner, {2, 23, 4}, registered)(Function::kAllReduce, 2001).tuned);
-  // An all-gather has no NVLSTree, so the next line counts, and channels end where they are.
+  // NVLSTree does not support all-gathers, so the next line applies. The table's 63 channels are
+  // limited to those of the communicator.
   EXPECT_FALSE(tuned(Function::kAllGather, 4096).tuned);
   const Choice group = tuned(Function::kAllGather, 4096, 4);
   EXPECT_EQ(group.protocol, Protocol::kLl128);
@@ -184,18 +187,18 @@ TEST(TunedChoice, IsOfATable) {
   EXPECT_EQ(tuned(Function::kReduce, 4096).channels, own(Function::kReduce, 4096).channels);
 }
 
-/// NVIDIA's example gives one channel to whatever has no line.
+/// NVIDIA's example gives a call one channel if no line matches.
 TEST(TunedChoice, OfTheExampleTunerHasOneChannelWithoutALine) {
   const Tuned tuned(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n")), own(2, nullptr);
   EXPECT_GT(own(Function::kAllGather, 1 << 28).channels, 1);
   EXPECT_EQ(tuned(Function::kAllGather, 1 << 28).channels, 1);
   EXPECT_EQ(tuned(Function::kAllReduce, 50).channels, 1) << "-1 is one, too";
-  // Before 2.24 NCCL does not find it.
+  // Before 2.24, NCCL does not find the symbol of the example.
   const Tuned old(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n"), {2, 22, 3});
   EXPECT_GT(old(Function::kAllGather, 1 << 28).channels, 1);
 }
 
-/// From 2.28 on it also rewrites figures of NCCL's model, for all sizes.
+/// Since 2.28, the example also changes parameters of NCCL's model, for all sizes.
 TEST(TunedChoice, OfTheExampleTunerMovesNvlsBetweenNodes) {
   Settings settings;
   settings.collnet = true;
@@ -215,7 +218,8 @@ TEST(TunedChoice, OfTheExampleTunerMovesNvlsBetweenNodes) {
   }
 }
 
-/// In 2.21 a tuner would be above NCCL_ALGO; the plugins then say nothing.
+/// In 2.21, a tuner's choice would override NCCL_ALGO. So the plugins make no choice if the user
+/// has set a preference.
 TEST(TunedChoice, LeavesUsersPreferencesAloneIn221) {
   const auto tuner = table_of(std::string(kOurs) + "allreduce,0,9999,ring,ll,2,-1,-1\n");
   const auto settings = read_settings({{"NCCL_PROTO", "Simple,LL"}}, {2, 21, 5});
@@ -225,7 +229,8 @@ TEST(TunedChoice, LeavesUsersPreferencesAloneIn221) {
   EXPECT_TRUE(Tuned(2, tuner, {2, 21, 5})(Function::kAllReduce, 4096).tuned);
 }
 
-/// Ranges of sizes begin where a table's lines and regions' edges do, however narrow they are.
+/// The ranges of the choice change where the lines of a table and the edges of regions start,
+/// however narrow these are.
 TEST(TunedChoice, ChangesWhereTheTunerSays) {
   const auto table = table_of(std::string(kOurs) +
                               "allreduce,1000003,1000005,ring,ll,3,-1,-1\n"

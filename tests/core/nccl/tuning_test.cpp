@@ -1,3 +1,7 @@
+// NCCL's cost model and choice. Graphs, bandwidths, latencies and choices are compared with golden
+// cases from NCCL 2.28.9, and further tests cover channels, variables of the user, and groups of
+// operations.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +31,7 @@ std::string name(Algorithm algorithm, Protocol protocol) {
   return std::string(to_string(algorithm)) + "/" + std::string(to_string(protocol));
 }
 
-/// Single precision, printed with nine digits.
+/// Compares single-precision numbers that were printed with nine digits.
 void expect_same(double ours, double theirs, const std::string& what) {
   EXPECT_NEAR(ours, theirs, 3e-7 * std::abs(theirs)) << what;
 }
@@ -139,8 +143,8 @@ TEST(NcclChannels, AreNoMoreAndNoLessThanTheUserSays) {
   EXPECT_EQ(comm.nvls_channels, 0);
 }
 
-/// The table of an example: candidates' latency, bandwidth and time, by hand from the published
-/// formulas.
+/// Expects these latencies, bandwidths and times of the candidates, which were computed by hand
+/// from the published formulas.
 void expect_candidates(const Communicator& comm, const Operation& operation,
                        const std::map<std::string, std::array<double, 3>>& expected) {
   std::size_t had = 0;
@@ -189,7 +193,7 @@ TEST(NcclTuning, SumsOf8BitFloatsOverManyRanksAvoidRings) {
       EXPECT_GT(candidate.time_us, 1e5);
     }
   }
-  // No NVLS for 8 bits either: what remains are trees.
+  // NVLS does not support 8-bit types either, so only trees remain.
   EXPECT_EQ(choice(comm, operation).algorithm, Algorithm::kTree);
 }
 
@@ -253,9 +257,9 @@ TEST(NcclSettings, ThreadsAreNoMoreThanAskedFor) {
   EXPECT_EQ(choice(comm, large).threads, 544);
   EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "256"}})).threads, 288);
   EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "100"}})).threads,
-            544);  // no multiple of 32
+            544);  // not a multiple of 32
   EXPECT_EQ(choice(comm, large, settings_of({{"NCCL_NTHREADS", "32"}})).threads,
-            96);  // 64 at least
+            96);  // at least 64
 }
 
 TEST(NcclSettings, MistakesAreNamed) {
@@ -271,7 +275,7 @@ TEST(NcclSettings, MistakesAreNamed) {
   EXPECT_THAT(refusal({{"NCCL_THREAD_THRESHOLDS", "1 2 3 4 5 6 7"}}),
               ElementsAre("syntax NCCL_THREAD_THRESHOLDS"));
   EXPECT_THAT(refusal({{"NCCL_DEBUG", "INFO"}}), ElementsAre("unknown-name NCCL_DEBUG"));
-  // Before 2.24 nobody minded.
+  // Before 2.24, NCCL ignored such a mistake.
   EXPECT_THAT(refusal({{"NCCL_ALGO", "rnig,ring"}}, {2, 21, 5}), testing::IsEmpty());
 }
 
@@ -326,7 +330,7 @@ TEST(NcclGroups, WhatIsFourTimesAsLargeOrOfAnotherKindGoesByItself) {
                                    {Function::kAllGather, 1 << 9, ElementType::kFloat32}};
   std::vector<std::vector<std::size_t>> parts;
   for (const Aggregate& one : aggregate(group, h100())) parts.push_back(one.tasks);
-  // All-gathers only move bytes, so their types do not part them.
+  // All-gathers only move bytes, so calls with different types can share a group.
   EXPECT_THAT(parts, testing::UnorderedElementsAre(
                          std::vector<std::size_t>{1, 2}, std::vector<std::size_t>{0},
                          std::vector<std::size_t>{3}, std::vector<std::size_t>{4, 5}));

@@ -16,7 +16,7 @@ namespace {
 using test::communicator_of;
 using test::nccl_case;
 
-/// Machines of the golden cases by their data sheets.
+/// Returns a machine of the golden cases, according to its data sheet.
 System machine(const std::string& name, int nodes, int gpus) {
   System s;
   s.nodes = nodes;

@@ -1,4 +1,5 @@
-// The cost models of 25 releases, against what those releases' own code answers.
+// Compares the cost models of 25 releases with results of the code of these releases
+// (tests/reference/nccl), for collectives with and without in-network reduction.
 
 #include <gtest/gtest.h>
 
@@ -17,11 +18,11 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Latency, bandwidth, and times of four sizes.
+/// The latency, the bandwidth, and the times of four sizes.
 using Figures = std::array<double, 6>;
 constexpr std::array<std::int64_t, 4> kSizes = {8, 4096, 1 << 20, 1 << 28};
 
-/// By function, algorithm and protocol.
+/// Figures by function, algorithm and protocol.
 using Answers = std::map<std::tuple<std::string, std::string, std::string>, Figures>;
 
 std::map<std::pair<std::string, std::string>, Answers> of_nccl(const std::string& file) {
@@ -62,7 +63,7 @@ Answers ours(const Communicator& comm, const Settings& settings = {}) {
   return answers;
 }
 
-/// How many figures were compared.
+/// Compares the figures, and returns how many there were.
 int expect_same(const Answers& ours, const Answers::key_type& cell, const Figures& theirs,
                 const std::string& where) {
   const auto& [function, algorithm, protocol] = cell;
@@ -95,7 +96,7 @@ TEST(NcclVersions, LatenciesBandwidthsAndTimesAreThoseOfEveryRelease) {
   EXPECT_GT(compared, 35'000);
 }
 
-// --- networks that reduce ---
+// --- in-network reduction ---
 
 Graph graph(Pattern pattern, int channels, float bw_intra, float bw_inter) {
   Graph made;
@@ -108,7 +109,7 @@ Graph graph(Pattern pattern, int channels, float bw_intra, float bw_inter) {
   return made;
 }
 
-/// The machines of collnet-by-version.csv.
+/// Returns the communicator of a machine of collnet-by-version.csv.
 Communicator reducing(const std::string& name) {
   Communicator comm;
   const auto set = [&](int nodes, int gpus, int compute_capability, bool nvswitch, int channels,
@@ -165,8 +166,8 @@ Communicator reducing(const std::string& name) {
   return comm;
 }
 
-/// What its cost model has, but a release keeps from being chosen: NVLS of blocks between nodes
-/// until 2.27 (src/enqueue.cc), NVLS between nodes in 2.17.
+/// Returns true if the cost model has an estimate, but the release never chooses it: NVLS other
+/// than all-reduces between nodes until 2.27 (src/enqueue.cc), and NVLS between nodes in 2.17.
 bool kept_out(const Version& version, const std::string& function, const std::string& algorithm) {
   if (algorithm != "NVLS") return false;
   return version < Version{2, 18, 0} || (function != "AllReduce" && version < Version{2, 27, 3});

@@ -1,4 +1,4 @@
-// Buckets of PyTorch DDP, DeepSpeed, Megatron and BytePS.
+// The gradient buckets of PyTorch DDP, DeepSpeed, Megatron and BytePS.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ TEST(DdpBuckets, TheFirstHasACapOfItsOwn) {
   EXPECT_EQ(ddp({10, 10, 10, 10, 10}, 1, 80), (Buckets{{0}, {1, 2}, {3, 4}}));
 }
 
-// What torch._C._compute_bucket_assignment_by_size answers for these six parameters of a stack of
-// linear layers, with limits of 1 MiB each (PyTorch 2.2.2).
+// The result of torch._C._compute_bucket_assignment_by_size (PyTorch 2.2.2) for the six parameters
+// of a stack of linear layers, with limits of 1 MiB.
 TEST(DdpBuckets, AreThoseOfPyTorch) {
   EXPECT_EQ(ddp({262144, 512, 262144, 512, 262144, 512}, 1 << 20, 1 << 20),
             (Buckets{{0}, {1, 2}, {3, 4}, {5}}));

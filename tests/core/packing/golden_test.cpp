@@ -1,5 +1,5 @@
-// Every packing case collected from TensorFlow's sources and tests, each with its own source
-// (tests/reference/tensorflow).
+// Runs the packing cases that were collected from TensorFlow's sources and tests. Each case names
+// its source (tests/reference/tensorflow).
 
 #include <gtest/gtest.h>
 
@@ -115,7 +115,7 @@ TEST(TensorFlowPacking, ExtractRanges) {
   }
 }
 
-/// A range is packed into the sum of its elements, in order.
+/// The size of a packed range is the sum of its elements, in order.
 TEST(TensorFlowPacking, PackRange) {
   for (const Data& c : golden_cases("pack_range")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -132,8 +132,8 @@ TEST(TensorFlowPacking, PackRange) {
   }
 }
 
-/// Unpacking puts every gradient back where it came from: what is packed plus what is not is
-/// everything, once.
+/// Unpacking returns every gradient to its place. Together, the packed and the unpacked gradients
+/// are all gradients, each exactly once.
 TEST(TensorFlowPacking, UnpackSmallTensors) {
   for (const Data& c : golden_cases("unpack_small_tensors")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -199,7 +199,8 @@ TEST(TensorFlowPacking, RaggedSplit) {
   }
 }
 
-/// After the halving hops every element is owned by the rank with its bits reversed.
+/// After the halving hops, every block of elements is owned by the rank whose number is the block's
+/// with reversed bits.
 TEST(TensorFlowPacking, HalvingDoublingOwnership) {
   for (const Data& c : golden_cases("rechd.ownership")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -223,16 +224,16 @@ TEST(TensorFlowPacking, HalvingDoublingNeedsAPowerOfTwo) {
   }
 }
 
-/// Which rank sends to which in each of the rotated rings. The collective orders replicas worker by
-/// worker with the machine's own order inside, so cases with another order inside ("gpu_perm") are
-/// compared through the ring itself.
+/// Compares the neighbours of each rank in each of the rotated rings. The collective orders
+/// replicas worker by worker, in the machine's order. Cases with another order inside a worker
+/// ("gpu_perm") are therefore compared with the ring itself.
 TEST(TensorFlowPacking, RotatedRings) {
   for (const Data& c : golden_cases("xring.ring_permutations")) {
     SCOPED_TRACE(test::golden_name(c));
     const std::vector<std::int32_t> order = c["input"]["gpu_perm"].ints();
     const auto workers = static_cast<int>(c["input"]["num_workers"].number());
     const auto rings = static_cast<std::int32_t>(c["input"]["num_subchunks"].number());
-    if (order.empty()) continue;  // no devices: nothing to ring
+    if (order.empty()) continue;  // there are no devices, so there is no ring
     const auto per_worker = static_cast<std::int32_t>(order.size());
     RingOptions options;
     options.lanes.clear();

@@ -1,4 +1,5 @@
-// Each kind of mistake between ranks, by programs that make it.
+// The plan checker finds mistakes between ranks, such as different orders on a communicator. For
+// each kind of mistake, a test checks programs that make it.
 
 #include "core/plan/check_collectives.h"
 
@@ -17,8 +18,8 @@ using testing::Field;
 using testing::IsEmpty;
 using Code = PlanProblemCode;
 
-/// A collective: its index is its number. Those below 100 are on communicator 0, which does one at
-/// a time; the others on 1.
+/// Returns the task of collective `number`. Collectives below 100 are on communicator 0, which
+/// executes one at a time. The others are on communicator 1.
 Task collective(std::int32_t number, std::int32_t every_steps = 1) {
   Task task;
   task.kind = Task::Kind::kCommunicate;
@@ -32,7 +33,7 @@ Task computation() {
   return task;
 }
 
-/// Tasks one after the other, and the end.
+/// Returns a program with these tasks in sequence, and an end.
 Program chain(const std::vector<Task>& tasks) {
   ProgramBuilder builder;
   for (const Task& task : tasks) {
@@ -132,7 +133,7 @@ TEST(CheckCollectives, FindsARankThatWaitsInStepsThatAnotherSkips) {
 }
 
 TEST(CheckCollectives, FindsAnotherOrderOnACommunicator) {
-  // No collective waits for another: only the communicator is blocked.
+  // No collective waits for another, but both are on one communicator.
   const auto launched = [](std::int32_t first, std::int32_t second) {
     ProgramBuilder b;
     const TaskId before = b.add(computation()), one = b.add(collective(first)),
@@ -159,7 +160,7 @@ TEST(CheckCollectives, FindsACircleThroughTwoCommunicators) {
 }
 
 TEST(CheckCollectives, FindsACircleOfThreeRanks) {
-  // Each rank takes part in two of three collectives, one after the other.
+  // Each rank takes part in two of three collectives, in sequence.
   const Program a = chain({collective(0), collective(1)}),
                 b = chain({collective(1), collective(2)}),
                 c = chain({collective(2), collective(0)}),
@@ -182,8 +183,8 @@ struct Branch {
   std::int32_t number;
 };
 
-/// Collectives 1 and 2 behind computations of two branches. `order`: an edge between the
-/// collectives.
+/// Returns a program that launches collectives 1 and 2 after computations of two branches. `order`:
+/// adds an edge between the collectives.
 Program branches(Task::Kind kind, bool order) {
   ProgramBuilder b;
   Task between;

@@ -1,7 +1,6 @@
-// Random programs that are right by construction, and random mistakes in them. What the checker
-// says is held against runs: two ranks execute their programs with completions in random order; if
-// they ever wait for each other forever, or the step ends before one of its tasks, the checker must
-// have said so.
+// Makes random mistakes in random valid programs, and compares the plan checker with runs. In a
+// run, two ranks execute their programs with completions in random order. If the ranks deadlock, or
+// a step ends before one of its tasks, then the checker must have reported a problem.
 
 #include <gtest/gtest.h>
 
@@ -24,10 +23,10 @@ namespace tutti::core {
 namespace {
 
 constexpr std::int32_t kCommunicators = 3;
-/// Communicators below this do one collective after the other.
+/// Communicators below this number execute one collective at a time.
 constexpr std::int32_t kOneAtATime = 2;
 
-/// A program as it is put together, so that it can be changed.
+/// A program in a form that can be changed.
 struct Draft {
   struct Block {
     TaskId entry, exit;
@@ -51,7 +50,7 @@ struct Draft {
     for (const auto& [from, to] : edges) builder.edge(from, to);
     return std::move(builder).build_unchecked(end());
   }
-  /// True if `to` waits for `from`, directly or not.
+  /// Returns true if `to` waits for `from`, directly or indirectly.
   [[nodiscard]] bool waits(TaskId to, TaskId from) const {
     std::vector<TaskId> open{to};
     std::vector<bool> seen(tasks.size(), false);
@@ -76,8 +75,8 @@ class Author {
   std::uint64_t below(std::uint64_t n) { return random_.below(n); }
   bool one_in(std::uint64_t n) { return below(n) == 0; }
 
-  /// Computation one after the other; behind it collectives and copies, some of which it waits for;
-  /// a hold that opens when it is over.
+  /// Returns a random program: a sequence of computations, with collectives and copies that start
+  /// after them. Some computations wait for a collective. A hold opens at the end.
   Draft draft() {
     Draft d;
     d.holds = 1;
@@ -102,9 +101,9 @@ class Author {
       const std::optional<TaskId> other = last[below(kCommunicators)];
       const bool crossed = other && other != before && !in_block && one_in(4);
       if (crossed) d.edges.emplace_back(*other, id);
-      // Behind a collective that waits for another one, the order is not that of the computation
-      // any more.
-      auto is_chain = chain[c];  // a reference to a bit
+      // A collective that waits for a collective of another communicator may start later than
+      // computation suggests. So the collectives of its communicator must be ordered by edges.
+      auto is_chain = chain[static_cast<std::size_t>(c)];  // a reference to a bit
       is_chain = is_chain || crossed;
       if (before && c < kOneAtATime && (is_chain || one_in(2))) {
         d.edges.emplace_back(*before, id);
@@ -162,7 +161,8 @@ class Author {
 
   template <class Launch>
   void block(Draft& d, TaskId& cursor, const Launch& launch) {
-    // What came before has to be complete: nothing but the entry waits for anything outside.
+    // Everything before the block has to be complete, because only the entry of the block waits for
+    // tasks outside.
     const TaskId before = add(d, Task::Kind::kMark, cursor);
     for (TaskId t = 0; t < before; ++t) {
       if (task(d, t).kind == Task::Kind::kCommunicate && task(d, t).number_stride == 0)
@@ -183,7 +183,7 @@ class Author {
   Random random_;
 };
 
-/// What two ranks do with their programs, with completions in random order.
+/// Executes the programs of two ranks, with completions in random order.
 class TwoRanks {
  public:
   TwoRanks(const Program& first, const Program& second, std::uint64_t seed) : random_(seed) {
@@ -191,7 +191,7 @@ class TwoRanks {
     ranks_.emplace_back(second, rates());
   }
 
-  /// Nothing if both ranks end; else what went wrong.
+  /// Runs a step. Returns nothing if both ranks complete it, else the problem.
   std::optional<std::string> step() {
     for (Rank& rank : ranks_) {
       rank.ended = false;
@@ -259,12 +259,12 @@ class TwoRanks {
     std::vector<TaskId> finished;
     std::set<TaskId> in_flight;
     bool ended = false;
-    bool again = false;  ///< a task was started that was in flight
+    bool again = false;  ///< a task that was in flight was started again
   };
   static ComputeRates rates() { return {Bandwidth(1), Bandwidth(1)}; }
 
-  /// A collective that both ranks have launched may be over: of those that do one at a time, if it
-  /// is the next of both.
+  /// Adds the completion of each collective that both ranks have launched. If the communicator
+  /// executes one at a time, the collective must be the next one of both ranks.
   void meet(std::size_t c, std::vector<std::function<void()>>& possible) {
     for (std::size_t i = 0; i < ranks_[0].launched[c].size(); ++i) {
       for (std::size_t j = 0; j < ranks_[1].launched[c].size(); ++j) {
@@ -295,7 +295,7 @@ std::vector<PlanProblem> problems(const Program& first, const Program& second) {
   return problems_of(view);
 }
 
-/// What goes wrong in one of several runs of two steps; nothing if all end.
+/// Runs two steps several times. Returns the first problem, or nothing if all runs complete.
 std::optional<std::string> goes_wrong(const Program& first, const Program& second, int runs) {
   for (int run = 0; run < runs; ++run) {
     TwoRanks ranks(first, second, static_cast<std::uint64_t>(run) + 1);
@@ -364,7 +364,8 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
     std::swap(one.pack, other.pack);
     std::swap(one.index, other.index);
     ++swaps;
-    // Collectives of different communicators that nothing waits for may be launched in any order.
+    // Collectives of different communicators may be launched in any order if no task depends on
+    // them.
     const Program bad = draft.program();
     if (one.index != other.index && !goes_wrong(good, bad, 20)) continue;
     ASSERT_FALSE(problems(good, bad).empty())
@@ -400,8 +401,8 @@ TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
   EXPECT_GT(mutants, 200);
 }
 
-/// An edge whose loss lets ranks wait forever, or a task outlast its step, in any of many random
-/// runs.
+/// Removes edges. If this lets a random run deadlock, or lets a task outlast its step, then the
+/// checker must report it.
 TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
   int lost = 0, matter = 0, found_mistakes = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
@@ -417,7 +418,7 @@ TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
     const auto wrong = goes_wrong(good, bad, 20);
     matter += wrong ? 1 : 0;
     ASSERT_TRUE(!wrong || !found.empty()) << "draft " << seed << ": " << *wrong;
-    // The same mistake on all ranks.
+    // Here all ranks have the same mistake.
     const Program again = draft.program();
     const auto wrong_on_both = goes_wrong(bad, again, 20);
     matter += wrong_on_both ? 1 : 0;

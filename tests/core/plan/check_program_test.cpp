@@ -1,4 +1,5 @@
-// Each kind of mistake in one program, by a program that makes it.
+// The plan checker finds mistakes inside one program, such as cycles and wrong blocks. For each
+// kind of mistake, a test checks a program that makes it.
 
 #include "core/plan/check_program.h"
 
@@ -107,7 +108,7 @@ TEST(CheckProgram, OnlyBlocksHaveIterationsToNumberBy) {
               ElementsAre(problem(Code::kNumberOutsideBlock, 0)));
 }
 
-// --- blocks: tasks 1 to 3 of 0 to 4 ---
+// --- blocks: tasks 1 to 3 of tasks 0 to 4 ---
 
 std::vector<PlanProblem> of_block(const std::vector<std::pair<TaskId, TaskId>>& edges,
                                   std::int32_t repeat = 2, Task second = plain()) {

@@ -1,5 +1,6 @@
-// Programs in columns, in memory and in mapped files, against a Runner of the same program: random
-// programs, random completions, every call compared in order. And files that are damaged anywhere.
+// Programs in columns, in memory and in mapped files. For random programs and random completions,
+// every call is compared in order with those of a Runner of the same program. Further tests damage
+// the files.
 
 #include "core/plan/column_runner.h"
 
@@ -26,7 +27,7 @@ namespace {
 
 using Code = PlanProblemCode;
 
-/// Writes down every call, and keeps what is in flight.
+/// Records every call, and keeps the operations in flight.
 class Recorded : public Host {
  public:
   std::vector<std::string> log;
@@ -55,7 +56,7 @@ const Durations& durations() {
 }
 ComputeRates device() { return {Bandwidth(1'000'000'007), Bandwidth(3'999'999'937)}; }
 
-/// Programs with everything that tasks may have, whose edges lead to higher numbers.
+/// Generates programs with all features of tasks. All edges lead to higher task numbers.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : random_(seed) {}
@@ -75,7 +76,7 @@ class Generator {
       else
         add_task(b, false, below(8) == 0 ? 0 : 1 + below(3), 0);
     }
-    // The end waits for what nobody waits for, and for some others.
+    // The end waits for every task without successors, and for some others.
     const TaskId end = b.add({});
     for (TaskId t = 0; t < end; ++t) {
       const bool may_lead_out = block_of_[t] < 0 || exits_[t];
@@ -124,7 +125,7 @@ class Generator {
       if (in_block || block_of_[p] < 0 || exits_[p]) from.push_back(p);
     }
     for (; predecessors > 0 && !from.empty(); --predecessors) {
-      // The newer ones more often.
+      // Newer tasks are preferred.
       const std::size_t i = one_in(2) ? from.size() - 1 : below(from.size());
       link(b, from[i], id);
       from.erase(from.begin() + static_cast<std::ptrdiff_t>(i));
@@ -134,7 +135,8 @@ class Generator {
   void open_one(ProgramBuilder& b, Task& t) {
     const std::size_t next = opened_.size();
     if (next >= 3) return;
-    // Holds are numbered as they are opened; the builder gets as many as are used.
+    // Holds are numbered in the order in which they are opened, and the builder creates only those
+    // that are used.
     if (next >= holds_.size()) holds_.push_back(b.add_hold());
     t.opens = holds_[next];
     opened_.resize(static_cast<std::size_t>(t.opens) + 1, false);
@@ -165,8 +167,8 @@ class Generator {
   std::vector<std::int32_t> holds_;
 };
 
-/// Runs two runners in step, with random completions. Returns the calls of the first difference, or
-/// nothing.
+/// Runs two runners in lockstep, with random completions. Returns the first calls that differ, or
+/// an empty text.
 template <class Other>
 std::string difference(Runner& ours, Other& other, std::uint64_t seed, int steps) {
   Random random(seed);
@@ -230,7 +232,7 @@ TEST(ColumnRunner, MakesEveryCallOfTheRunnerInItsOrder) {
   EXPECT_GT(holds, 300);
 }
 
-/// Rows of tasks, each of which waits for two of the row before.
+/// Writes a program of rows of tasks, in which each task waits for two tasks of the previous row.
 std::string write_rows(const std::string& path, std::int32_t rows, std::int32_t width) {
   const std::int64_t tasks = std::int64_t{rows} * width + 1;
   ProgramFileWriter::Lists lists;
@@ -291,7 +293,7 @@ void write(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Opens a file and, if that is possible, runs a step. Returns true if it was opened.
+/// Opens a file, and runs a step if it could be opened. Returns true if it could be opened.
 bool opens_and_ends(const std::string& path) {
   const auto file = ProgramFile::open(path, 3);
   if (!file) return false;
@@ -303,7 +305,7 @@ bool opens_and_ends(const std::string& path) {
     host.log.clear();
     host.ended = host.ended && done + 1 == host.in_flight.size();
   }
-  // A block may have got more iterations than anyone waits for.
+  // The damage may have given a block a very large number of iterations.
   EXPECT_TRUE(host.ended || host.in_flight.size() >= 2'000);
   return true;
 }
@@ -347,7 +349,8 @@ TEST(ProgramFile, IsRefusedIfItIsCutOff) {
     EXPECT_FALSE(ProgramFile::open(no_file, 3)) << no_file;
 }
 
-/// 0 computes, 1 opens a hold, 2 is held, 3 to 5 are a block, 6 is the end.
+/// A program to be damaged: task 0 computes, 1 opens a hold, 2 is held, 3 to 5 are a block, and 6
+/// is the end.
 struct Broken {
   std::vector<std::uint8_t> kinds =
       std::vector<std::uint8_t>(7, static_cast<std::uint8_t>(Task::Kind::kMark));

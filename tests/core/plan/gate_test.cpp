@@ -1,4 +1,6 @@
-// Gates by themselves: what they decide on requests that a fake executor makes.
+// Unit tests of gates. A fake executor sends requests to a gate, and the tests check what the gate
+// decides: credits and priorities, Horovod's cycles in one or several processes, serial order, and
+// bounded staleness.
 
 #include "core/plan/gate/gate.h"
 
@@ -23,7 +25,7 @@ GateItems items_of(std::vector<GateItem> items) {
   return std::make_shared<const std::vector<GateItem>>(std::move(items));
 }
 
-/// "0-2: step 1, items 3 4" for each decision.
+/// Returns a text such as "0-2: step 1, items 3 4" for each decision.
 std::vector<std::string> shown(const std::vector<GateDecision>& decisions) {
   std::vector<std::string> all;
   for (const GateDecision& d : decisions) {
@@ -36,7 +38,7 @@ std::vector<std::string> shown(const std::vector<GateDecision>& decisions) {
   return all;
 }
 
-/// Sees whether a state can be visited, and what decides in it.
+/// Records whether the gate's state can be visited, and its values.
 class Looker : public StateVisitor {
  public:
   [[nodiscard]] Time now() const override { return {}; }
@@ -60,7 +62,7 @@ bool can_be_remembered(Gate& gate) {
 
 // --- credit ---
 
-/// Items of 40, 40, 8 and 40 bytes: of variables 0, 1, 1, 2.
+/// The items have 40, 40, 8 and 40 bytes.
 TEST(CreditGate, TakesTheLowestPriorityAndPassesOverWhatIsTooLarge) {
   CreditGate gate(items_of({{Bytes(40), 0}, {Bytes(40), 1}, {Bytes(8), 2}, {Bytes(40), 3}}),
                   Bytes(48), {5, 1});
@@ -84,8 +86,8 @@ TEST(CreditGate, WaitsForAllReplicasOfTheWorker) {
   EXPECT_THAT(gate.ready({6, 1, 0}, Time()), IsEmpty());
 }
 
-/// Between steps everything is as it was; with something in flight it is not, and nothing may be
-/// remembered.
+/// Between steps, the gate's state is the same as before. While something is in flight it differs,
+/// so the step cannot be memoized.
 TEST(CreditGate, CanBeRememberedBetweenSteps) {
   CreditGate gate(items_of({{Bytes(4), 0}, {Bytes(4), 1}}), Bytes(4), {0, 1});
   EXPECT_TRUE(can_be_remembered(gate));
@@ -109,9 +111,9 @@ CycleGate::Options cycles(std::int64_t cycle, std::optional<Time> idle,
   return {Bytes(threshold), true, Time(cycle), idle};
 }
 
-/// Item 4 is ready on both replicas before item 5 is. But replica 1 reported item 5 in the cycle
-/// before, so that the coordinator has it complete with replica 0's requests, and item 4 only with
-/// those of replica 1. The next step keeps that order.
+/// Item 4 is ready on both replicas before item 5. But replica 1 reported item 5 in the previous
+/// cycle. So item 5 is complete when the coordinator has read the requests of replica 0, and item 4
+/// only when it has read those of replica 1. The next step keeps this order.
 TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
   std::vector<GateItem> all(6, {Bytes(1)});
   for (const int other : {0, 1, 2, 3}) all[other].passes = false;
@@ -138,7 +140,7 @@ TEST(CycleGate, TheCoordinatorReadsOneRankAfterTheOther) {
   EXPECT_THAT(next(5005), ElementsAre(5, 4));
 }
 
-/// Cycles of 10 begin at 0, 10, 20, …, or as soon as the one before is over.
+/// Cycles of 10 start at 0, 10, 20, …, or as soon as the previous cycle has ended.
 TEST(CycleGate, RoundsBeginOneAfterTheOther) {
   CycleGate gate(items_of({{}, {}, {}}), cycles(10, Time(1)), {0, 1});
   gate.ready({0, 0, 0}, Time(31));
@@ -153,8 +155,8 @@ TEST(CycleGate, RoundsBeginOneAfterTheOther) {
   EXPECT_EQ(gate.next_round(Time(65)), Time(65));
 }
 
-/// Every replica has one stream: it starts a batch when it is done with the one before. A batch
-/// that nobody starts is decided all the same.
+/// Every replica has one stream, which starts a batch when the previous one has completed. A batch
+/// is decided even if no replica starts it yet.
 TEST(CycleGate, AReplicaCarriesOutOneBatchAtATime) {
   CycleGate gate(items_of({{Bytes(3)}, {Bytes(3)}, {Bytes(3)}}), cycles(10, Time(0), 6), {4, 2});
   for (const std::int64_t replica : {4, 5}) {
@@ -178,7 +180,7 @@ TEST(CycleGate, CannotBeRemembered) {
   EXPECT_FALSE(can_be_remembered(gate));
 }
 
-/// What a run of gates decided: when, and what.
+/// The decisions of a run, each with its time.
 using Decided = std::vector<std::pair<std::int64_t, GateBatch>>;
 
 struct Requests {
@@ -186,7 +188,8 @@ struct Requests {
   std::int64_t end = 0;
 };
 
-/// Steps of `items` items on `replicas` replicas, at times of their own within a step.
+/// Returns requests for steps of `items` items on `replicas` replicas, at random times within each
+/// step.
 Requests random_requests(Random& random, std::int64_t replicas, int items, int steps) {
   Requests all;
   for (int step = 0; step < steps; ++step) {
@@ -206,7 +209,7 @@ Requests random_requests(Random& random, std::int64_t replicas, int items, int s
 constexpr std::int64_t kCycle = 10;
 constexpr std::int64_t kAgreement = 3;
 
-/// All started batches are over at once, as long as rounds go on.
+/// Completes all started batches immediately, as long as rounds follow.
 void complete(Gate& gate, std::vector<GateDecision> decisions) {
   while (!decisions.empty()) {
     std::vector<GateDecision> more;
@@ -227,7 +230,8 @@ void note(Decided& all, std::int64_t began, const std::vector<GateDecision>& dec
   }
 }
 
-/// One gate hears of all replicas, and rounds in which nothing is ready are left out.
+/// Runs one gate that receives the requests of all replicas. Rounds in which nothing is ready are
+/// skipped.
 Decided one_process(const GateItems& items, bool cached, const Requests& requests,
                     std::int64_t replicas) {
   CycleGate gate(items, {Bytes(100), cached, Time(kCycle), Time(kAgreement)}, {0, replicas});
@@ -244,7 +248,7 @@ Decided one_process(const GateItems& items, bool cached, const Requests& request
     }
   };
   for (const auto& [at, request] : requests.by_time) {
-    hold(at);  // what is ready when a round begins is in it
+    hold(at);  // a round includes what is ready at its start
     gate.ready(request, Time(at));
     if (!due) due = gate.next_round(Time(at));
   }
@@ -252,8 +256,8 @@ Decided one_process(const GateItems& items, bool cached, const Requests& request
   return all;
 }
 
-/// A gate for each process hears of its own replicas; all hold every round, and agree on the least
-/// of their numbers.
+/// Runs one gate per process, each of which receives the requests of its own replicas. All gates
+/// take part in every round, and agree on the minimum of their numbers.
 Decided several_processes(const GateItems& items, bool cached, const Requests& requests,
                           std::int64_t replicas, std::int64_t per_process) {
   std::vector<std::unique_ptr<CycleGate>> gates;
@@ -287,8 +291,8 @@ Decided several_processes(const GateItems& items, bool cached, const Requests& r
   return all;
 }
 
-/// A simulation and a real run ask the same gate: one that knows everything, or one in each process
-/// that agrees with the others.
+/// A simulation uses one gate that knows all replicas. A real run uses one gate per process, and
+/// the gates agree with each other. Both must decide the same.
 TEST(CycleGate, ProcessesThatAgreeDecideAsOneThatKnowsAllReplicas) {
   Random random(11);
   const GateItems items = items_of({{Bytes(40), 0, 1},
@@ -311,9 +315,9 @@ TEST(CycleGate, ProcessesThatAgreeDecideAsOneThatKnowsAllReplicas) {
   EXPECT_GT(fused, 60u);
 }
 
-// --- what else fits ---
+// --- other gates ---
 
-/// Every replica starts its items in the order of their numbers, one at a time.
+/// A gate for which every replica starts its items in the order of their numbers, one at a time.
 class SerialGate : public Gate {
  public:
   explicit SerialGate(std::int32_t items) : items_(items) {}
@@ -354,7 +358,8 @@ TEST(Gate, HoldsAnOrderInWhichItemsStart) {
   EXPECT_FALSE(can_be_remembered(gate)) << "it does not say what its state is";
 }
 
-/// A replica starts step s when all have ended step s - 1 - `bound`: at bound 0 a barrier.
+/// A gate that lets a replica start step s when all replicas have completed step s - 1 - `bound`. A
+/// bound of 0 is a barrier.
 class StalenessGate : public Gate {
  public:
   StalenessGate(std::int64_t replicas, std::int32_t bound)
@@ -381,7 +386,7 @@ class StalenessGate : public Gate {
     return started;
   }
   std::int32_t bound_;
-  std::vector<std::int32_t> ended_;  ///< by replica: steps
+  std::vector<std::int32_t> ended_;  ///< completed steps by replica
   std::set<std::pair<std::int32_t, std::int64_t>> waiting_;
 };
 

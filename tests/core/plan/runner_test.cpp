@@ -1,3 +1,6 @@
+// The runner of a task graph: the order of its calls, holds, blocks that repeat, edges between
+// steps, and its state between two steps.
+
 #include "core/plan/runner.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Writes down every call by the `index` of its task.
+/// Records every call with the `index` of its task.
 class Recorded : public Host {
  public:
   std::vector<std::string> log;

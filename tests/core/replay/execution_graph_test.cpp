@@ -1,3 +1,6 @@
+// Execution traces (GOAL and Chakra) as graphs: how sends match receives, dependencies, the sizes
+// and groups of collectives, and traces that are rejected.
+
 #include "core/replay/execution_graph.h"
 
 #include <gmock/gmock.h>
@@ -174,7 +177,7 @@ TEST(ExecutionGraph, CollectivesOfAGroupAreTheSameOnItsRanks) {
   EXPECT_EQ(graph->ranks[0].task_of(1), 2);
 }
 
-/// comm_size is what a rank gives: blocks of a gather are larger together.
+/// comm_size is the contribution of one rank, so the whole buffer of a gather is larger.
 TEST(ExecutionGraph, SizesAreThoseOfTheWholeBuffer) {
   const auto elements = [](ChakraNode::Collective kind, std::int64_t bytes) {
     Files files;
@@ -211,7 +214,7 @@ TEST(ExecutionGraph, FindsCollectivesThatDoNotFit) {
     EXPECT_THAT(files.problem(), HasSubstr("groups.json:1:"));
   }
   {
-    Files files;  // in different orders, each waits for the other
+    Files files;  // in different orders, so each rank waits for the other
     ChakraNode second = collective(2, "b", 100);
     second.data_dependencies = {1};
     files.add({collective(1, "a", 100), second});
@@ -239,7 +242,7 @@ TEST(ExecutionGraph, FindsNodesThatDoNotFit) {
   EXPECT_THAT(problem({send}), HasSubstr("comm_dst 1"));
 }
 
-/// In a trace of PyTorch a control dependency is a call; elsewhere it orders nodes.
+/// In a PyTorch trace a control dependency represents a call; in other traces it orders nodes.
 TEST(ExecutionGraph, ControlDependenciesAreCallsInTracesOfPyTorch) {
   ChakraNode second = compute(2, 7);
   second.control_dependencies = {1};

@@ -1,4 +1,5 @@
-// all_reduce_spec in a scenario: what it means, and what the user is told who makes a mistake.
+// The field all_reduce_spec of a scenario: its meaning, and the errors that are reported for
+// mistakes.
 
 #include "core/framework/tensorflow/all_reduce_spec_reader.h"
 
@@ -83,7 +84,7 @@ TEST(AllReduceSpecReader, EmptyItIsTensorFlowsDefault) {
               testing::ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
-/// One problem each, at its place.
+/// Each mistake yields one problem, at its place.
 TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
   const auto wrong = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field, int workers = 2) {
@@ -129,7 +130,7 @@ TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
   wrong(entries("text: \"xring\" entry { algorithm: \"xring\" }"), "text: ^", kConflict, text);
   wrong(entries("text: \"xring\" result_order: BY_ENTRY"), "result_order: ^", kUnused,
         "AllReduceSpec.result_order");
-  // Other fields beside it.
+  // Other fields that are set in addition to the spec.
   const auto beside = [&](const std::string& field, const std::string& value, ProblemCode code) {
     wrong(field + ": " + value +
               " tensorflow { multi_worker_all_reduce { all_reduce_spec { text: \"xring\" } } }",

@@ -1,4 +1,4 @@
-// cluster { file: … }: a cluster in a file of its own.
+// cluster { file: … }: a scenario whose cluster is described in a separate file.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

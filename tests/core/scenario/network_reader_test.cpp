@@ -1,3 +1,6 @@
+// The network of a scenario: fat trees, dragonflies and their defaults, the routes that result, and
+// the problems that are reported for wrong or contradicting fields.
+
 #include "core/scenario/network_reader.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +52,7 @@ TEST(NetworkOfScenario, AnUplinkIsWhatALeafsPortsCarryOverSpinesAndOversubscript
   EXPECT_EQ(network_of(kTree + "uplink_gb_per_s: 1.5 }").fat_tree.uplink, Bandwidth(1'500'000'000));
   EXPECT_EQ(network_of(kTree + "} bandwidth_gb_per_s: 1").fat_tree.uplink, Bandwidth(2'000'000'000))
       << "of narrow ports";
-  // Four cards of 12.5 GB/s, all on one leaf; on rails a leaf has one of each worker.
+  // All four cards of 12.5 GB/s are on one leaf. With rails, a leaf has one card of each worker.
   EXPECT_EQ(network_of(kTree + "}", "dgx1-v100").fat_tree.uplink,
             Bandwidth(4 * 4 * 12'500'000'000 / 2));
   EXPECT_EQ(network_of(kTree + "rails: true }", "dgx1-v100").fat_tree.uplink,
@@ -75,8 +78,8 @@ TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
       ElementsAre("unused HostTransport.overlay_factor"));
 }
 
-/// With r:1 a leaf's links to the spines carry 1/r of what its ports do: that is the ratio, and the
-/// bisection.
+/// With an oversubscription of r:1, a leaf's links to the spines carry 1/r of the bandwidth of its
+/// ports. The ratio that is computed from the graph's links must be r.
 TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
   for (const double ratio : {1.0, 2.0, 5.0}) {
     const auto scenario = read(kTree + fmt::format("oversubscription: {} }}", ratio));
@@ -94,8 +97,8 @@ TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
   }
 }
 
-/// The rest, with defaults in the place of what did not fit, may be a network that cannot be built:
-/// this one would have five links from each of eight groups.
+/// If a field is wrong, a default replaces it, and the resulting network may be impossible. Here
+/// each of eight groups would have five links. So no network is built after a wrong field.
 TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
   const auto fly = [](const std::string& rest) {
     return problems(
@@ -170,7 +173,7 @@ TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
                        "cpu-host", 10'000),
               ElementsAre("too-large FatTree"));
   EXPECT_THAT(problems("kind: DRAGONFLY link: \"edr\""), ElementsAre("missing Network.dragonfly"));
-  // 16 workers make 8 groups, so each needs at least 7 links to others.
+  // 16 workers make 8 groups, so each group needs at least 7 links to other groups.
   const auto links = [](int of_router) {
     return problems(
         fmt::format("kind: DRAGONFLY link: \"edr\" dragonfly {{ routers_per_group: 2 "
@@ -179,7 +182,7 @@ TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
   };
   EXPECT_THAT(links(3), ElementsAre("too-small Dragonfly.global_links_per_router"));
   EXPECT_THAT(links(4), testing::IsEmpty());
-  // What is too many is no reason to ask for more.
+  // A value that is too large is not also reported as too small.
   EXPECT_THAT(links(5000), ElementsAre("too-large Dragonfly.global_links_per_router"));
 }
 
@@ -202,7 +205,7 @@ TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
   EXPECT_THAT(test::kinds_of(with("leaf0", "leaf2")), ElementsAre("unknown-name LinkChange.from"));
   const auto of_one_switch = with("w5/nic0", "network");
   EXPECT_THAT(test::kinds_of(of_one_switch), ElementsAre("unknown-name LinkChange.to"));
-  // Those that there are are named.
+  // The message names the existing switches.
   for (const char* name : {"leaf0", "spine1"})
     EXPECT_THAT(of_one_switch.error().problems().front().text, HasSubstr(name));
 }

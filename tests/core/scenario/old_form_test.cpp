@@ -1,6 +1,6 @@
-// Scenarios of the form before strategy { tensorflow { … } }: every row of the table gives the same
-// messages, and the same plan, as what is written today; errors stand where the author wrote what
-// they are about.
+// Scenarios in the form that preceded strategy { tensorflow { … } }. Every row of the conversion
+// table must give the same messages and the same plan as the new form. Errors must have the places
+// of the original text.
 
 #include "core/scenario/old_form.h"
 
@@ -30,7 +30,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// The messages that a text is bound to, as Protocol Buffers print them.
+/// Returns the messages that a text is read as, in Protocol Buffers text format.
 std::string message_of(const std::string& text) {
   Problems problems;
   SourceMap sources("f");
@@ -41,7 +41,8 @@ std::string message_of(const std::string& text) {
   return scenario.DebugString();
 }
 
-/// "tensorflow { mirrored { num_packs: 2 } }" of "tensorflow.mirrored.num_packs" and ": 2".
+/// Returns the nested form of a path and a value, such as "tensorflow { mirrored { num_packs: 2 }
+/// }" for "tensorflow.mirrored.num_packs" and ": 2".
 std::string nested(const std::string& path, const std::string& value) {
   std::vector<std::string> parts = parts_of(path);
   std::string text = parts.back() + value;
@@ -50,7 +51,7 @@ std::string nested(const std::string& path, const std::string& value) {
   return text;
 }
 
-/// What is written in a field of the older form, for each row of the table.
+/// Returns the text of the value of a field of the old form, for each row of the table.
 std::string value_of(std::string_view was) {
   static const std::map<std::string_view, std::string> values{
       {"communication_options", " { bytes_per_pack: 4000 implementation: NCCL }"},
@@ -77,7 +78,8 @@ struct Pair {
   std::string old_form, now;
 };
 
-/// A strategy with the field of a row in the older form, and what it is today.
+/// Returns a strategy in the old form with the field of a row, and the same strategy in the new
+/// form.
 Pair strategy_of(const MovedField& row) {
   const std::string was(row.was), now(row.now), beside(row.beside), value = value_of(was);
   if (beside.empty()) return {was + value, nested(now, value)};
@@ -216,7 +218,7 @@ TEST(OldForm, ErrorsStandWhereTheTextHasThem) {
     EXPECT_THAT(read_scenario(text, "f", test::shipped_library()),
                 FailsWith(at(text, mark, code, field)))
         << strategy;
-    // Overrides are applied to today's form, whose text has other lines.
+    // Overrides are applied to the converted scenario, whose lines differ.
     const auto changed = read_scenario(text, "f", test::shipped_library(),
                                        {*parse_override("--set", "run.steps=2")});
     EXPECT_THAT(changed, FailsWith(at(text, mark, code, field))) << strategy;

@@ -1,5 +1,5 @@
-// What a scenario may not say, and what the user is told: every problem, where it stands, and what
-// to do.
+// Invalid scenarios. Every problem must be reported with its code, field, place and remedy. Further
+// tests check the values of valid scenarios.
 
 #include "core/scenario/scenario.h"
 
@@ -33,7 +33,7 @@ std::string errors_of(const std::string& text) {
   return scenario ? "" : scenario.error().message();
 }
 
-/// The text is refused, among other things for this, where the mark stands (place_in()).
+/// Expects that the text is rejected, and that one of the problems is at the mark (place_in()).
 void expect_problem(const std::string& text, ProblemCode code, const std::string& field,
                     const std::string& mark) {
   EXPECT_THAT(read_scenario(text, "f", test::shipped_library()),
@@ -70,7 +70,7 @@ TEST(Scenario, WithTheFilesThatItNamesItIsReadAnywhereAndMakesTheSamePlan) {
     ASSERT_EQ(there->workload.times.size(), here->workload.times.size());
     for (std::size_t i = 0; i < here->workload.times.size(); ++i)
       EXPECT_EQ(there->workload.times[i].forward, here->workload.times[i].forward) << entry.path();
-    // A library of texts reads no file, also where there are some.
+    // A library that consists of texts reads no files, even if they exist.
     if (!here->files.empty()) {
       EXPECT_FALSE(
           read_scenario(here->text, folder + "sent", Library(std::vector<Library::File>())));

@@ -1,5 +1,5 @@
-// MultiWorkerMirroredStrategy in a scenario: what its options become, what they may not be said
-// beside, and what is noted.
+// MultiWorkerMirroredStrategy and other TensorFlow settings in a scenario: the meaning of their
+// options, the fields that they exclude, and the notes of the plan.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ Scenario planned(const std::string& strategy, const std::string& workload = kThr
   return scenario ? std::move(*scenario) : Scenario{};
 }
 
-/// The variables of each pack, in launch order.
+/// Returns the variables of each pack, in launch order.
 std::vector<std::string> packs(const Scenario& s) {
   std::vector<std::string> all;
   for (const Pack& pack : s.plan.packs) {
@@ -316,7 +316,8 @@ TEST(TfRingOfAScenario, MistakesAreExplained) {
 }
 
 TEST(TfRingOfAScenario, GpusFollowTheirNvlinksUnlessAnOrderIsGiven) {
-  // DGX-1: NVLink joins 0 to 3, 4 to 7, and i to i + 4.
+  // In a DGX-1, NVLink connects GPUs 0 to 3 with each other, 4 to 7 with each other, and i with i +
+  // 4.
   const Scenario s = planned("algorithm: \"tf_ring\"");
   EXPECT_THAT(device_order(s.cluster->machine(0), 8, ""), ElementsAre(0, 1, 2, 3, 7, 4, 5, 6));
   const Scenario ordered =

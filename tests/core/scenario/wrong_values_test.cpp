@@ -1,10 +1,10 @@
-// Every field of every message of the schemas, with values of the wrong type and with values at the
-// ends of the right type, in scenarios that are right otherwise. The schemas themselves say which
-// fields there are (reflection), so a new field is tried without anyone thinking of it; a new
-// message has to be put into one of the scenarios below.
+// Sets every field of every message of the schemas to values of the wrong type, and to extreme
+// values of the right type, in scenarios that are otherwise valid. The tests find the fields by
+// reflection, so they cover a new field without a change. A new message has to be added to one of
+// the scenarios below.
 //
-// A scenario is printed with one field per line, and the value to try in place of what the field
-// held. A value of the wrong type is an error on its line; no value ends the program.
+// The scenario is printed with one field per line, with the value to try instead of the field's
+// value. A value of the wrong type must be an error on its line. No value may crash the program.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -98,7 +98,7 @@ struct Case {
   }
 };
 
-/// A scenario, and the field of it (all of them: "") of whose messages every field is tried.
+/// A scenario, and the path of the field under which all fields are tried. "": all fields.
 struct Tried {
   Case scenario;
   std::string under;
@@ -226,7 +226,7 @@ std::vector<Tried> all_tried() {
 
 // --- one field per line ---
 
-/// What stands in a field's place.
+/// The text to print instead of a field's value.
 struct Substitute {
   const Message* message;
   const FieldDescriptor* field;
@@ -238,8 +238,8 @@ class Printer {
   explicit Printer(const Substitute& substitute) : substitute_(substitute) {}
 
   std::string text;
-  int line = 0;    ///< of the substitute
-  int column = 0;  ///< where its value begins
+  int line = 0;    ///< line of the substitute
+  int column = 0;  ///< column at which its value starts
 
   void print(const Message& message, int indent = 0) {
     const Descriptor& type = *message.GetDescriptor();
@@ -288,7 +288,7 @@ class Printer {
 
 // --- values ---
 
-/// None of them is a value of the field's type.
+/// Returns values that do not have the field's type.
 std::vector<std::string> of_wrong_type(const FieldDescriptor& field) {
   std::vector<std::string> values;
   switch (field.cpp_type()) {
@@ -319,7 +319,7 @@ std::vector<std::string> of_wrong_type(const FieldDescriptor& field) {
   return values;
 }
 
-/// Values of the field's type from which little good can be expected.
+/// Returns extreme and unusual values of the field's type.
 std::vector<std::string> at_the_ends(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32: return {"0", "-1", "1", "7", "2147483647", "-2147483648"};
@@ -357,17 +357,18 @@ std::vector<std::string> at_the_ends(const FieldDescriptor& field) {
   return {};
 }
 
-// --- walking ---
+// --- visiting all fields ---
 
 using Try = std::function<void(const Substitute&)>;
 using Values = std::vector<std::string> (*)(const FieldDescriptor&);
 
-/// All fields of the message and of those inside it, of each type of messages the first only.
+/// Visits all fields of a message and of the messages inside it. If there are several messages of
+/// one type, only the first is visited.
 class Walk {
  public:
   Walk(Values values, const Try& attempt) : values_(values), try_(attempt) {}
 
-  /// `under`: fields from here on, with dots between them.
+  /// `under`: the path from here on, with dots between the fields.
   void walk(const Message& message, const std::string& under = "") {
     const Descriptor& type = *message.GetDescriptor();
     const std::string name = under.substr(0, under.find('.'));
@@ -386,7 +387,8 @@ class Walk {
   std::set<const Descriptor*> seen;
 
  private:
-  /// Another field of its `oneof` is there, which is what the error would be about.
+  /// Returns true if another field of the same `oneof` is set. Setting both would be the only
+  /// error.
   static bool excluded(const Message& message, const FieldDescriptor& field) {
     const auto* const one_of = field.real_containing_oneof();
     const auto* const there =
@@ -410,7 +412,7 @@ class Walk {
   const Try& try_;
 };
 
-/// Shows what was read when the program is aborted, as nobody else can.
+/// Prints the input when the program aborts, since no other output would name it.
 class ShowsWhatAborts {
  public:
   ShowsWhatAborts() : before_(std::signal(SIGABRT, show)) {}
@@ -430,7 +432,7 @@ class ShowsWhatAborts {
 
 // --- reading ---
 
-/// The files that scenarios here name; `kind` has another text.
+/// Returns the files that these scenarios name. The file of this kind has another text.
 Library library_with(Library::Kind kind = Library::Kind::kModel, const std::string& text = "") {
   std::vector<Library::File> files{
       {Library::Kind::kMachine, "m", "m.textproto", kMachine},
@@ -466,7 +468,8 @@ M message_of(const std::string& text) {
 
 class WrongValues : public testing::Test {
  protected:
-  /// Values of the wrong type are refused where they stand; anything else has a place.
+  /// Expects that values of the wrong type are rejected at their place, and that all other errors
+  /// have a place.
   void try_all(const Message& message, const std::string& file, const Read& read,
                const std::string& under = "") {
     Substitute nothing{};
@@ -530,7 +533,7 @@ class WrongValues : public testing::Test {
   ShowsWhatAborts shows_;
 };
 
-/// All messages that a message of this type can hold, and itself.
+/// Collects the types of all messages that a message of this type can contain, including itself.
 void collect(const Descriptor& type, std::set<const Descriptor*>& types) {
   if (!types.insert(&type).second) return;
   for (int i = 0; i < type.field_count(); ++i) {
@@ -581,7 +584,7 @@ TEST_F(WrongValues, InAnyFieldOfAClusterFileAreErrorsOfThatFile) {
   }
 }
 
-/// Columns of models and profiles, which are no messages.
+/// Cells of models and profiles, which are CSV files rather than messages.
 TEST_F(WrongValues, InAnyCellOfAModelOrAProfileAreErrorsWhereTheyStand) {
   const Case scenario{.workload =
                           "model: \"model.csv\" layer_times: \"times.csv\" flops_efficiency: 0.5"};

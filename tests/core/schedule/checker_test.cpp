@@ -1,4 +1,5 @@
-// The checker must see every kind of mistake: each test breaks a sound schedule in one way.
+// The schedule checker must find every kind of mistake. Each test breaks a valid schedule in one
+// way.
 
 #include "core/schedule/checker.h"
 
@@ -26,7 +27,7 @@ std::vector<Step>& steps(WrittenSchedule& schedule, Rank rank, Lane lane = 0) {
   return schedule.written()[rank].lanes[lane].steps;
 }
 
-/// The first thing that is wrong, without its words: they may be written anew.
+/// Returns the first violation without its text, so that texts can be reworded.
 Violation first_of(std::vector<Violation> violations) {
   if (violations.empty()) throw std::logic_error("the checker accepts it");
   EXPECT_FALSE(violations.front().text.empty());
@@ -66,7 +67,8 @@ TEST(Checker, SeesALaneThatWaitsForOneThatHasEnded) {
 }
 
 TEST(Checker, SeesADeadlockForWantOfSlots) {
-  // Both send twice before they receive: one slot is not enough, two are.
+  // Both ranks send twice before they receive. The schedule deadlocks with one slot per connection,
+  // but not with two.
   const auto exchange = [](int credits) {
     WrittenSchedule::LaneSteps a;
     Step send, receive;
@@ -87,7 +89,8 @@ TEST(Checker, SeesADeadlockForWantOfSlots) {
 
 TEST(Checker, SeesAContributionThatArrivesTwice) {
   WrittenSchedule s = sound();
-  // Adds its own chunk a second time: the complete sum is received and reduced instead of kept.
+  // The rank adds its own chunk a second time: it reduces the complete sum that it receives,
+  // instead of only storing it.
   for (Step& step : steps(s, 1)) {
     if (step.kind == StepKind::kReceiveSend) step.kind = StepKind::kReceiveReduceCopySend;
   }
@@ -129,7 +132,7 @@ TEST(Checker, SeesLanesThatDoNotExist) {
 }
 
 TEST(Checker, SeesARaceBetweenLanes) {
-  // The answers of a gather rank must wait for its sum.
+  // The replies of a gather rank must wait for its sum.
   WrittenSchedule s = WrittenSchedule::of(
       *shuffle_all_reduce(kRanks, kRanks, {0}, kElements, Engine::kCpu, Engine::kCpu));
   EXPECT_THAT(violations_of(s), IsEmpty());

@@ -1,5 +1,6 @@
-// What schedules know of themselves. Whoever says that it is the same everywhere is: every worker's
-// steps, renumbered, are those of the worker that it becomes.
+// Symmetries that schedules report about themselves. If a schedule reports that it is the same
+// everywhere, then renumbering the workers must map each worker's steps to those of the worker that
+// it becomes.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ constexpr AlgorithmChoice kNcclHalvingDoubling(BaseAlgorithm::kNccl,
 constexpr AlgorithmChoice kNcclRecursiveDoubling(BaseAlgorithm::kNccl,
                                                  BaseAlgorithm::kRecursiveDoubling);
 
-/// Workers that are so many, with so many GPUs each and a CPU.
+/// Returns a cluster of `workers` machines, each with `gpus` GPUs and a CPU.
 std::shared_ptr<const Cluster> cluster_of(int workers, int gpus) {
   Network network;
   network.latency = microseconds(1);
@@ -43,7 +44,7 @@ struct OnMachines {
   }
 };
 
-/// What a step of rank `rank` becomes when workers are renumbered by `d`.
+/// Maps the steps of a rank to those after workers are renumbered by `d`.
 class Renumbered {
  public:
   Renumbered(Renumbering by, int workers, int gpus, int d)
@@ -63,7 +64,7 @@ class Renumbered {
   int workers_, gpus_, d_;
 };
 
-/// All of a step that times may depend on, with its peers as `as` has them.
+/// Returns all properties of a step that its time may depend on, with its peers renumbered by `as`.
 std::string seen(const Step& step, Rank rank, std::int32_t ranks, const Renumbered& as) {
   std::string text = std::to_string(static_cast<int>(step.kind)) + " " +
                      std::to_string(step.source.count) + " " + std::to_string(step.target.count) +
@@ -139,7 +140,8 @@ TEST(Renumbering, LeavesEverythingAsItIsWhereSchedulesSayThatTheyAreTheSameEvery
       if (testing::Test::HasFatalFailure()) return;
     }
   }
-  // Those that are, and know it; what has a root or a server is not.
+  // These schedules are symmetric and report it. Schedules with a root or a server are not
+  // symmetric.
   for (const auto& known : {Found(BaseAlgorithm::kRing, CollectiveKind::kAllReduce),
                             Found(BaseAlgorithm::kRing, CollectiveKind::kAllGather),
                             Found(BaseAlgorithm::kRing, CollectiveKind::kReduceScatter),
@@ -172,8 +174,8 @@ TEST(Renumbering, IsNoticedByUnequalChunks) {
   }
 }
 
-/// Whoever says that steps are alike says it truly; rings and what is composed of them know it of
-/// nearly all of theirs.
+/// If a schedule reports that steps are identical, they must be. Rings, and algorithms composed of
+/// rings, report this for nearly all their steps.
 TEST(IdenticalSteps, DoWhatThoseAPeriodBeforeDo) {
   std::map<AlgorithmChoice, int> found;
   for (const OnMachines& c : cases()) {

@@ -29,7 +29,7 @@ TEST(Rounds, OfRecursiveDoublingAreTheLogarithm) {
 }
 
 TEST(Rounds, AMulticastIsAMessageToEachAndCountsOnce) {
-  // A signal to everyone, and then the sums to everyone.
+  // Every rank sends a signal to all others, and then its sum.
   const Rounds rounds = rounds_of(*in_switch_all_reduce(4, 8));
   EXPECT_EQ(rounds.chain, 2);
   EXPECT_EQ(rounds.messages, 2 * 4 * 3);

@@ -1,4 +1,5 @@
-// What algorithms can do is data. It is held against what they do.
+// The table of algorithms states what each algorithm supports. The tests compare the table with
+// what the algorithms do.
 
 #include "core/strategy/algorithm_table.h"
 
@@ -101,8 +102,8 @@ TEST(AlgorithmTable, CombinationsHaveWhatTheirHalvesHave) {
   EXPECT_EQ(both(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu).nccl, NcclPart::kNone);
   EXPECT_TRUE(both(BaseAlgorithm::kNccl, BaseAlgorithm::kRecursiveDoubling).power_of_two);
   EXPECT_NE(both(BaseAlgorithm::kNccl, BaseAlgorithm::kXring).padded, nullptr);
-  // NCCL alone is merged, serialised and reads GPU memory; what combines it with something else is
-  // an ordinary operation.
+  // Only NCCL merges collectives, runs them serially and reads GPU memory. A combination of NCCL
+  // with another algorithm is an ordinary operation.
   EXPECT_EQ(Strategy::for_algorithm(BaseAlgorithm::kNccl).launch, Launch::kSerial);
   EXPECT_EQ(Strategy::for_algorithm(BaseAlgorithm::kNccl).staging, Staging::kDirect);
   for (const AlgorithmTraits& one : all_traits()) {
@@ -115,8 +116,8 @@ TEST(AlgorithmTable, CombinationsHaveWhatTheirHalvesHave) {
   }
 }
 
-/// What the table says of collectives, devices, shards and powers of two, problems_of() says too;
-/// and what it says is there can be made and proved.
+/// problems_of() must agree with the table about collectives, devices, shards and powers of two.
+/// Every supported combination must yield a schedule that the checker proves.
 TEST(AlgorithmTable, SaysWhatCanBeMade) {
   int made = 0;
   for (const auto& [workers, gpus] :
@@ -130,7 +131,7 @@ TEST(AlgorithmTable, SaysWhatCanBeMade) {
         strategy.out_of_place = !can_be_in_place(kind);
         const auto problems = problems_of(strategy, *cluster);
         const bool there = one.supports(kind, gpus > 0) && (even || !one.power_of_two);
-        // It is for one machine.
+        // The algorithm is for one machine only.
         if (one.drops_odd_device && workers > 1) continue;
         EXPECT_EQ(!complains_about(problems, "algorithm"), there)
             << one.name << " " << to_string(kind) << " " << workers << " x " << gpus;

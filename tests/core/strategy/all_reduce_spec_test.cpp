@@ -1,3 +1,6 @@
+// TensorFlow's all_reduce_spec: the texts and Python values that users write, the names of
+// algorithms, which entry takes a gradient, and the strategy of an entry.
+
 #include "core/strategy/all_reduce_spec.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +51,7 @@ std::vector<LimitedGradient> float32(const std::vector<std::int64_t>& elements) 
   return gradients;
 }
 
-// --- what TensorFlow's users write ---
+// --- texts of TensorFlow's users ---
 
 TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.all_reduce_spec")) {
@@ -56,7 +59,7 @@ TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
     const auto read = parse_spec(c["input"]["all_reduce_spec"].text());
     if (c["expected"].has("error")) {
       ASSERT_FALSE(read);
-      // A string in a list, or a tuple of four.
+      // The first case is a string in a list, the other a tuple of four.
       EXPECT_EQ(read.error().at, c["id"].text() == "spec-err-str-in-list" ? 1u : 0u);
       continue;
     }
@@ -66,7 +69,7 @@ TEST(TensorFlowSpec, PythonIsCompletedAsMultiWorkerAllReduceCompletesIt) {
       EXPECT_EQ(tuples(read->entries), tuples(c["expected"]["spec"]));
       continue;
     }
-    // Accepted as it stands, whatever its limits; then a gradient is left over.
+    // The spec is accepted whatever its limits are, and then no entry takes one of the gradients.
     EXPECT_EQ(c["expected"]["construction"].text(), "accepted");
     AllReduceSpec spec;
     spec.entries = read->entries;
@@ -146,7 +149,7 @@ TEST(TensorFlowSpec, ParenthesesAloneMakeNoTuple) {
   EXPECT_TRUE(spec_of("[]").entries.empty());
 }
 
-// --- which names there are ---
+// --- names of algorithms ---
 
 TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
   for (const Data& c : golden_cases("MultiWorkerAllReduce.alg")) {
@@ -163,7 +166,7 @@ TEST(TensorFlowSpec, NamesThatTensorFlowDoesNotReduceByAreRefused) {
   EXPECT_EQ(spec_algorithm_names().size(), 8u);
 }
 
-// --- which entry takes a gradient ---
+// --- the entry of a gradient ---
 
 TEST(AllReduceSpec, GradientsOfExactlyTheLimitAreTaken) {
   AllReduceSpec spec = spec_of("pscpu:100:xring:200:nccl");
@@ -184,7 +187,7 @@ TEST(TensorFlowSpec, ResultsComeEntryByEntry) {
   }
 }
 
-// --- what a strategy of an entry is ---
+// --- the strategy of an entry ---
 
 TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
   Strategy strategy = Strategy::for_algorithm(BaseAlgorithm::kXring);

@@ -25,7 +25,8 @@ Strategy strategy(AlgorithmChoice algorithm, int shards = 1) {
   return s;
 }
 
-/// Ranks that add up n-ary (kReduce), in the order of the pieces they add.
+/// Returns the ranks that add several inputs at once (kReduce), in the order of the pieces that
+/// they add.
 std::vector<Rank> adding_ranks(const Collective& collective) {
   std::map<std::int64_t, Rank> by_inputs;
   std::vector<Rank> ranks;
@@ -80,7 +81,7 @@ TEST(TensorFlowPacking, SecondStageOfHierarchicalShuffles) {
             DataType::kFloat32, 1000, index);
         std::multiset<std::string> adding;
         for (const Rank r : adding_ranks(collective)) adding.insert(tensorflow_name(collective, r));
-        // pscpu/pscpu adds on every CPU once in its first stage.
+        // In its first stage, pscpu/pscpu adds once on every CPU.
         if (algorithm == AlgorithmChoice(BaseAlgorithm::kPscpu, BaseAlgorithm::kPscpu)) {
           for (int w = 0; w < workers; ++w)
             adding.erase(adding.find("w" + std::to_string(w) + "/cpu:0"));

@@ -65,7 +65,7 @@ TEST(Noise, NeverMakesFasterAndMakesSlowerByTheMean) {
   }
 }
 
-/// How late the last of n replicas is, on average.
+/// Returns how late the last of n replicas is, on average.
 double last_of(const Noise& n, std::int64_t replicas) {
   double sum = 0;
   for (std::int32_t step = 0; step < kSteps; ++step) {
@@ -77,16 +77,16 @@ double last_of(const Noise& n, std::int64_t replicas) {
   return sum / kSteps;
 }
 
-/// Agarwal, Garg and Vishnoi's point: what everyone waits for grows with the logarithm, or with a
-/// power, of their number.
+/// According to Agarwal, Garg and Vishnoi, the delay of the slowest replica grows with the
+/// logarithm, or with a power, of the number of replicas.
 TEST(Noise, TheLastOfManyIsAsLateAsTheoryHasIt) {
   for (const std::int64_t n : {1, 2, 8, 64, 256}) {
     double harmonic = 0;
     for (std::int64_t i = 1; i <= n; ++i) harmonic += 1.0 / static_cast<double>(i);
     EXPECT_NEAR(last_of(noise(Noise::Kind::kExponential), n) / (kMean * harmonic), 1, 0.04) << n;
 
-    // The largest of n Pareto draws: least · Γ(n + 1) Γ(1 - 1/a) / Γ(n + 1 - 1/a),
-    // least = mean (a - 1) / a.
+    // The largest of n Pareto draws has the mean least · Γ(n + 1) Γ(1 - 1/a) / Γ(n + 1 - 1/a),
+    // where least = mean (a - 1) / a.
     const double a = 3;
     const auto count = static_cast<double>(n);
     const double largest =
@@ -102,8 +102,7 @@ TEST(Noise, TheLastOfManyIsAsLateAsTheoryHasIt) {
 }
 
 TEST(Noise, OfOneReplicaAndStepTellsNothingOfTheNextOnes) {
-  const Noise n = noise(Noise::Kind::kBernoulli);  // hit or not: shared hits of neighbours are as
-                                                   // rare as they should be
+  const Noise n = noise(Noise::Kind::kBernoulli);  // counts how often neighbours are hit together
   const auto hit = [&](std::uint64_t seed, std::int64_t replica, std::int32_t step) {
     return noisy_pace(n, seed, replica, step) > 1'000'000 ? 1 : 0;
   };

@@ -1,4 +1,5 @@
-// Fabrics of shipped machines and of networks: bounds by hand, and candidates that come close.
+// Synthesis on shipped machines and networks: lower bounds computed by hand, and schedules that
+// come close to them.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ FabricGraph fabric_on(const std::string& cluster) {
   return graph ? std::move(*graph) : FabricGraph();
 }
 
-/// The all-gather's bound, in the time that its buffer takes at 1 GB/s.
+/// Returns the lower bound of an all-gather, relative to the time of its buffer at 1 GB/s.
 double bound_on(const std::string& cluster) {
   const Task task{CollectiveKind::kAllGather, 0, Bytes(1'000'000'000)};
   const auto bound = bandwidth_bound(fabric_on(cluster), task);
@@ -56,24 +57,26 @@ double bound_on(const std::string& cluster) {
 }
 
 TEST(FabricBound, IsThatOfTheNarrowestCutByHand) {
-  // A GPU of a DGX A100 receives 15 parts of 16 over 240 GB/s of NVLink and 24 of PCIe.
+  // A GPU of a DGX A100 receives 15 of 16 parts over 240 GB/s of NVLink and 24 GB/s of PCIe.
   EXPECT_NEAR(bound_on(std::string("workers { machine: \"dgx-a100\" count: 2 }") + kOneSwitch),
               15.0 / 16 / (240 + 24), 1e-9);
-  // Likewise 31 of 32 over 370.8 and 48.
+  // A GPU of an HGX H100 receives 31 of 32 parts over 370.8 GB/s of NVLink and 48 GB/s of PCIe.
   EXPECT_NEAR(bound_on(std::string("workers { machine: \"hgx-h100\" count: 4 }") + kOneSwitch),
               31.0 / 32 / (370.8 + 48), 1e-9);
-  // 16 nodes: 15 parts of 16 enter each over eight cards of 48 GB/s.
+  // With 16 nodes, 15 of 16 parts enter each node over eight cards of 48 GB/s.
   EXPECT_NEAR(bound_on(std::string("workers { machine: \"hgx-h100\" count: 16 }") + kOneSwitch),
               15.0 / 16 / (8 * 48), 1e-9);
-  // Four GPUs of a DGX-1 receive 7 of 8 each: NVLinks of 120 GB/s, and 6 GB/s between the CPUs for
-  // all four. The links' capacities alone would allow 12 for each, by routes that do not exist.
+  // Four GPUs of a DGX-1 each receive 7 of 8 parts, over NVLinks of 120 GB/s each, and over 6 GB/s
+  // between the CPUs that all four share. The links alone would allow 12 GB/s for each, but only
+  // over routes that do not exist.
   EXPECT_NEAR(bound_on("workers { machine: \"dgx1-v100\" }"), 4 * 7.0 / 8 / (4 * 120 + 6), 1e-9);
   // Without GPUs 6 and 7, GPUs 4 and 5 receive 5 of 6 each: NVLinks of 60 GB/s, and 6 GB/s between
   // the CPUs for both.
   EXPECT_NEAR(bound_on(kSixGpus), 2 * 5.0 / 6 / (2 * 60 + 6), 1e-9);
-  // GPU 7 receives 7 of 8 over links of 20 and 10 GB/s, and 2 of PCIe.
+  // GPU 7 receives 7 of 8 parts over links of 20 and 10 GB/s, and 2 GB/s of PCIe.
   EXPECT_NEAR(bound_on(kRing), 7.0 / 8 / 32, 1e-9);
-  // A host's card is narrower than a leaf's uplinks, which 12 of 16 parts enter.
+  // A host receives 15 of 16 parts over its card. These transfers take longer than those of the 12
+  // of 16 parts that enter a leaf over its uplinks.
   EXPECT_NEAR(bound_on(kFatTree), 15.0 / 16 / 25, 1e-9);
 }
 

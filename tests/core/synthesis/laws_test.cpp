@@ -1,5 +1,5 @@
-// Laws of the steps from a fabric to trees, on random graphs: the optimum is that of all cuts,
-// switches go without loss, trees span and keep capacities.
+// Properties of the steps from a fabric to trees, on random graphs: the optimum equals that of all
+// cuts, switches can be removed without loss, and the trees span all ranks within the capacities.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test::random_graph;
 
 constexpr int kGraphs = 400;
 
-/// An all-gather in two of three cases, a broadcast in the third.
+/// Returns an all-gather in two of three cases, and a broadcast in the third.
 Contributions some_contributions(int number, const FabricGraph& graph) {
   return number % 3 == 0 ? all_of_root(graph.ranks, number % graph.ranks)
                          : one_of_each(graph.ranks);
@@ -72,7 +72,7 @@ TEST(TreeSize, RoundsDownAndComesCloserToTheOptimumWithMoreTrees) {
     EXPECT_EQ(same->above_optimum, 0) << number;
     if (const auto few = tree_size_with(graph, contributions, *optimum, 1)) {
       EXPECT_TRUE(carries(graph, few->capacities, contributions, 1)) << number;
-      // Twice as many trees fit into any time that one fits into.
+      // Any time that suffices for one tree also suffices for twice as many trees of half the size.
       const auto twice = tree_size_with(graph, contributions, *optimum, 2);
       ASSERT_TRUE(twice) << number;
       EXPECT_LE(twice->above_optimum, few->above_optimum) << number;
@@ -80,7 +80,7 @@ TEST(TreeSize, RoundsDownAndComesCloserToTheOptimumWithMoreTrees) {
   }
 }
 
-/// The graph of direct links as a fabric, to which the same tests apply.
+/// Returns the graph of direct links as a fabric, so that the same tests apply to it.
 FabricGraph as_fabric(const RankGraph& ranks) {
   FabricGraph graph;
   graph.ranks = ranks.ranks;

@@ -1,5 +1,5 @@
-// Texts of synthesized schedules: the checker proves each, in and out of place, for sizes that
-// divide and that do not.
+// Texts of synthesized schedules. The checker proves each, in and out of place, for sizes that the
+// number of trees divides and for others.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using test::random_graph;
 
-/// Proves a text with every collective buffer length that is worth it.
+/// Proves a text for every useful length of the collective's buffer.
 void expect_proved(const std::string& text, CollectiveKind kind, int ranks, int root,
                    const std::string& what) {
   Problems problems;
@@ -35,7 +35,7 @@ void expect_proved(const std::string& text, CollectiveKind kind, int ranks, int 
   }
 }
 
-/// Routes over one link each, as if every pair of ranks were joined.
+/// Returns a graph in which every pair of ranks has a route of one link.
 FabricGraph with_direct_routes(int ranks) {
   FabricGraph graph;
   graph.ranks = ranks;
@@ -51,7 +51,8 @@ FabricGraph with_direct_routes(int ranks) {
   return graph;
 }
 
-/// Trees of a random graph, as many as the optimum takes. nullopt if it is not connected.
+/// Returns the trees of a random graph, as many as the optimum needs. Returns nothing if the graph
+/// is not connected.
 std::optional<Forest> forest_of(const FabricGraph& graph, const Contributions& contributions) {
   const auto optimum = optimum_of(graph, contributions);
   if (!optimum) return std::nullopt;

@@ -1,3 +1,6 @@
+// Reads texts into Protocol Buffers messages: all kinds of fields, units, JSON, and the places of
+// errors. A text that Protocol Buffers' own printers have written must give the same message.
+
 #include "core/text/bind.h"
 
 #include <google/protobuf/text_format.h>
@@ -61,7 +64,7 @@ TEST(Bind, NumbersMayHaveUnits) {
   EXPECT_NE(errors_of("strategy { bytes_per_pack: 9000000TiB }"), "");
   EXPECT_NE(errors_of("cluster { network { bandwidth_gb_per_s: 25GB } }"), "");
   EXPECT_NE(errors_of("cluster { network { bandwidth_gb_per_s: 25GB/h } }"), "");
-  // A field that follows without a space.
+  // The next field follows without a space.
   proto::Scenario message;
   EXPECT_EQ(bind_text("strategy { shards: 2algorithm: \"ring\" }", message), "");
   EXPECT_EQ(message.strategy().algorithm(), "ring");
@@ -166,7 +169,7 @@ TEST(Bind, StopsWhereThereAreTooManyMistakesToRead) {
 
 TEST(Bind, APlainValueIsNoScenario) { EXPECT_EQ(errors_of("[1, 2]"), "1:1 wrong-type Scenario"); }
 
-/// A message with random fields set, as deep as the schema goes.
+/// Sets random fields of a message, to any depth of the schema.
 void fill_randomly(google::protobuf::Message& message, Random& random, int depth) {
   const auto& reflection = *message.GetReflection();
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {

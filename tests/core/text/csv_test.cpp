@@ -81,7 +81,7 @@ TEST(Csv, StopsWhereThereAreTooManyMistakesToRead) {
   EXPECT_EQ(problems.size(), 200u);
 }
 
-/// A cell takes forty bytes, and one byte in a file makes one.
+/// A cell takes forty bytes of memory, and one byte of a file can create a cell.
 TEST(Csv, CommasAloneDoNotFillTheMemory) {
   Problems wide;
   const CsvTable one_line = parse_csv(std::string(20'000'000, ','), "f", wide);

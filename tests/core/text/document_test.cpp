@@ -1,3 +1,6 @@
+// The reader of text format and JSON: it keeps every value with its place, reports syntax errors
+// with line and column, and limits the depth of nesting.
+
 #include "core/text/document.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +14,7 @@ namespace {
 
 using test::placed;
 
-/// "a: 1 b: { c: x }": what was understood.
+/// Returns the values that were read in a compact form, such as "a: 1 b: { c: x }".
 std::string shown(const Value& value) {
   if (value.kind == Value::Kind::kList) {
     std::string text = "[";
@@ -47,8 +50,8 @@ TEST(TextFormat, KeepsEveryValueAndItsPlace) {
   EXPECT_EQ(v.fields[3].value.fields[0].value.kind, Value::Kind::kIdentifier);
 }
 
-/// The text between where a value begins and ends, of every value in the text's order. Without
-/// tabs.
+/// Collects the text between the start and the end of every value, in the order of the text. The
+/// lines must have no tabs.
 void collect(const Value& value, const std::vector<std::string>& lines,
              std::vector<std::string>& found) {
   std::string text;

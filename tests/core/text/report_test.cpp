@@ -1,4 +1,4 @@
-// Reports: values with names and units, as JSON and as text.
+// Reports, which are values with names and units: their JSON and text forms.
 
 #include "core/text/report.h"
 

@@ -13,7 +13,7 @@
 namespace tutti::core {
 namespace {
 
-/// Bytes that tell where they are.
+/// Returns bytes whose content depends on their offset.
 std::string pattern(std::size_t count) {
   std::string bytes;
   for (std::size_t i = 0; bytes.size() < count; ++i) bytes += std::to_string(i) + ' ';

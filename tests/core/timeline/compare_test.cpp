@@ -24,7 +24,7 @@ struct LaneSpan {
   std::int64_t index = 0;
 };
 
-/// A timeline of one step on one device. `packs`: the gradient of each.
+/// Returns a timeline of one step on one device. `packs`: the name of each pack's gradient.
 TimelineReader timeline_of(const std::vector<LaneSpan>& spans,
                            const std::vector<std::string>& packs = {"a", "b"}) {
   std::ostringstream out;
@@ -77,7 +77,8 @@ TEST(Compare, AsManyChannelsAreComparedOneByOne) {
 }
 
 TEST(Compare, WhereAPackHasAnotherNumberOfChannelsItsChannelsAreTakenTogether) {
-  // Pack 0: two lanes of steps that were predicted, four channels that ran. Pack 1: two of both.
+  // Pack 0 has two predicted lanes but four measured channels, so its channels are combined. Pack 1
+  // has two of each.
   const Comparison c = compared(timeline_of({{0, 0, 10, 15, 0, 0},
                                              {0, 0, 20, 30, 1, 1},
                                              {1, 0, 12, 33, 0, 0},
@@ -140,8 +141,8 @@ TEST(Compare, StepsAreOfTheSamePackIfItsGradientsAre) {
   EXPECT_EQ(c.steps_only_b, 1);
 }
 
-/// Steps that take so long, each of them computing for a third of it (forward) and waiting for the
-/// rest.
+/// Returns steps with these lengths. A third of each step is forward computation, and the rest is
+/// waiting.
 Summary steps_of(const std::vector<std::int64_t>& lengths_us) {
   Summary summary;
   Time begin;

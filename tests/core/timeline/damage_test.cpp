@@ -1,4 +1,6 @@
-// Timelines that nobody's writer would write.
+// Timelines that no writer produces: blocks with impossible values, an index that contradicts the
+// blocks, and single flipped bits. Such timelines must be rejected or read without the damaged
+// part.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -109,13 +111,13 @@ TEST(TimelineDamage, ASteadyStateThatCannotBeIsLeftOut) {
   EXPECT_FALSE(steady([](auto& s) { s.set_step_time_ps(-1); }));
   EXPECT_FALSE(steady([](auto& s) { s.set_first_step(-1); }));
   EXPECT_FALSE(steady([](auto& s) { s.set_end_step(8); }));
-  // Steps that are not there.
+  // The steps do not exist.
   EXPECT_TRUE(
       steady([](auto& s) { s.set_first_step(1'000'000'000), s.set_end_step(2'000'000'000); }));
 }
 
 TEST(TimelineDamage, PiecesOfThePathFollowEachOther) {
-  // Otherwise their parts would add up to more than there is time.
+  // If pieces of the path overlapped, their sum would exceed the length of the run.
   proto::Block late = path_block();
   late.mutable_path()->mutable_piece(0)->set_end_ps(kHorizon.count());
   late.mutable_path()->mutable_piece(0)->set_launch_ps(kHorizon.count());
@@ -140,12 +142,12 @@ TEST(TimelineDamage, ASpanBlockThatTheIndexMisstatesIsLeftOut) {
     proto::BlockIndex wrong = index;
     misstate(wrong);
     const std::string bytes = with_index(without_index(blocks), wrong);
-    // The block itself is whole: walking from block to block leads to more than such an index.
+    // The block itself is intact, so scanning the blocks finds more than this index does.
     const TimelineReader reader = reader_of(bytes);
     EXPECT_EQ(reader.damage(), "has a damaged index; everything before it is intact");
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));
     EXPECT_TRUE(reader.replay(summary));
-    // Who looks at blocks only when reading them is told by then.
+    // A reader that checks blocks only when it reads them reports the problem at that time.
     auto later = TimelineReader::from_bytes(bytes, "t", TimelineReader::Check::kWhenRead);
     ASSERT_TRUE(later && later->complete());
     const auto replayed = later->replay(summary);
@@ -170,12 +172,12 @@ TEST(TimelineDamage, AnIndexThatNamesBytesTwiceIsNotBelieved) {
   };
   EXPECT_TRUE(read({{8, 0}, {spans_at, 1}, {steps_at, 2}}).complete());
   for (const auto& entries : std::vector<std::vector<std::pair<std::size_t, int>>>{
-           {{8, 0}, {spans_at, 1}, {spans_at, 1}, {spans_at, 1}, {steps_at, 2}},  // again and again
-           {{8, 0}, {steps_at, 2}, {spans_at, 1}},                                // backwards
-           {{8, 0}, {spans_at, 1}, {steps_at, 2}, {steps_at + 1, 2}},             // inside another
-           {{8, 0}, {steps_at, 2}},                                               // not all
-           {{0, 0}, {spans_at, 1}, {steps_at, 2}},                                // the magic
-           {{8, 0}, {spans_at, 1}, {kHuge, 2}}}) {                                // behind the end
+           {{8, 0}, {spans_at, 1}, {spans_at, 1}, {spans_at, 1}, {steps_at, 2}},  // repeated
+           {{8, 0}, {steps_at, 2}, {spans_at, 1}},                     // in reverse order
+           {{8, 0}, {spans_at, 1}, {steps_at, 2}, {steps_at + 1, 2}},  // inside another block
+           {{8, 0}, {steps_at, 2}},                                    // incomplete
+           {{0, 0}, {spans_at, 1}, {steps_at, 2}},                     // the magic number
+           {{8, 0}, {spans_at, 1}, {kHuge, 2}}}) {                     // past the end
     const TimelineReader reader = read(entries);
     EXPECT_FALSE(reader.complete());
     EXPECT_EQ(records(reader), 3u) << "each block was read once";
@@ -244,7 +246,7 @@ TEST(TimelineDamage, TheLongestStepThereCanBeIsDrawn) {
 
 // --- single bits ---
 
-/// A file with blocks of every kind.
+/// Returns a file with blocks of every kind.
 std::string written() {
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -281,7 +283,7 @@ TEST(TimelineDamage, EveryFlippedBitIsNamedWithItsPlace) {
     EXPECT_NE(read->damage(), "") << "byte " << bit / 8 << ", bit " << bit % 8;
     with_place += read->damage().find("at byte ") != std::string::npos;
   }
-  // Elsewhere it is the index, or the end of the file.
+  // The other bits are in the index or at the end of the file.
   EXPECT_GT(with_place, static_cast<int>(8 * whole.size()) / 2);
 }
 
@@ -293,7 +295,7 @@ TEST(TimelineDamage, FilesOfOlderVersionsHaveNoChecksumsAndAreWhole) {
   const TimelineReader old_one = reader_of(without_index(blocks));
   EXPECT_EQ(old_one.run().scenario, "s");
   EXPECT_EQ(records(old_one), 6u);
-  // The same blocks in a file whose header promises checksums are damaged.
+  // The same blocks are damaged if the header of the file promises checksums.
   blocks[0].mutable_run()->set_checked(true);
   const auto promised = TimelineReader::from_bytes(without_index(blocks), "f");
   EXPECT_FALSE(promised);

@@ -1,4 +1,5 @@
-// What is told of timelines that are damaged or were cut off, and what is left of them.
+// The messages about timelines that are damaged or incomplete, and the parts of them that can be
+// read.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ using testing::SizeIs;
 TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
   const Indexed whole = indexed();
   EXPECT_EQ(reader_of(whole.bytes).damage(), "");
-  // Inside a block, and at its length, which scanning could not get past.
+  // Damages the content of a block, and then its length, which scanning could not pass.
   for (const std::size_t inside : {std::size_t{1}, std::size_t{0}}) {
     std::string bytes = whole.bytes;
     bytes.replace(whole.at[0] + inside, 4, "\xff\xff\xff\xff");
@@ -38,7 +39,7 @@ TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
     EXPECT_THAT(reader.path(), SizeIs(1));
     use(reader);
   }
-  // Without an index: as far as one block lies behind the other.
+  // Without an index, blocks are found by scanning.
   std::string scanned = without_index({tracks_block(), steps_block(), path_block()});
   scanned.replace(whole.at[0] + 1, 4, "\xff\xff\xff\xff");
   EXPECT_THAT(reader_of(scanned).damage(),
@@ -46,7 +47,7 @@ TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
   EXPECT_THAT(reader_of(scanned).steps(), SizeIs(1));
 }
 
-/// Three lanes of two devices with so many spans each, of 1 µs, one after the other.
+/// Returns three lanes of two devices, each with a sequence of spans of 1 µs.
 std::string three_lanes(int spans) {
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -67,7 +68,7 @@ std::string three_lanes(int spans) {
   return out.str();
 }
 
-/// Spoils what stands in the block, not its length.
+/// Damages the content of the block, but not its length.
 void spoil(std::string& bytes, const TimelineReader::SpanBlock& block) {
   bytes.replace(static_cast<std::size_t>(block.offset) + 8, 16, std::string(16, '\xff'));
 }
@@ -96,7 +97,7 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
   ASSERT_TRUE(export_csv(reader, *parse_csv_content("spans"), table));
   const std::string lines = table.str();
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 3 * kSpans - 4096);
-  // Whoever finds it out by reading tells the same.
+  // A reader that finds the damage only while reading reports the same.
   auto later = TimelineReader::from_bytes(bytes, "t", TimelineReader::Check::kWhenRead);
   ASSERT_TRUE(later && later->complete());
   std::vector<TimelineReader::SpanBlock> damaged;
@@ -104,10 +105,10 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
     if (!later->read(block)) damaged.push_back(block);
   }
   later->leave_out(damaged);
-  later->leave_out(damaged);  // once is enough
+  later->leave_out(damaged);  // a repeated call has no effect
   EXPECT_EQ(later->damage(), reader.damage());
   EXPECT_EQ(later->span_blocks(), reader.span_blocks());
-  // Of several devices, and beside other damage.
+  // Blocks of several devices are damaged, in addition to other damage.
   spoil(bytes, sane.span_blocks().back());
   EXPECT_THAT(reader_of(bytes).damage(), HasSubstr("spans are missing, on 2 devices, between"));
   bytes.replace(kTimelineMagic.size() + 1, 2, "\xff\xff");
@@ -125,7 +126,7 @@ TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
               HasSubstr(fmt::format("ends before its index, in a block that begins at byte {}",
                                     whole.at[2])));
   std::string index_lost = whole.bytes;
-  index_lost[index_lost.size() - 9] = 'x';  // where it says that the index begins
+  index_lost[index_lost.size() - 9] = 'x';  // the offset of the index
   EXPECT_THAT(damage_of(index_lost), HasSubstr("has a damaged index"));
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.bytes.size() - 3)),
               HasSubstr("is truncated within its index"));

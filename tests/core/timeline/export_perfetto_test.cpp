@@ -1,3 +1,6 @@
+// Exports timelines to Perfetto's trace format, and checks the rules of the format, the arrows from
+// sends to receives, and the order of the rows.
+
 #include "core/timeline/export_perfetto.h"
 
 #include <gmock/gmock.h>
@@ -20,8 +23,8 @@
 namespace tutti::core {
 namespace {
 
-/// What Perfetto insists on: begins and ends match on every track, a track is declared before it is
-/// used, interned names are told before they are used, arrows end where one began.
+/// Perfetto requires that slices start and end in pairs on every track, that tracks and interned
+/// names are declared before their use, and that each arrow ends after a start.
 TEST(Perfetto, TraceKeepsPerfettosRules) {
   const auto reader = TimelineReader::from_bytes(written(500), "t");
   std::ostringstream out;
@@ -74,19 +77,20 @@ TEST(Perfetto, TraceKeepsPerfettosRules) {
   EXPECT_EQ(begun_flows.size(), 500u);
 }
 
-/// An arrow as Perfetto draws it: from a slice to a slice, each named by its track and the
-/// nanosecond of its begin.
+/// An arrow as Perfetto draws it: from one slice to another, each given by its track and its start
+/// in nanoseconds.
 struct Arrow {
   std::string from, to;
   std::uint64_t from_ns = 0, to_ns = 0;
   auto operator<=>(const Arrow&) const = default;
 };
 
-/// What trace_processor makes of a trace's flows: events in order of time, equal times in the order
-/// of the file; an end closes the slice that began last; the first slice of a flow is where an
-/// arrow comes from, the earlier of two slices points to the later. SOURCE: google/perfetto,
-/// src/trace_processor: sorter/trace_sorter.h, importers/common/ slice_tracker.cc and
-/// flow_tracker.cc, importers/proto/track_event_event_importer.h (MaybeParseTrackEventFlows).
+/// Returns the arrows that Perfetto's trace_processor derives. trace_processor sorts events by
+/// time, and equal times by their order in the file. An end closes the slice that started last. The
+/// first slice of a flow is the arrow's origin, and of two slices the earlier points to the later.
+/// SOURCE: google/perfetto, src/trace_processor: sorter/trace_sorter.h,
+/// importers/common/slice_tracker.cc and flow_tracker.cc,
+/// importers/proto/track_event_event_importer.h (MaybeParseTrackEventFlows).
 std::vector<Arrow> arrows(const perfetto::Trace& trace) {
   struct Slice {
     std::uint64_t track = 0;
@@ -139,13 +143,14 @@ perfetto::Trace trace_of(const std::string& timeline) {
   return trace;
 }
 
-/// Picoseconds: when a lane sends, when its message begins to move, and when another lane begins to
-/// wait for it and has it.
+/// Times in picoseconds: the start of a send, the start of its message's transfer, the start of the
+/// receive, and the end of the receive.
 struct Message {
   std::int64_t send, moves, waits, done;
 };
 
-/// A message from one lane to another; which of the two comes first in the file is up to `sender`.
+/// Returns a timeline with a message from one lane to another. `sender`: the number of the sending
+/// lane, which determines the order of the two lanes in the file.
 std::string timeline_of(const Message& m, TrackId sender) {
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -172,12 +177,12 @@ std::string timeline_of(const Message& m, TrackId sender) {
 
 TEST(Perfetto, DrawsAnArrowFromEachSendToItsReceive) {
   const std::vector<Message> messages{
-      {5'000, 5'000, 1'000, 9'000},  // waits first
-      {5'000, 7'500, 1'000, 9'000},  // and the link is in use
-      {1'000, 1'000, 5'000, 9'000},  // was there long ago
+      {5'000, 5'000, 1'000, 9'000},  // the receiver waits first
+      {5'000, 7'500, 1'000, 9'000},  // the receiver waits first, and the link is busy
+      {1'000, 1'000, 5'000, 9'000},  // the message arrived long before
       {1'000, 1'000, 1'000, 9'000},  // both at once
-      {1'600, 1'700, 1'500, 9'000},  // nearly so: all begin in one nanosecond
-      {1'600, 1'700, 1'000, 2'000},  // done at the next
+      {1'600, 1'700, 1'500, 9'000},  // almost at once, within one nanosecond
+      {1'600, 1'700, 1'000, 2'000},  // ends in the next nanosecond
   };
   for (const TrackId sender : {0, 1}) {
     for (const Message& m : messages) {
@@ -187,7 +192,7 @@ TEST(Perfetto, DrawsAnArrowFromEachSendToItsReceive) {
                                      static_cast<std::uint64_t>(m.send / 1000), arrives}}))
           << m.send << ' ' << m.waits << ' ' << sender;
     }
-    // Within one nanosecond nothing is before anything else.
+    // Within one nanosecond there is no order of events.
     EXPECT_THAT(arrows(trace_of(timeline_of({1'100, 1'200, 1'000, 1'900}, sender))),
                 testing::SizeIs(1));
     EXPECT_THAT(arrows(trace_of(timeline_of({5'100, 5'200, 1'000, 5'900}, sender))),

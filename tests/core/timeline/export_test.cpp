@@ -1,4 +1,4 @@
-// Timelines as tables and as a picture.
+// Exports timelines as CSV tables and as pictures.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Communication that is exposed is part of communication, whatever happened.
+// Exposed communication is always a part of communication, whatever the order of computation and
+// transfers.
 
 #include "core/timeline/exposed_time.h"
 
@@ -15,12 +16,12 @@
 namespace tutti::core {
 namespace {
 
-/// Moments 0 … kMoments - 1 of a step: what was going on in each.
+/// The activities in each of the moments 0 … kMoments - 1 of a step.
 constexpr std::size_t kMoments = 200;
 using Moments = std::vector<bool>;
 
-/// Stretches in order of time; they may touch each other, and claim time that the one before has
-/// had.
+/// Reports random intervals in order of start time. Intervals may touch or overlap. Returns the
+/// moments that the intervals cover.
 Moments tell(Random& random, ExposedTime& step, void (ExposedTime::*what)(Time, Time)) {
   Moments moments(kMoments);
   for (std::size_t at = random.below(30); at < kMoments; at += random.below(20)) {
@@ -49,7 +50,8 @@ TEST(ExposedTime, CountsMomentsInFlightInWhichNothingIsComputed) {
   }
 }
 
-/// Whatever a replica did, also where it was ahead of the others, or behind, or its clock is off.
+/// The sums must hold for any replica: one that is ahead of the others or behind them, or whose
+/// clock is wrong.
 TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp) {
   Random random(5);
   const auto some = [&random](std::uint64_t most) {
@@ -74,7 +76,7 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
          {record.forward, record.backward, record.other_compute, record.exposed, waiting(record)})
       EXPECT_GE(part, Time()) << i;
     const Time computed = record.forward + record.backward + record.other_compute;
-    // Where clocks are off, computation may seem to take longer than the step.
+    // If clocks are wrong, the computation may seem to take longer than the step.
     EXPECT_EQ(computed + record.exposed + waiting(record), std::max(computed, end - start)) << i;
     summary.step(record);
     const auto steady = summary.steady_parts();
@@ -84,8 +86,8 @@ TEST(StepParts, ExposedCommunicationIsPartOfCommunicationAndWithWaitingAllAddsUp
 }
 
 TEST(StepParts, AReplicaThatHasNothingInFlightWaits) {
-  // It begins 10 after the others, computes for 30, has a pack in flight for 40, and the others
-  // take 20 longer.
+  // The replica starts 10 after the others, computes for 30, has a pack in flight for 40, and then
+  // waits 20 for the others.
   const StepRecord record = step_record(
       0, Time(0), Time(100), {"w0/gpu0", Time(10), Time(20), Time(10), {}, Time(40), Time(40)});
   EXPECT_EQ(record.exposed, Time(40));

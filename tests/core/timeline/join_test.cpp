@@ -1,4 +1,5 @@
-// Pairs of spans are those that a look at every span of both timelines finds.
+// Pairs of spans of two timelines. The pairs must equal those found by a search through all spans
+// of both timelines.
 
 #include "core/timeline/join.h"
 
@@ -19,11 +20,11 @@ namespace {
 constexpr std::int32_t kBackward =
     SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kBackward);
 
-/// What is written of a span, and where.
+/// A span and its track.
 struct Written {
   Track track;
   Span span;
-  int pass = 0;  ///< so many like it came before in its training step
+  int pass = 0;  ///< number of earlier spans of the same kind in its training step
 };
 
 struct Made {
@@ -31,8 +32,8 @@ struct Made {
   std::vector<Written> spans;
 };
 
-/// Two workers with two devices; compute (of two micro-batches), packs and two lanes each; some
-/// spans are missing. `packs`, `layers`: names by number.
+/// Returns a timeline of two workers with two devices, with computation of two micro-batches,
+/// packs, and two lanes per device. Some spans are missing. `packs`, `layers`: names by number.
 Made made(std::uint64_t seed, const std::vector<std::string>& packs,
           const std::vector<std::string>& layers) {
   Random random(seed);
@@ -129,7 +130,7 @@ TEST(Join, PairsAreThoseOfLookingAtEverySpanOfBoth) {
     }));
     EXPECT_EQ(lanes, expected_lanes);
     EXPECT_EQ(others, expected_others);
-    // Every lane step of these training steps is in a pair, or counted.
+    // Every lane step of these training steps is in a pair, or counted as unpaired.
     std::int64_t all_a = 0, all_b = 0;
     for (const Written& x : a.spans)
       all_a += x.track.kind == TrackKind::kLane && steps.contains(x.span.step);

@@ -70,7 +70,7 @@ void use(const TimelineReader& reader) {
   static_cast<void>(export_svg(reader));
 }
 
-// --- blocks that are sane, to be spoilt ---
+// --- valid blocks, to be damaged ---
 
 proto::Block tracks_block() {
   proto::Block block;

@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-/// The state after rounds that take `length(round)`, of one worker.
+/// Returns the steady state of one worker whose rounds take `length(round)`.
 template <class Length>
 SteadyState state_of(Length length, std::int32_t most_rounds = 512) {
   SteadyStateSearch search(1, most_rounds);
@@ -36,7 +36,8 @@ TEST(SteadyStateSearch, TheBeginningDoesNotCount) {
 }
 
 TEST(SteadyStateSearch, GoesOnWhileRoundsGetLonger) {
-  // They approach 2000 by an eighth each eight rounds: the first checks see that.
+  // The rounds approach 2000, and the difference shrinks by 4 % per round. The first checks must
+  // notice that it is still changing.
   double left = 1000;
   const SteadyState state = state_of([&](int) { return 2000 - static_cast<int>(left *= 0.96); });
   EXPECT_TRUE(state.steady);
@@ -48,7 +49,7 @@ TEST(SteadyStateSearch, EndsAtItsLimitAndSaysSo) {
   const SteadyState state = state_of([](int round) { return 1000 + 100 * round; }, 100);
   EXPECT_FALSE(state.steady);
   EXPECT_EQ(state.end_step, 100);
-  // The means of the first and of the last batch of 9 rounds, of those from 28 to 99.
+  // The bounds are the means of the first and of the last 9 of the rounds 28 to 99.
   EXPECT_LE(state.low, Time(1000 + 100 * 32));
   EXPECT_GE(state.high, Time(1000 + 100 * 95));
   EXPECT_EQ(state.step_time, Time(1000 + 100 * (28 + 99) / 2));

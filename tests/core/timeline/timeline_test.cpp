@@ -23,7 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Everything a sink is told, in words: two timelines are the same if these are.
+/// Records everything that a sink receives as text. Two timelines are equal if their texts are.
 class Transcript : public TimelineSink {
  public:
   std::map<TrackId, std::string> spans;
@@ -83,7 +83,7 @@ TEST(Timeline, ComesBackAsItWasWritten) {
     EXPECT_TRUE(reader->complete());
     ASSERT_TRUE(reader->replay(after));
     EXPECT_EQ(before.spans, after.spans);
-    // The late note comes back with the early ones.
+    // The reader reports the late note together with the early ones.
     EXPECT_EQ(before.rest.size(), after.rest.size());
     EXPECT_THAT(after.rest, HasSubstr("take notesaid late"));
   }

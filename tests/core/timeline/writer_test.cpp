@@ -1,5 +1,5 @@
-// What writers have to do so that no timeline of theirs is ever taken for a damaged one, whatever
-// they are given.
+// The writer of timelines. For any records, the written file must never be read as a damaged one,
+// and its blocks must have limited lengths.
 
 #include "core/timeline/writer.h"
 
@@ -38,7 +38,7 @@ RunInfo with_texts(const std::string& text) {
   return run;
 }
 
-/// A timeline in which every text is `text`.
+/// Returns a timeline in which every text is `text`.
 std::string timeline_of(const std::string& text) {
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -134,7 +134,7 @@ TEST(TimelineTexts, WholeCharactersAreCutOfWhatIsTooLong) {
       << "the scenario is whole, so that the run can be repeated";
 }
 
-/// The lengths of a file's blocks, the index among them.
+/// Returns the lengths of a file's blocks, including the index.
 std::vector<std::uint64_t> block_lengths(const std::string& bytes) {
   std::vector<std::uint64_t> lengths;
   std::size_t at = kTimelineMagic.size();
@@ -218,7 +218,7 @@ TEST(TimelineBlocks, TheIndexTakesAsManyAsItNeeds) {
   EXPECT_TRUE(reader.replay(summary));
 }
 
-/// As whoever finds the file of a run that was killed.
+/// After a flush, the file of a run that is then killed has all records up to the flush.
 TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
   std::ostringstream out;
   TimelineWriter writer(out);
@@ -232,7 +232,7 @@ TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
     writer.pack({step, 0, Time(1), Time(2), Time(3), Time(4)});
     writer.note("step " + std::to_string(step));
     writer.flush();
-    writer.flush();  // nothing new, no block
+    writer.flush();  // nothing is new, so no block is written
     const TimelineReader reader = reader_of(out.str());
     const auto count = static_cast<std::size_t>(step) + 1;
     EXPECT_THAT(reader.steps(), SizeIs(count));
@@ -248,8 +248,8 @@ TEST(TimelineBlocks, WhatWasFlushedIsThereThoughNothingEnded) {
   EXPECT_THAT(reader.steps(), SizeIs(3));
 }
 
-/// Of a simulation, which nobody flushes: its file is the same each time, and if it is cut off, has
-/// steps with their spans.
+/// A simulation does not flush, so that its file is always the same. A truncated file of a
+/// simulation has all spans of the steps that it contains.
 TEST(TimelineBlocks, StepsFollowTheirSpans) {
   std::ostringstream out;
   TimelineWriter writer(out);

@@ -50,7 +50,7 @@ void tell(TimelineSink& sink, int spans_per_track, std::uint64_t seed) {
       span.pack = i % 2;
       span.index = i;
       span.bytes = Bytes(i * 1000);
-      if (t == 4) {  // receives from track 1's neighbour, the lane track 2… every message
+      if (t == 4) {  // track 4 receives the messages of the lane on track 2
         span.kind = 2;
         span.wait = Time(span.duration.count() / 2);
         span.peer = 2;

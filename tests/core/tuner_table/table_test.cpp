@@ -1,5 +1,5 @@
-// Tables for NCCL's tuner: what is written is read again; what is wrong is refused at its place.
-// The plugin's own tests (tests/real/tuner) have the refusals one by one.
+// Tables for NCCL's tuner plugin: written tables can be read again, and mistakes are rejected at
+// their place. The plugin's own tests (tests/real/tuner) cover each kind of mistake.
 
 #include "core/tuner_table/table.h"
 
@@ -71,7 +71,8 @@ TEST(TunerTable, IsReadAsItWasWritten) {
   }
 }
 
-/// Channels of -1 are NCCL's own here, and one with NVIDIA's example, whatever its README says.
+/// Tutti's plugin reads -1 channels as NCCL's own number. NVIDIA's example reads it as one channel,
+/// contrary to its README.
 TEST(TunerTable, ReadsChannelsAsItsPluginDoes) {
   const std::string row = "allreduce,0,9,ring,ll,-1,-1,-1\n";
   EXPECT_EQ(read_table(std::string(kHeader) + "\n" + row)->rows[0].channels, 0);

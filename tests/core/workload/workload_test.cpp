@@ -1,3 +1,6 @@
+// Workloads: the shipped models and their published sizes, the time of each layer from given times
+// or from operations, and the part of that time that waits for memory.
+
 #include "core/workload/workload.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +41,7 @@ TEST(ShippedModels, AreThirtyFiveAndAddUpToTheirPublishedSizes) {
       parameters += v.elements;
       EXPECT_TRUE(v.backward_flops.has_value()) << name << " " << v.name;
     }
-    // The file's own remark: "# parameters: P in V variables".
+    // The comment in the file says: "# parameters: P in V variables".
     std::ifstream file(path);
     std::string line;
     while (std::getline(file, line) && !line.starts_with("# parameters: ")) {
@@ -194,7 +197,8 @@ TEST(Workload, TimesFollowFromFlopsAndTheDevicesRate) {
   options.flops_efficiency = 0.5;
   const auto w = make_workload(options, one_gpu());
   ASSERT_TRUE(w) << w.error().front().text;
-  // 0.5 · 10^12 operations per second: a million take 2 us, ten samples 20.
+  // At 0.5 · 10^12 operations per second, a million operations take 2 us, and ten samples take 20
+  // us.
   EXPECT_EQ(w->times[0].forward, microseconds(6 * 20));
   EXPECT_THAT(w->times[0].backward,
               ElementsAre(microseconds(6 * 20), microseconds(5 * 20), microseconds(2 * 20)));
@@ -208,7 +212,7 @@ TEST(Workload, ALayerWithoutFlopsTakesNoTimeAndIsTold) {
   options.batch = 10;
   options.model.variables[3].forward_flops.reset();  // the only variable of the last layer
   options.model.variables[3].backward_flops.reset();
-  options.model.variables[2].backward_flops.reset();  // its layer has another
+  options.model.variables[2].backward_flops.reset();  // its layer has another variable
   const auto w = make_workload(options, one_gpu());
   ASSERT_TRUE(w) << w.error().front().text;
   EXPECT_EQ(w->times[0].backward[0], Time());
@@ -227,8 +231,8 @@ TEST(Workload, GivenTotalsAreSharedOutInProportionAndExactly) {
   EXPECT_EQ(w->times[0].backward[0], Time(461'539)) << "6 of 13 parts";
 }
 
-/// What of a layer's time its operations take at the usual efficiency is limited by
-/// multiprocessors.
+/// The part of a layer's time that its operations need at the usual efficiency is limited by
+/// multiprocessors. The rest is limited by memory.
 TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
   constexpr std::int64_t kAll = 1'000'000;
   WorkloadOptions options = three_layers();
@@ -238,7 +242,8 @@ TEST(Workload, WhatOperationsDoNotExplainOfALayersTimeWaitsForMemory) {
   EXPECT_EQ(from_flops->times[0].forward_compute_bound, kAll)
       << "times that follow from operations";
   EXPECT_THAT(from_flops->times[0].backward_compute_bound, ElementsAre(kAll, kAll, kAll));
-  // 120 us of operations take 480, and 260 take 520 in proportion.
+  // The 120 us of forward operations are given 480 us, and the 260 us of backward operations are
+  // given 520 us in proportion.
   options.forward = microseconds(480);
   options.backward = microseconds(520);
   const auto given = make_workload(options, one_gpu());
@@ -262,7 +267,7 @@ TEST(Workload, AddingGradientsWaitsForMemory) {
   options.forward = options.backward = microseconds(130);
   options.micro_batches = 2;
   options.accumulate =
-      microseconds(65);  // by bytes: 30 of 65 to the first segment, 60 us of which the layer takes
+      microseconds(65);  // by bytes: 30 of 65 go to the first segment, whose layer takes 60 us
   const auto w = make_workload(options, one_gpu({}));
   ASSERT_TRUE(w);
   EXPECT_EQ(w->times[0].compute_bound_in_pass(0, 0), 1'000'000);

@@ -9,7 +9,7 @@
 namespace tutti::test {
 namespace {
 
-// As in NCCL's headers, in C's own types.
+// Declarations as in NCCL's headers, but with C types.
 extern "C" {
 typedef void (*DebugLogger)(int level, unsigned long flags, const char* file, int line,
                             const char* fmt, ...);
@@ -106,7 +106,7 @@ NcclHost::~NcclHost() { dlclose(library_); }
 const char* NcclHost::name() const { return static_cast<V2*>(symbol_)->name; }
 
 void* NcclHost::open(std::size_t ranks, std::size_t nodes) {
-  void* context = reinterpret_cast<void*>(0x1);  // the plugin has to say something
+  void* context = reinterpret_cast<void*>(0x1);  // the plugin has to replace this value
   NvlDomainInfo domains{static_cast<int>(nodes), 1, 8};
   TunerConstants constants{};
   for (std::size_t i = 0; i < std::size(constants.values); ++i)

@@ -1,5 +1,6 @@
-// libnccl-tuner-tutti.so as every release of NCCL loads it: what it makes of tables, against a slow
-// reading of the same text; what it leaves alone; what it says.
+// Loads libnccl-tuner-tutti.so as every release of NCCL does. The plugin's choices are compared
+// with a slow interpretation of the same table, and further tests check which values it leaves
+// unchanged and what it logs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ const std::vector<std::string> kAlgorithmNames{
 const std::vector<std::string> kProtocolNames{"ll", "ll128", "simple"};
 constexpr const char* kHeader = "# tutti nccl-tuner table 1\n";
 
-/// Sets a variable of the environment for as long as it lives.
+/// Sets an environment variable for the lifetime of this object.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -78,7 +79,7 @@ std::vector<std::size_t> all_sizes() {
   return {sizes.begin(), sizes.end()};
 }
 
-/// NCCL's estimates: distinct, and some of them not possible.
+/// Returns random cost estimates of NCCL, which are distinct, and some of which are "not possible".
 std::vector<float> made_costs(std::mt19937& random, int algorithms) {
   std::vector<float> costs;
   std::uniform_real_distribution<float> times(1, 1000);
@@ -88,7 +89,7 @@ std::vector<float> made_costs(std::mt19937& random, int algorithms) {
   return costs;
 }
 
-/// What 2.21 can do, whoever asks.
+/// Returns true if release 2.21 has this kernel.
 bool is_kernel_of_2_21(const Asked& requested, std::size_t nodes, int algorithm, int protocol) {
   const std::string& name = kAlgorithmNames[algorithm];
   const bool all_reduce = requested.collective == 4,
@@ -103,7 +104,7 @@ bool is_kernel_of_2_21(const Asked& requested, std::size_t nodes, int algorithm,
   return nodes == 1 ? all_reduce || half : requested.collnet && all_reduce;
 }
 
-/// A table's text, read cell by cell for each call: the first line that fits.
+/// The text of a table, which is parsed again for each call. The first matching line decides.
 class SlowTable {
  public:
   explicit SlowTable(const std::string& text) {
@@ -151,7 +152,8 @@ class SlowTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Lines for some communicators, sizes and states of buffers, in no order.
+/// Returns a table with lines for some communicators, sizes and buffer registrations, in random
+/// order.
 std::string made_table(std::mt19937& random) {
   const auto one_of = [&random](const auto& values) {
     return values[random() % std::size(values)];
@@ -176,7 +178,7 @@ std::string made_table(std::mt19937& random) {
   return text;
 }
 
-/// Every choice of many tables, for all releases, communicators, collectives and sizes.
+/// Checks the choices of many tables, for all releases, communicators, collectives and sizes.
 TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
   std::mt19937 random(28);
   const std::vector<std::size_t> sizes = all_sizes();
@@ -216,7 +218,7 @@ TEST_F(NcclTunerPlugin, ChoosesAsTheTableSaysInEveryRelease) {
   EXPECT_GT(by_table, requested_in_all / 10) << "the tables should decide something";
 }
 
-/// What is not asked about stays to the last bit: the whole cost table, and the channels.
+/// If no line matches, the cost table and the number of channels must not change by a single bit.
 TEST_F(NcclTunerPlugin, TouchesNothingWithoutALine) {
   const Variable variable("TUTTI_TUNER_TABLE",
                           write(std::string(kHeader) + "allreduce,1024,2048,ring,simple,4,2,16\n"
@@ -244,7 +246,7 @@ TEST_F(NcclTunerPlugin, TouchesNothingWithoutALine) {
   }
 }
 
-/// A line sets one entry of the cost table, and leaves the others.
+/// A line changes one entry of the cost table and no other.
 TEST_F(NcclTunerPlugin, ChangesOneEntryOfTheCostTable) {
   const Variable variable("TUTTI_TUNER_TABLE",
                           write(std::string(kHeader) + "allreduce,0,99,ring,ll128,6,-1,-1\n"));
@@ -264,7 +266,8 @@ TEST_F(NcclTunerPlugin, ChangesOneEntryOfTheCostTable) {
 }
 
 TEST_F(NcclTunerPlugin, ReadsTheExampleTunersConfiguration) {
-  // The variable of NVIDIA's example plugin; -1 channels are one there, and here.
+  // The configuration of NVIDIA's example plugin. There, and in this mode, -1 channels mean one
+  // channel.
   const Variable variable(
       "NCCL_TUNER_CONFIG_FILE",
       write("# a comment\n\nallreduce, 0, 65536, tree, simple, 2, 1, -1, -1, 1\r\n"
@@ -287,7 +290,8 @@ TEST_F(NcclTunerPlugin, PrefersItsOwnVariable) {
   nccl.close(context);
 }
 
-/// Chunks: NCCL 2.30 asks channel by channel with the bytes of one; the table counts the whole.
+/// NCCL 2.30 requests chunk sizes per channel, with the bytes of that channel. The table refers to
+/// the bytes of all channels.
 TEST_F(NcclTunerPlugin, SetsTheSizeOfChunksInNccl230) {
   const Variable variable(
       "TUTTI_TUNER_TABLE",
@@ -312,7 +316,7 @@ TEST_F(NcclTunerPlugin, SetsTheSizeOfChunksInNccl230) {
 
 struct Malformed {
   const char* text;
-  const char* where;  ///< of the message
+  const char* where;  ///< the place that the message names
   const char* what;
 };
 
@@ -346,7 +350,7 @@ TEST_F(NcclTunerPlugin, RefusesMalformedTablesAndLeavesNcclAlone) {
     const Variable variable("TUTTI_TUNER_TABLE", file);
     for (const Release& release : kReleases) {
       NcclHost nccl(TUTTI_TUNER_PLUGIN, release);
-      void* const context = nccl.open(8, 1);  // throws if init fails: then NCCL would give up
+      void* const context = nccl.open(8, 1);  // throws if init fails, since NCCL would then fail
       EXPECT_THAT(texts(take_log(), 2),
                   ElementsAre(AllOf(HasSubstr(file + one.where + ": "), HasSubstr(one.what),
                                     HasSubstr("NCCL decides alone"))));
@@ -382,7 +386,8 @@ TEST_F(NcclTunerPlugin, SaysThatNoVariableIsSet) {
   EXPECT_THAT(texts(lines, 3), ElementsAre(HasSubstr("TUTTI_TUNER_TABLE")));
 }
 
-/// What a user sets for NCCL is above a tuner, which 2.21 would not know.
+/// NCCL's variables that the user sets have priority over a tuner. Release 2.21 does not ensure
+/// this itself.
 TEST_F(NcclTunerPlugin, LeavesNcclAloneIn221WithAlgorithmsSetByTheUser) {
   const Variable variable("TUTTI_TUNER_TABLE",
                           write(std::string(kHeader) + "allreduce,0,99,ring,ll,4,-1,-1\n"));
@@ -394,7 +399,7 @@ TEST_F(NcclTunerPlugin, LeavesNcclAloneIn221WithAlgorithmsSetByTheUser) {
   }
 }
 
-/// Each choice is said once, however often it is made.
+/// Each distinct choice is logged once, however often it is made.
 TEST_F(NcclTunerPlugin, LogsEachDistinctChoiceOnce) {
   const Variable table("TUTTI_TUNER_TABLE",
                        write(std::string(kHeader) + "allreduce,0,99,tree,ll,4,2,16\n"
@@ -436,8 +441,8 @@ TEST_F(NcclTunerPlugin, LogsEachDistinctChoiceOnce) {
   for (const LogLine& line : lines) EXPECT_TRUE(line.subsystems & 0x40) << line.text;
 }
 
-/// NCCL calls init, choices and finalize of many communicators from many threads at a time; a table
-/// that changes between two communicators is read again.
+/// NCCL calls init, choices and finalize for many communicators from many threads at the same time.
+/// If a table changes between two communicators, it is read again.
 TEST_F(NcclTunerPlugin, ServesManyCommunicatorsAndThreads) {
   const Variable log("TUTTI_TUNER_LOG", "1");
   std::string text = kHeader;
@@ -469,7 +474,8 @@ TEST_F(NcclTunerPlugin, ServesManyCommunicatorsAndThreads) {
   nccl.close(later);
 }
 
-/// The library brings its C++ runtime and shows nothing else: it is loaded into others' programs.
+/// The library contains its C++ runtime and exports no other symbols, because other programs load
+/// it.
 TEST_F(NcclTunerPlugin, ExportsFiveSymbolsOnly) {
   FILE* const pipe = popen("nm -D --defined-only --format=posix " TUTTI_TUNER_PLUGIN, "r");
   ASSERT_TRUE(pipe);

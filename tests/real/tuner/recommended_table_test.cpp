@@ -1,5 +1,5 @@
-// Tables that `tutti tune` writes, followed by libnccl-tuner-tutti.so with NCCL's own estimates in
-// its cost table: what comes out is what was recommended, at every size and in every release.
+// Tables that `tutti tune` writes, used by libnccl-tuner-tutti.so with NCCL's own estimates in the
+// cost table. The choice must be the recommended one, at every size and in every release.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ std::vector<std::int64_t> sizes() {
   return list;
 }
 
-/// NCCL of a scenario, as its table replaces the variables of the choice.
+/// NCCL in a scenario, with the variables that the table replaces.
 struct Nccl {
   nccl::Communicator communicator;
   nccl::Model model;
@@ -75,7 +75,8 @@ class RecommendedTable : public testing::TestWithParam<Where> {
  protected:
   ~RecommendedTable() override { unsetenv("TUTTI_TUNER_TABLE"); }
 
-  /// All calls under `strategy`: all-reduces as `variables` have them, others as NCCL does.
+  /// Checks all calls under `strategy`: all-reduces must use the choice that `variables` give, and
+  /// all other calls NCCL's own choice.
   void expect_calls(const std::string& strategy,
                     const std::vector<std::pair<std::string, std::string>>& variables) {
     for (const Release& release : kReleases) {
@@ -116,7 +117,7 @@ class RecommendedTable : public testing::TestWithParam<Where> {
         }
       }
       host.close(context);
-      // A communicator that the scenario does not have stays NCCL's.
+      // A communicator that is not in the scenario keeps NCCL's choice.
       void* const other = host.open(ranks + 1, nodes);
       Asked requested{4, 1 << 20};
       requested.costs.assign(static_cast<std::size_t>(release.algorithms) * kProtocols, 7.0F);
@@ -135,7 +136,7 @@ TEST_P(RecommendedTable, IsFollowedWithAnotherAlgorithm) {
   expect_calls("algorithm: \"nccl\"", {{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "Simple"}});
 }
 
-/// What is as NCCL has it changes nothing.
+/// A table that repeats NCCL's own choices changes nothing.
 TEST_P(RecommendedTable, IsFollowedWithNcclsOwnChoices) { expect_calls("algorithm: \"nccl\"", {}); }
 
 INSTANTIATE_TEST_SUITE_P(Machines, RecommendedTable,

@@ -1,6 +1,6 @@
-// Machines of which the reference has figures and no file: made here of what they consist of, or of
-// a machine's that is nearly the same. The figures are what NCCL 2.28.9's own search gives for them
-// (see topologies/README.md).
+// Machines for which the reference has graphs but no topology file. The tests build their
+// topologies from parts, or from the file of a similar machine. The expected graphs are those that
+// NCCL 2.28.9's own search finds for them (see topologies/README.md).
 
 #include <gtest/gtest.h>
 
@@ -16,22 +16,23 @@ using core::nccl::Graph;
 using core::nccl::SearchSettings;
 using test::replaced;
 
-/// "8x48/24": channels, and what each carries inside a node and (if that is another figure) between
-/// nodes.
+/// Returns a text such as "8x48/24": the number of channels, and the bandwidth of each inside a
+/// node and (if it differs) between nodes.
 std::string rates(const Graph& graph) {
   if (graph.channels == 0) return "-";
   std::string made = fmt::format("{}x{:g}", graph.channels, graph.bw_intra);
   if (graph.bw_inter != graph.bw_intra) made += fmt::format("/{:g}", graph.bw_inter);
   return made;
 }
-/// "8x22 NVL/PIX x2 same", the second type only over several nodes.
+/// Returns a text such as "8x22 NVL/PIX x2 same". The second path type appears only with several
+/// nodes.
 std::string ring_text(const Graph& graph, bool over_nodes) {
   std::string made = fmt::format("{} {}", rates(graph), to_string(graph.type_intra));
   if (over_nodes) made += fmt::format("/{}", to_string(graph.type_inter));
   if (graph.cross_nic != 0) made += fmt::format(" x{}", graph.cross_nic);
   return made + (graph.same_channels ? " same" : "");
 }
-/// "8x48/24 p1": with the pattern's number.
+/// Returns a text such as "8x48/24 p1", in which p1 is the number of the pattern.
 std::string tree_text(const Graph& graph) {
   return fmt::format("{} p{}", rates(graph), static_cast<int>(graph.pattern));
 }
@@ -94,7 +95,7 @@ TEST(NcclSearchReference, HgxH100WithAmd) {
 }
 
 TEST(NcclSearchReference, P548xlarge) {
-  // The same with EFA, whose plugin states its latency.
+  // The same machine with EFA, whose plugin reports its latency.
   std::string xml = replaced(test::topology_text("hgxh100"),
                              R"(vendor="GenuineIntel" familyid="6" modelid="143")",
                              R"(vendor="AuthenticAMD" familyid="175" modelid="17")");
@@ -171,14 +172,14 @@ TEST(NcclSearchReference, OneH200) {
 }
 
 TEST(NcclSearchReference, Gb200Nvl72) {
-  // 18 trays of four GPUs, each a host of its own, on one NVLink domain.
+  // There are 18 trays of four GPUs on one NVLink domain, and each tray is a host.
   const std::string tray = test::topology_text("gb200_tray");
   const std::size_t begin = tray.find("<cpu"), end = tray.rfind("</system>");
   std::string cpus;
   for (int host = 0; host < 18; ++host) {
     std::string one = replaced(tray.substr(begin, end - begin), "<cpu ",
                                fmt::format("<cpu host_hash=\"{:#x}\" ", host + 1));
-    // Rank 4·host + g, by way of a mark that no rank has.
+    // The rank becomes 4·host + g. A temporary mark avoids replacing a rank twice.
     for (int g = 0; g < 4; ++g)
       one = replaced(one, fmt::format("rank=\"{}\"", g), fmt::format("rank=\"r{}\"", 4 * host + g));
     for (int n = 0; n < 4; ++n)

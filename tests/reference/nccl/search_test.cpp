@@ -1,5 +1,5 @@
-// The search for graphs beside NCCL's own, on every machine of the reference: figures, and every
-// channel's GPUs and cards in their order.
+// Compares the graph search with NCCL's own, on every machine of the reference: the figures of each
+// graph, and the GPUs and cards of every channel in order.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using core::nccl::SearchResult;
 using core::nccl::SearchSettings;
 using test::Data;
 
-/// A graph as one text, so that a difference shows whole.
+/// Returns a graph as one text, so that a failure shows the whole graph.
 std::string text(const Graph& graph) {
   std::string made =
       fmt::format("pattern {} cross {} channels {} bw {:.6g}/{:.6g} latency {:g} {}/{} same {}\n",
@@ -52,7 +52,7 @@ std::string text(const Data& graph) {
   return made;
 }
 
-/// "hgxh100" of "hgxh100-n2-g4": the topology that a case is of.
+/// Returns the topology of a case, such as "hgxh100" for "hgxh100-n2-g4".
 std::string topology_name(const std::string& name) { return name.substr(0, name.rfind("-n")); }
 
 TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
@@ -61,7 +61,7 @@ TEST(NcclSearchReference, FindsTheGraphsThatNcclFinds) {
   std::map<std::tuple<std::string, std::int64_t, bool>, SearchResult> searched;
   for (const Data& one : cases) {
     SCOPED_TRACE(one["case"].text());
-    // To the search several nodes are several, however many.
+    // The search distinguishes only one node from several nodes.
     const std::tuple machine(topology_name(one["case"].text()), one["ppn"].number(),
                              one["nNodes"].number() > 1);
     if (!searched.contains(machine)) {
@@ -96,7 +96,8 @@ TEST(NcclSearchReference, SendsAndReceivesHaveAsManyChannelsAsNcclsDo) {
 }
 
 TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
-  // From the golden graphs, which the search finds (above), to every rank's neighbours.
+  // The search finds the golden graphs (see above). This test derives the neighbours of every rank
+  // from these graphs.
   std::size_t rings = 0, places = 0;
   for (const Data& one : test::nccl_cases()) {
     SCOPED_TRACE(one["case"].text());
@@ -125,7 +126,7 @@ TEST(NcclSearchReference, RingsAndTreesGoOverTheNodesAsNcclsDo) {
 }
 
 TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
-  // A real machine: NVIDIA/nccl issue 1453, NCCL 2.22.3, with one rail per channel.
+  // A real machine from NVIDIA/nccl issue 1453, with NCCL 2.22.3 and one rail per channel.
   SearchSettings settings;
   ASSERT_TRUE(set(settings, "NCCL_CROSS_NIC", "0"));
   const auto found = search_graphs(test::topology("hgxh100"), 3, settings);
@@ -139,7 +140,7 @@ TEST(NcclSearchReference, ThreeNodesOfH100AsTheirLogHasThem) {
 }
 
 TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
-  // Few enough that every one is searched from its file: one of each machine.
+  // Only one case per machine is used, because each requires a search of the topology file.
   std::set<std::string> seen;
   for (const Data& one : test::nccl_cases()) {
     const std::string name = one["case"].text();
@@ -160,11 +161,12 @@ TEST(NcclSearchReference, TopologiesGiveTheCommunicatorsOfNccl) {
     EXPECT_EQ(found->channels, wanted.channels);
     EXPECT_EQ(found->nvls_channels, wanted.nvls_channels);
     EXPECT_EQ(found->nvls, wanted.nvls);
-    // … and so, by the same graphs (above), the choices that tuning_test.cpp holds against NCCL's.
+    // The graphs are equal (see above). So the choices are equal as well, which tuning_test.cpp
+    // compares with NCCL's.
   }
 }
 
-/// A machine whose file gives the graphs of another's.
+/// These machines must have the same graphs as another machine.
 TEST(NcclSearchReference, MachinesOfOneMakeAreAlike) {
   const std::vector<std::pair<std::string, std::string>> identical{
       {"hgxh20", "hgxh100"}, {"ndv4", "dgxa100"}, {"ndv5", "hgxh100"}};

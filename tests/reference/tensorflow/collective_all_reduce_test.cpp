@@ -1,4 +1,5 @@
-// The golden cases of CollectiveAllReduce and its options.
+// Runs the golden cases of CollectiveAllReduce and its options: packing, launch order, group sizes,
+// means, and the sums of TensorFlow's own test.
 
 #include "core/framework/tensorflow/collective_all_reduce.h"
 
@@ -128,7 +129,7 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
     std::vector<std::string> launched;
     for (const Data& name : c["input"]["tensors_in_launch_order"].items())
       launched.push_back(name.text());
-    std::string variables;  // they are handed over last-created first
+    std::string variables;  // gradients are passed last-created first
     for (auto name = launched.rbegin(); name != launched.rend(); ++name)
       variables += fmt::format("variable {{ name: \"{}\" shape: 4 }} ", *name);
     const auto edges = [&](const std::string& hint) {
@@ -154,8 +155,8 @@ TEST(CollectiveAllReduceReference, NcclsLaunchesFollowEachOther) {
   }
 }
 
-/// A group is all devices of all workers, so what TensorFlow checks late is that workers have
-/// equally many.
+/// A group consists of all devices of all workers. So Tutti must check in advance what TensorFlow
+/// checks late: that all workers have the same number of devices.
 TEST(CollectiveAllReduceReference, TheGroupIsAMultipleOfTheDevices) {
   for (const Data& c : test::golden_cases("CollectiveAllReduce.group_size")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -188,8 +189,8 @@ TEST(CollectiveAllReduceReference, TheMeanIsOverTheWholeGroup) {
   }
 }
 
-/// Carries out a schedule of sends, receives and divisions on numbers, one step after the other of
-/// whatever lane can go on.
+/// Executes a schedule of sends, receives and divisions on numbers, one step at a time of any lane
+/// that can proceed.
 std::vector<std::vector<double>> run(const core::Schedule& schedule,
                                      std::vector<std::vector<double>> data) {
   std::map<std::tuple<Rank, Lane, Rank, Lane>, std::deque<std::vector<double>>> sent;

@@ -1,5 +1,5 @@
-// Every feature of golden.json is run by some test: one that loops over golden_cases() of its name
-// (golden.h).
+// Checks that every feature of golden.json is run by a test, which loops over golden_cases() with
+// the name of the feature (golden.h).
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The features that tests ask for, in the sources of all tests.
+/// Returns the features that occur in the sources of all tests.
 std::set<std::string> run_features() {
   static const std::regex kCall("golden_cases\\(\\s*\"([^\"]+)\"\\s*\\)");
   std::set<std::string> run;

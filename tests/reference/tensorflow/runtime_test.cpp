@@ -1,4 +1,5 @@
-// The golden cases of TensorFlow's collective runtime: rings, chunks, trees, orders, keys.
+// Runs the golden cases of TensorFlow's collective runtime: rings, chunks, trees, device orders,
+// and the keys of groups.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -78,7 +79,7 @@ TEST(TensorFlowRuntimeReference, ChunksAreAligned) {
   }
 }
 
-/// The ring of `elements` float32 among so many ranks of one task.
+/// Returns the ring of `elements` float32 among ranks of one task.
 std::unique_ptr<core::Schedule> ring_of(std::int32_t ranks, std::int64_t elements,
                                         std::int64_t align, std::int64_t subdivisions = 1) {
   core::TfRingOptions options{by_index(1, ranks),
@@ -124,8 +125,8 @@ TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
     const auto ranks = static_cast<std::int32_t>(c["input"]["group_size"].number());
     const std::int64_t chunk = c["input"]["chunk"].number();
     const auto ring = ring_of(ranks, 100 * ranks, 4);
-    // Follow the chunk: the owner sends without having received; whoever adds to it is in the first
-    // pass.
+    // Follows a chunk around the ring. The owner sends without having received, and ranks that add
+    // to the chunk are in the first pass.
     const std::int64_t offset = 100 * chunk;
     std::vector<std::string> adding, keeping;
     Rank at = static_cast<Rank>(chunk);
@@ -156,9 +157,9 @@ TEST(TensorFlowRuntimeReference, AFieldGoesRoundTwice) {
   }
 }
 
-/// Every shape of TensorFlow's own test, with a division behind it: proved, and so the mean on
-/// every device. (That a failure reaches every device is tested for all algorithms in
-/// real/faulty_transport_test.cpp.)
+/// Proves the schedule for every shape of TensorFlow's own test, followed by a division, so every
+/// device gets the mean. (real/faulty_transport_test.cpp tests for all algorithms that a failure
+/// reaches every device.)
 TEST(TensorFlowRuntimeReference, RingReduceOfEveryShapeIsTheMean) {
   for (const Data& c : test::golden_cases("ring reduce")) {
     for (const Data& shape : c["input"]["workers_devices_subdivs_len"].items()) {
@@ -216,7 +217,7 @@ TEST(TensorFlowRuntimeReference, SubdivisionsTurnTheDevicesOfEveryTask) {
 TEST(TensorFlowRuntimeReference, SubdivisionsOfItsOwnAccord) {
   for (const Data& c : test::golden_cases("dynamic subdiv offsets")) {
     SCOPED_TRACE(test::golden_name(c));
-    if (c["expected"].has("subdiv_offsets")) {  // what strategies pass
+    if (c["expected"].has("subdiv_offsets")) {  // as strategies pass them
       const auto cluster = gpu_cluster(2, 8);
       std::vector<int> offsets;
       for (const Subdivision& s : subdivisions(*cluster, {}, 1, core::Bytes(1 << 30)))
@@ -259,7 +260,7 @@ TEST(TensorFlowRuntimeReference, MoreShardsOfTfCnnBenchmarksCollectiveAreRefused
 TEST(TensorFlowRuntimeReference, DevicesFollowTheirLinksUnlessTheUserSaysOtherwise) {
   for (const Data& c : test::golden_cases("ring device order from links")) {
     SCOPED_TRACE(test::golden_name(c));
-    // A chain of strong links 0, 2, 4, 6, 1, 3, 5, 7 among weak ones.
+    // A chain of strong links 0, 2, 4, 6, 1, 3, 5, 7 among weak links.
     const std::vector<int> chain{0, 2, 4, 6, 1, 3, 5, 7};
     std::vector<core::LinkedDevice> devices;
     for (int d = 0; d < 8; ++d) {
@@ -315,8 +316,8 @@ TEST(TensorFlowRuntimeReference, TreesOfABroadcast) {
   }
 }
 
-/// Between tasks the source and the first device of every other, then every task by itself: seen in
-/// who sends to whom.
+/// The first tree connects the source with the first device of every other task. The other trees
+/// connect the devices of each task. The test derives both from the messages.
 TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
   for (const Data& c : test::golden_cases("tree broadcast subdivs")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -334,7 +335,7 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
         if (sends(step.kind)) sender[step.to.rank(r, workers * m)] = r;
       });
     }
-    // The trees that the case tells of, and which rank has which place in them.
+    // The trees of the case, and the place of each rank in them.
     const Data expected = c["expected"];
     std::vector<std::vector<int>> trees;
     if (expected.has("permutations")) {
@@ -363,8 +364,8 @@ TEST(TensorFlowRuntimeReference, ATreeOverTasksThenOneInEach) {
   }
 }
 
-/// Here a broadcast has a root by its nature; what is left of the mistake is to name one that does
-/// not take part.
+/// A broadcast always has a root here. The remaining form of the mistake is a root that does not
+/// take part.
 TEST(TensorFlowRuntimeReference, ABroadcastNeedsASource) {
   for (const Data& c : test::golden_cases("broadcast without sender")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -386,7 +387,7 @@ TEST(TensorFlowRuntimeReference, GroupsAreKnownByTheirLocalDevices) {
     core::CollectiveKeys keys;
     std::map<std::string, std::int64_t> key;
     for (const char* name : {"d0", "d1", "d2", "d3", "d4", "d5", "d6"}) {
-      // "worker1 GPUs {1,3,0}", "CPUs {1,2}"
+      // Parses texts such as "worker1 GPUs {1,3,0}" and "CPUs {1,2}".
       const std::string text = c["input"][name].text();
       static const std::regex kDevices("(?:worker(\\d) )?([GC]PU)s \\{([\\d,]+)\\}");
       std::smatch match;

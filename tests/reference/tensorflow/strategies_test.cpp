@@ -1,5 +1,5 @@
-// The golden cases of CrossDeviceOps on one machine, of where variables lie, and of the strategies
-// that place them.
+// Runs the golden cases of CrossDeviceOps on one machine, of the placement of variables, and of the
+// strategies that place them.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using core::Scenario;
 using test::Data;
 using testing::HasSubstr;
 
-/// Where the root of the pack's collective is: "w0/cpu0".
+/// Returns the device of the root of the pack's collective, such as "w0/cpu0".
 std::string device_of_root(const Scenario& scenario, const core::Pack& pack) {
   const core::Collective& collective = scenario.plan.collective(pack);
   return scenario.cluster->part_name(collective.group.device(collective.root));
@@ -83,7 +83,7 @@ TEST(CrossDeviceOpsReference, ChooseTheBest) {
     const std::string flag = "NcclAllReduce_kernel_registered";
     const bool nccl = !c["input"].has(flag) || c["input"][flag].text() == "true";
     EXPECT_EQ(to_string(core::choose_the_best(all_gpus, nccl)), c["expected"]["class"].text());
-    // The same by a scenario, where several devices make it show.
+    // The same choice for a scenario, with several devices so that it is visible.
     const std::string workers =
         all_gpus ? gpus(2) : "workers { machine: \"cpu-host\" replicas: 2 }";
     const auto scenario = read(
@@ -122,7 +122,7 @@ TEST(CrossDeviceOpsReference, HierarchicalCopy) {
   }
 }
 
-/// The roots of GCP_V100 are tf_cnn_benchmarks' list.
+/// The roots for GCP_V100 are those in tf_cnn_benchmarks.
 TEST(CrossDeviceOpsReference, HierarchicalCopyOfGcp) {
   std::vector<std::pair<int, int>> roots;
   for (int i = 0; i < 5; ++i) {
@@ -132,13 +132,13 @@ TEST(CrossDeviceOpsReference, HierarchicalCopyOfGcp) {
   EXPECT_EQ(roots, (std::vector<std::pair<int, int>>{{0, 5}, {2, 7}, {5, 0}, {7, 2}, {0, 5}}));
 }
 
-// --- sums, on numbers ---
+// --- sums of numbers ---
 
 struct Numbers {
   std::vector<double> data, scratch;
 };
 
-/// Carries out a schedule on numbers, one step after the other of whatever lane can go on.
+/// Executes a schedule on numbers, one step at a time of any lane that can proceed.
 void run(const core::Schedule& schedule, std::vector<Numbers>& ranks) {
   using core::Buffer, core::Lane, core::Rank, core::Step, core::StepKind;
   std::map<std::pair<Rank, Lane>, std::deque<std::tuple<Rank, Lane, std::vector<double>>>> sent;
@@ -192,7 +192,7 @@ std::vector<double> flat(const Data& rows) {
   return all;
 }
 
-/// What every replica has in the end, by every way of reducing on one machine.
+/// Expects that every replica has these values at the end, for all reductions on one machine.
 void expect_reduced(const std::vector<std::vector<double>>& inputs, const std::string& reduction,
                     const std::vector<double>& expected) {
   const std::string variable =
@@ -220,7 +220,7 @@ TEST(CrossDeviceOpsReference, DenseGradientsAreAddedUp) {
   }
 }
 
-/// n replicas that have the same: their mean is a division of what one has, n times.
+/// If n replicas have the same value, their mean is n times the value, divided by n.
 TEST(CrossDeviceOpsReference, AMeanDivides) {
   for (const Data& c : test::golden_cases("divide")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -232,7 +232,7 @@ TEST(CrossDeviceOpsReference, AMeanDivides) {
   }
 }
 
-// --- where variables lie ---
+// --- placement of variables ---
 
 std::vector<int> placed(const std::vector<std::int64_t>& loads, int places, Placement placement) {
   std::vector<Placed> variables;
@@ -328,7 +328,7 @@ TEST(VariablePlacementReference, CopiesAreAddedUpInTurn) {
         read(gpus(static_cast<int>(c["input"]["gpus"].number())),
              "tensorflow { tf_cnn_benchmarks { variable_update: REPLICATED } }", variables);
     ASSERT_TRUE(scenario) << scenario.error().message();
-    const core::Pack& pack = scenario->plan.packs.front();  // the last-created
+    const core::Pack& pack = scenario->plan.packs.front();  // the last-created variable
     ASSERT_EQ(pack.payload.members.front().variable, index);
     const std::string device = c["expected"]["reduced_on"].text();
     EXPECT_EQ(scenario->plan.collective(pack).root, task_of(device)) << device;
@@ -356,7 +356,7 @@ TEST(VariablePlacementReference, CentralStorage) {
   }
 }
 
-// --- what TensorFlow refuses ---
+// --- errors of TensorFlow ---
 
 TEST(StrategiesReference, ParameterServerStrategy) {
   for (const Data& c : test::golden_cases("ParameterServerStrategy (1.15)")) {
@@ -367,8 +367,8 @@ TEST(StrategiesReference, ParameterServerStrategy) {
                   testing::ElementsAre("missing TensorFlow.parameter_server"));
       continue;
     }
-    // "Cannot reduce to another worker": nothing that a worker sums up is of another worker's
-    // replicas, or goes to one.
+    // "Cannot reduce to another worker": a worker never adds up gradients of another worker's
+    // replicas, and never sends a sum to them.
     ASSERT_THAT(c["expected"]["message_prefix"].text(), HasSubstr("another worker"));
     const auto scenario =
         read(gpus(2, 3) + " workers { machine: \"cpu-host\" count: 2 server: true }",

@@ -1,4 +1,5 @@
-// The golden cases of TF_CONFIG and of who is who in a cluster.
+// Runs the golden cases of TF_CONFIG, and of the roles of tasks in a cluster: the chief, masters,
+// evaluators, the numbers of accelerators, and invalid configurations.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +42,7 @@ TfConfig read(const std::string& text) {
   return config.value_or(TfConfig());
 }
 
-/// Jobs with addresses that may lack their ports, as upstream's tests write them.
+/// Reads jobs whose addresses may have no ports, as in TensorFlow's tests.
 ClusterSpec cluster(const Data& jobs) {
   ClusterSpec spec;
   for (const Value::Field& job : jobs.value().fields) {
@@ -76,7 +77,7 @@ TEST(TensorFlowClusterReference, AnIndexIsCastToANumber) {
   }
 }
 
-/// Of the task that this is, and of one that is asked for.
+/// Counts the accelerators of this task, and of a requested task.
 TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
   for (const Data& c : test::golden_cases("TFConfigClusterResolver.num_accelerators")) {
     SCOPED_TRACE(test::golden_name(c));
@@ -124,7 +125,7 @@ TEST(TensorFlowClusterReference, Chiefs) {
   }
 }
 
-// Our words are not TensorFlow's; what is wrong is the same.
+// The texts of the errors differ from TensorFlow's, but the rejected configurations are the same.
 TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
   for (const Data& c : test::golden_cases("validation")) {
     SCOPED_TRACE(test::golden_name(c));

@@ -36,8 +36,8 @@ core::Space space(const std::vector<std::string>& axes) {
   return *core::Space::of(std::move(parsed));
 }
 
-/// What settings share changes nothing but the time that it takes: every packing field, of every
-/// framework.
+/// Data that settings share affects only the evaluation time, not the results. The test covers
+/// every packing field of every framework.
 TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
   std::int64_t shared = 0;
   for (const std::vector<std::string>& axes : std::vector<std::vector<std::string>>{
@@ -70,7 +70,7 @@ TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
 }
 
 TEST_F(EvaluatorTest, LeavesOutOnlyWhatTakesLongToSimulate) {
-  // 160 GPUs whose chunks are equal: one worker stands for all, if need be, and here need is.
+  // The chunks of 160 GPUs are equal, so one worker can represent all, and here it must.
   constexpr const char* kAlike = R"(
 cluster { workers { machine: "dgx1-v100" count: 20 } network { kind: ONE_SWITCH latency_us: 2 bandwidth_gb_per_s: 10 } }
 workload { model: "resnet50_torchvision" batch: 32 }
@@ -80,13 +80,13 @@ run { steps: 100 }
   Evaluator one = evaluator(kAlike, Evaluator::Shares::kYes);
   one.leave_out_beyond({0, 1e12});
   EXPECT_EQ(one.at({})->status, Outcome::Status::kDone);
-  // At two kilobytes a second a step takes a day: all of them are refused, and for that.
+  // At two kilobytes per second a step takes a day. So all settings are rejected for this reason.
   const auto slow =
       one.at({*core::parse_override("", "cluster.network.bandwidth_gb_per_s=0.000002")});
   EXPECT_EQ(slow->status, Outcome::Status::kRefused);
   EXPECT_FALSE(slow->message.empty());
   EXPECT_NE(slow->message, kTooLong);
-  // Trees are not alike: to simulate all of them takes more work than there may be.
+  // Ranks of a tree are not identical, and simulating all of them exceeds the work limit.
   EXPECT_EQ(one.at({*core::parse_override("", "strategy.algorithm=double_tree")})->message,
             kTooLong);
 }
@@ -113,8 +113,8 @@ TEST_F(EvaluatorTest, NamesEveryFileOnce) {
   EXPECT_EQ(one.new_files().size(), 1u);
 }
 
-/// With noise a run has many steps; one that is hopeless ends with the first that shows it, and is
-/// not taken for the whole run later.
+/// With noise, a run has many steps. A hopeless run ends with the first step that shows it. The
+/// result of such an aborted run must not be reused for a complete run.
 TEST_F(EvaluatorTest, EndsWhatIsHopeless) {
   const std::string text = std::string(kText) + "run { steps: 12 compute_jitter_percent: 5 }";
   Evaluator one = evaluator(text, Evaluator::Shares::kYes);

@@ -44,7 +44,7 @@ TEST(Crowd, StopsAndKeepsWhatIsDone) {
   PoolWork pool;
   pool.points = first(1000);
   pool.threads = 3;
-  // The last ones take as long as it takes until somebody stops them.
+  // The last tasks run until they are stopped.
   pool.work = [](std::int64_t point,
                  const std::atomic<bool>& stop) -> std::optional<core::Outcome> {
     while (point >= 100 && !stop.load()) std::this_thread::yield();
@@ -81,7 +81,7 @@ TEST(SpreadOut, VisitsAllAndAnyBeginningIsSpreadOverThem) {
     EXPECT_EQ(std::set<std::int64_t>(order.begin(), order.end()).size(),
               static_cast<std::size_t>(n));
     if (n < 1000) continue;
-    // Of the first tenth no gap is more than five times the average.
+    // Over the first tenth, no gap is longer than five times the average.
     std::vector<std::int64_t> some(order.begin(), order.begin() + n / 10);
     std::sort(some.begin(), some.end());
     for (std::size_t i = 1; i < some.size(); ++i) EXPECT_LE(some[i] - some[i - 1], 50) << n;
