@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "core/explore/default_axes.h"
 #include "core/explore/tuner.h"
-#include "core/explore/usual_axes.h"
 #include "core/scenario/library_folder.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/cuda/cuda_devices.h"
@@ -71,8 +71,8 @@ core::Expected<bool> search(core::SweepStore& store, const SweepOrder& order,
     return tl::make_unexpected(taken.error());
   core::Tuner tuner(store.space(), {order.evaluations, 0, core::TunerOptions().enough, 0});
   const auto most = static_cast<double>(std::min(order.evaluations, store.space().size()));
-  return trials.search(tuner, core::kNever, [&](std::int64_t told) {
-    watch.progress(static_cast<double>(told) / most);
+  return trials.search(tuner, core::kNever, [&](std::int64_t evaluated) {
+    watch.progress(static_cast<double>(evaluated) / most);
   });
 }
 
@@ -89,7 +89,7 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library,
       core::read_scenario(order.info.scenario_text, order.info.scenario_file, library, set);
   if (!scenario) return tl::make_unexpected(scenario.error());
   if (order.info.axes.empty()) {
-    auto usual = core::usual_axes(*scenario);
+    auto usual = core::default_axes(*scenario);
     if (!usual) return tl::make_unexpected(usual.error());
     order.info.axes = std::move(*usual);
   }
@@ -98,7 +98,7 @@ core::Expected<bool> run_sweep(SweepOrder order, const core::Library& library,
   watch.begun();
   if (order.search) return search(*store, order, library, set, watch);
   sim::Simulator simulator;
-  sim::SweepCourse course;
+  sim::SweepControl course;
   course.threads = threads();
   course.stop = [&] { return watch.cancel->load(); };
   course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {

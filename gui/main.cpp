@@ -28,7 +28,7 @@
 namespace {
 
 /// Prints only serious messages of Qt. Qt also warns about missing folders and displays.
-void only_what_is_grave(QtMsgType type, const QMessageLogContext&, const QString& text) {
+void print_serious_messages(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type == QtCriticalMsg || type == QtFatalMsg)
     std::fprintf(stderr, "tutti: %s\n", qUtf8Printable(text));
 }
@@ -76,7 +76,7 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
 
 /// Writes the picture. Returns an error message; empty on success.
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
-  window.messages().look_around();
+  window.messages().update_visible();
   window.numbers().finish();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return window.write_shown(options.screenshot);
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   // file size is exceeded.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  qInstallMessageHandler(only_what_is_grave);
+  qInstallMessageHandler(print_serious_messages);
   const auto options = [&] {
     const QCoreApplication app(argc, argv);
     QCoreApplication::setApplicationVersion(QString::fromUtf8(tutti::core::version().data()));

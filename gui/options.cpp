@@ -67,7 +67,7 @@ constexpr Option kOptions[] = {
 /// The options that specify a position in a timeline.
 constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
 
-using Wrong = std::optional<QString>;
+using OptionError = std::optional<QString>;
 
 QString value(const QCommandLineParser& parser, const char* name) {
   return parser.value(QString::fromLatin1(name));
@@ -82,7 +82,7 @@ bool is_of(const QString& file, FileKind wanted) {
 }
 bool is_scenario(const QString& file) { return is_of(file, FileKind::kScenario); }
 
-Wrong read_files(const QCommandLineParser& parser, Options& options) {
+OptionError read_files(const QCommandLineParser& parser, Options& options) {
   const QStringList files = parser.positionalArguments();
   if (files.size() > 2)
     return QStringLiteral(
@@ -118,7 +118,7 @@ Wrong read_files(const QCommandLineParser& parser, Options& options) {
   return std::nullopt;
 }
 
-Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
+OptionError read_sweep_looks(const QCommandLineParser& parser, Options& options) {
   for (const auto& [name, field] : {std::pair("x", &options.x), std::pair("by", &options.by),
                                     std::pair("cost", &options.cost)}) {
     *field = value(parser, name);
@@ -133,7 +133,7 @@ Wrong read_sweep_looks(const QCommandLineParser& parser, Options& options) {
       .arg(options.cost, names.join(QStringLiteral(", ")));
 }
 
-Wrong read_two(const QCommandLineParser& parser, Options& options) {
+OptionError read_two(const QCommandLineParser& parser, Options& options) {
   for (const char* const name : {"error", "align"}) {
     if (is_set(parser, name) && (options.second.isEmpty() || options.sweep))
       return QStringLiteral("--%1 needs two timelines").arg(QString::fromLatin1(name));
@@ -152,7 +152,7 @@ Wrong read_two(const QCommandLineParser& parser, Options& options) {
   return std::nullopt;
 }
 
-Wrong read_looks(const QCommandLineParser& parser, Options& options) {
+OptionError read_looks(const QCommandLineParser& parser, Options& options) {
   options.dark = is_set(parser, "dark");
   options.screenshot = value(parser, "screenshot");
   if (is_set(parser, "screenshot")) {
@@ -177,7 +177,7 @@ Wrong read_looks(const QCommandLineParser& parser, Options& options) {
   return std::nullopt;
 }
 
-Wrong read_place(const QCommandLineParser& parser, Options& options) {
+OptionError read_place(const QCommandLineParser& parser, Options& options) {
   options.find = value(parser, "find");
   options.device = value(parser, "device");
   for (const char* const name : {"find", "device"}) {
@@ -258,7 +258,7 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   if (is_set(parser, "version")) parser.showVersion();
   Options options;
   for (const auto& read : {read_files, read_sweep_looks, read_two, read_looks, read_place}) {
-    if (const Wrong wrong = read(parser, options)) return tl::make_unexpected(*wrong);
+    if (const OptionError wrong = read(parser, options)) return tl::make_unexpected(*wrong);
   }
   return options;
 }

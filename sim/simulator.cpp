@@ -91,8 +91,8 @@ double steps_to_look_up(const Scenario& scenario) {
     if (const core::CollectiveParts* const parts = core::timed_parts(collective))
       ways += parts->layout.replicas();
   }
-  constexpr double kStepsOfAWay = 15;
-  return kStepsOfAWay * ways;
+  constexpr double kStepsPerWay = 15;
+  return kStepsPerWay * ways;
 }
 
 /// True if folding saves enough time. Short runs are simulated with all workers. A run with a
@@ -104,9 +104,9 @@ bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& recor
          (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
 }
 
-bool remembers(Remembers how, const Scenario& scenario) {
-  return how == Remembers::kAlways ||
-         (how == Remembers::kWhereItPays && steps_of(scenario) > kFewSteps);
+bool skip_repeats(SkipRepeats how, const Scenario& scenario) {
+  return how == SkipRepeats::kAlways ||
+         (how == SkipRepeats::kAutomatic && steps_of(scenario) > kFewSteps);
 }
 
 /// True if workers other than the simulated one, which is the first, are recorded.
@@ -128,10 +128,10 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
                              {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
-  const bool remember = remembers(remembers_, scenario);
+  const bool remember = skip_repeats(skip_repeats_, scenario);
   std::string why_not;
   if (folds_ == Folds::kAlways ||
-      (folds_ == Folds::kWhereItPays && is_worth_folding(scenario, record))) {
+      (folds_ == Folds::kAutomatic && is_worth_folding(scenario, record))) {
     Folding folding = fold(scenario);
     why_not = folding.why_not;
     if (records_others(record)) why_not = "workers other than the first are recorded";
@@ -155,14 +155,14 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   return sim::run(scenario, scenario, record, remember, control, sink).ran;
 }
 
-bool cannot_stand_for_all(const core::Error& refusal) {
+bool cannot_fold(const core::Error& refusal) {
   return refusal.kind() == core::ErrorKind::kRequest && refusal.problems().size() == 1 &&
          refusal.problems().front().text.starts_with(kCannotStandForAll);
 }
 
 double work_of(const Scenario& scenario, Folds folds) {
   const double whole = steps_of(scenario) + steps_to_look_up(scenario);
-  if (folds == Folds::kNever || (folds == Folds::kWhereItPays && whole <= kFewSteps)) return whole;
+  if (folds == Folds::kNever || (folds == Folds::kAutomatic && whole <= kFewSteps)) return whole;
   const Folding folding = fold(scenario);
   return folding.scenario ? steps_of(*folding.scenario) + steps_to_look_up(*folding.scenario)
                           : whole;

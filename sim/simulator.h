@@ -10,7 +10,7 @@ enum class Folds {
   /// One worker is simulated if all workers are identical and the simulation of each of them would
   /// take long. The threshold is higher for a run that records a timeline, because the timeline of
   /// a folded run has only one worker.
-  kWhereItPays,
+  kAutomatic,
   kAlways,  ///< one worker is always simulated; the run is refused if that worker cannot represent
             ///< all workers
   kNever,
@@ -19,36 +19,36 @@ enum class Folds {
 /// When to skip the simulation of training steps (sim/run/repetition.h) and of rounds of a
 /// collective (sim/interpreter/rounds.h) that repeat the previous one. The choice affects only the
 /// cost of the simulation, not the results.
-enum class Remembers {
-  kWhereItPays,  ///< repeated steps are skipped if the run takes long
-  kAlways,       ///< repeated steps are skipped, however short the run is
-  kNever,        ///< all steps are simulated
+enum class SkipRepeats {
+  kAutomatic,  ///< repeated steps are skipped if the run takes long
+  kAlways,     ///< repeated steps are skipped, however short the run is
+  kNever,      ///< all steps are simulated
 };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
 /// timelines. Stateless: several threads may call one Simulator concurrently.
 class Simulator : public core::Executor {
  public:
-  explicit Simulator(Folds folds = Folds::kWhereItPays,
-                     Remembers remembers = Remembers::kWhereItPays)
-      : folds_(folds), remembers_(remembers) {}
+  explicit Simulator(Folds folds = Folds::kAutomatic,
+                     SkipRepeats skip_repeats = SkipRepeats::kAutomatic)
+      : folds_(folds), skip_repeats_(skip_repeats) {}
 
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
  private:
   Folds folds_;
-  Remembers remembers_;
+  SkipRepeats skip_repeats_;
 };
 
 /// True if a run with Folds::kAlways was refused only because one worker cannot represent all
 /// workers.
-bool cannot_stand_for_all(const core::Error& refusal);
+bool cannot_fold(const core::Error& refusal);
 
 /// Estimates the number of lane steps that a run simulates: the steps of one worker if `folds`
 /// allows folding and the scenario can be folded; otherwise the steps of all workers. If folding
 /// fails during the run, the run simulates all workers in addition. A million lane steps take about
 /// a second. Cost: the cost of building a plan.
-double work_of(const core::Scenario& scenario, Folds folds = Folds::kWhereItPays);
+double work_of(const core::Scenario& scenario, Folds folds = Folds::kAutomatic);
 
 }  // namespace tutti::sim

@@ -11,13 +11,13 @@
 namespace tutti::core {
 namespace {
 
-void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Travel& travel) {
+void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, DataMovers& travel) {
   const Collective& collective = scenario.plan.collective(pack);
   const AlgorithmTraits& algorithm = traits(strategy_of(scenario.strategy, pack).algorithm);
   const bool whole = algorithm.nccl == NcclPart::kAll;
   const bool inside = algorithm.uses_nccl() || collective.parts != nullptr;
   if (scenario.cluster->workers() > 1) {
-    Travel::Part& part = travel.across;
+    DataMovers::Part& part = travel.across;
     (whole ? part.nccl : part.messages) = true;
     if (whole && !collective.nccl) part.nccl_times = links;
     if (whole && collective.nccl && !collective.nccl->assumed_network.empty()) {
@@ -28,15 +28,15 @@ void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Trav
     part.message_times = hosts && links == KnownTimes::kLinks ? KnownTimes::kPriors : links;
   }
   if (scenario.cluster->replicas_per_worker() > 1) {
-    Travel::Part& part = travel.inside;
+    DataMovers::Part& part = travel.inside;
     (inside ? part.nccl : part.messages) = true;
     if (inside && nccl_times(collective).empty()) part.nccl_times = links;
     part.message_times = links;
   }
 }
 
-std::string why_not(const Travel::Part& now, const Travel::Part& other, const std::string& where,
-                    const std::string& network) {
+std::string why_not(const DataMovers::Part& now, const DataMovers::Part& other,
+                    const std::string& where, const std::string& network) {
   const std::string assumed = fmt::format(
       "NCCL's parameters for {} are assumed, because no measurement of it was available to fit "
       "them",
@@ -66,8 +66,8 @@ std::string why_not(const Travel::Part& now, const Travel::Part& other, const st
 
 }  // namespace
 
-Travel travel_of(const Scenario& scenario) {
-  Travel travel;
+DataMovers data_movers_of(const Scenario& scenario) {
+  DataMovers travel;
   const KnownTimes links = is_calibrated(scenario) ? KnownTimes::kMeasured : KnownTimes::kLinks;
   for (const Pack& pack : scenario.plan.packs) {
     if (scenario.plan.collective(pack).group.size() > 1) add_pack(scenario, pack, links, travel);
@@ -75,14 +75,14 @@ Travel travel_of(const Scenario& scenario) {
   return travel;
 }
 
-bool same_movers(const Travel& a, const Travel& b) {
-  const auto same = [](const Travel::Part& one, const Travel::Part& other) {
+bool same_data_movers(const DataMovers& a, const DataMovers& b) {
+  const auto same = [](const DataMovers::Part& one, const DataMovers::Part& other) {
     return one.nccl == other.nccl && one.messages == other.messages;
   };
   return same(a.across, b.across) && same(a.inside, b.inside);
 }
 
-std::string why_not_comparable(const Travel& now, const Travel& other) {
+std::string why_not_comparable(const DataMovers& now, const DataMovers& other) {
   const std::string& network =
       now.assumed_network.empty() ? other.assumed_network : now.assumed_network;
   std::string why = why_not(now.across, other.across, "between workers", network);

@@ -17,7 +17,7 @@ enum class KnownTimes {
 
 /// The software that moves a scenario's gradients between workers and inside each worker, and the
 /// source of its times.
-struct Travel {
+struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
     bool messages = false;  ///< software other than NCCL (gRPC, Gloo) moves some of the data
@@ -30,16 +30,16 @@ struct Travel {
   /// assumed.
   std::string assumed_network;
 };
-Travel travel_of(const Scenario& scenario);
+DataMovers data_movers_of(const Scenario& scenario);
 /// True if the same software moves the gradients in both scenarios, both between workers and inside
 /// workers.
-bool same_movers(const Travel& a, const Travel& b);
+bool same_data_movers(const DataMovers& a, const DataMovers& b);
 
 /// Returns the reason why the step time of `other` cannot be compared with the step time of `now`,
 /// as a sentence without a full stop; empty if they can be compared. Two predictions for the same
 /// software are comparable, because they have the same errors. If the software differs, the
 /// scenarios are comparable only if the times of `other` are measured and the times of `now` are
 /// not assumed.
-std::string why_not_comparable(const Travel& now, const Travel& other);
+std::string why_not_comparable(const DataMovers& now, const DataMovers& other);
 
 }  // namespace tutti::core

@@ -53,7 +53,8 @@ PromisedCollective promised(CollectiveKind kind, std::int64_t bytes,
 }
 
 /// Adds all collectives of the cost model at sizes that nccl-tests measures.
-void add_series(const Scenario& scenario, const nccl::Predictor& predictor, Promise& promise) {
+void add_series(const Scenario& scenario, const nccl::Predictor& predictor,
+                PredictedSetting& promise) {
   const nccl::Communicator& comm = predictor.communicator();
   const Cluster& cluster = *scenario.cluster;
   for (const CollectiveKind kind :
@@ -165,8 +166,8 @@ PromisedCollective between(const PromisedCollective& a, const PromisedCollective
 
 }  // namespace
 
-Promise promise_of(const Scenario& scenario) {
-  Promise promise{scenario.name, to_string(scenario.nccl.version), {}};
+PredictedSetting promise_of(const Scenario& scenario) {
+  PredictedSetting promise{scenario.name, to_string(scenario.nccl.version), {}};
   std::set<std::tuple<CollectiveKind, std::int64_t, std::int64_t, std::int64_t>> seen;
   const auto add = [&](const Collective& collective) {
     if (!collective.nccl) return;
@@ -182,7 +183,7 @@ Promise promise_of(const Scenario& scenario) {
   return promise;
 }
 
-Report report_of(const Promise& promise) {
+Report report_of(const PredictedSetting& promise) {
   return {{"scenario", promise.scenario},
           {"nccl", promise.nccl},
           {"collectives", list_of(promise.collectives, [](const PromisedCollective& one) {
@@ -199,7 +200,7 @@ Report report_of(const Promise& promise) {
            })}};
 }
 
-Expected<Promise> read_promise(std::string_view text, const std::string& file) {
+Expected<PredictedSetting> read_promise(std::string_view text, const std::string& file) {
   Problems problems;
   const Document document = parse_json(text, file, problems);
   if (!problems.empty()) return problems.take();
@@ -212,7 +213,7 @@ Expected<Promise> read_promise(std::string_view text, const std::string& file) {
                  "tutti tune SCENARIO --format json, for a strategy whose algorithm is nccl");
     return problems.take();
   }
-  Promise promise;
+  PredictedSetting promise;
   if (const Value* name = field_of(*root, "scenario")) promise.scenario = name->text;
   if (const Value* nccl = field_of(*root, "nccl")) promise.nccl = nccl->text;
   for (const Value& item : list->items)
@@ -243,7 +244,8 @@ std::string_view to_string(Grade::Missing missing) {
   return "";
 }
 
-std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured) {
+std::vector<Grade> grade(const PredictedSetting& promise,
+                         const std::vector<MeasuredPoint>& measured) {
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};

@@ -29,7 +29,7 @@ struct PromisedCollective {
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
-struct Promise {
+struct PredictedSetting {
   std::string scenario;
   std::string nccl;  ///< release of NCCL
   std::vector<PromisedCollective> collectives;
@@ -38,14 +38,14 @@ struct Promise {
 /// Returns the predicted times of the scenario's own NCCL collectives. For each communicator of the
 /// scenario, also returns the predicted times of all five kinds of collective for the sizes 8
 /// bytes, 16 bytes, …, 8 GiB. The result is empty if NCCL's times are not known.
-Promise promise_of(const Scenario& scenario);
+PredictedSetting promise_of(const Scenario& scenario);
 
-Report report_of(const Promise& promise);
+Report report_of(const PredictedSetting& promise);
 /// Reads a promise from the output of `tutti tune --format json` (its field "promise"), or from
 /// that field alone.
 /// ERRORS: the text is not JSON; it has no promise; a field is missing or invalid (with its
 /// location).
-Expected<Promise> read_promise(std::string_view text, const std::string& file);
+Expected<PredictedSetting> read_promise(std::string_view text, const std::string& file);
 
 /// A measured collective. Its time is the median over all executions.
 struct MeasuredPoint {
@@ -81,6 +81,7 @@ std::string_view to_string(Grade::Missing missing);
 ///
 /// The verdict is kNotPromised if a measurement does not state its number of nodes, and the promise
 /// has several numbers of nodes for its number of ranks.
-std::vector<Grade> grade(const Promise& promise, const std::vector<MeasuredPoint>& measured);
+std::vector<Grade> grade(const PredictedSetting& promise,
+                         const std::vector<MeasuredPoint>& measured);
 
 }  // namespace tutti::core

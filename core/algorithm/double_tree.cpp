@@ -17,12 +17,12 @@
 namespace tutti::core {
 namespace {
 
-constexpr Rank kNobody = -1;
+constexpr Rank kNoRank = -1;
 
 /// A place in an in-order tree over 0 … n - 1.
 struct Place {
-  Rank parent = kNobody;
-  std::array<Rank, 2> child{kNobody, kNobody};
+  Rank parent = kNoRank;
+  std::array<Rank, 2> child{kNoRank, kNoRank};
   int children = 0;
 };
 
@@ -96,7 +96,7 @@ class DoubleTree : public Schedule {
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;
   }
   [[nodiscard]] Rank out_of(Rank place, Lane lane) const {
-    if (is_first(lane) || place == kNobody) return place;
+    if (is_first(lane) || place == kNoRank) return place;
     return n_ % 2 == 0 ? n_ - 1 - place : (place + 1) % n_;
   }
   [[nodiscard]] Place in_tree(Rank rank, Lane lane) const {
@@ -118,7 +118,7 @@ class DoubleTree : public Schedule {
     return {Buffer::kData, halves().offset(lane / 2) + cut.offset(message), cut.size(message)};
   }
   [[nodiscard]] static std::int64_t per_message(const Place& place, Lane lane) {
-    const bool root = place.parent == kNobody;
+    const bool root = place.parent == kNoRank;
     if (is_up(lane)) return std::max(1, place.children);
     return root ? place.children : std::max(1, place.children);
   }
@@ -131,13 +131,13 @@ class DoubleTree : public Schedule {
     step.source = step.target = message;
     if (part == 0)
       step.source.offset += contract_.input_shift;  // later steps add to the partial sum
-    if (place.parent != kNobody) step.to = Peer::at(place.parent, lane);
+    if (place.parent != kNoRank) step.to = Peer::at(place.parent, lane);
     if (place.children == 0) {
       step.kind = StepKind::kSend;
       return step;
     }
     step.from = Peer::at(place.child[part], lane);
-    const bool sends_on = part + 1 == place.children && place.parent != kNobody;
+    const bool sends_on = part + 1 == place.children && place.parent != kNoRank;
     step.kind = sends_on ? StepKind::kReceiveReduceSend : StepKind::kReceiveReduce;
     return step;
   }
@@ -147,7 +147,7 @@ class DoubleTree : public Schedule {
     Step step;
     step.source = step.target = message;
     if (part < place.children) step.to = Peer::at(place.child[part], lane);
-    if (place.parent == kNobody) {
+    if (place.parent == kNoRank) {
       step.kind = StepKind::kSend;
       step.wait = {lane - 1, (index + 1) * per_message(place, lane - 1)};
       return step;

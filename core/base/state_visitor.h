@@ -37,7 +37,7 @@ class StateVisitor {
   virtual void numbered(std::uint64_t& number, int bits) = 0;
   /// Visits a value that is recorded but does not affect the simulation. Once rounds repeat, the
   /// value does not change.
-  virtual void told(std::int64_t value) = 0;
+  virtual void recorded(std::int64_t value) = 0;
   /// Reports that the current state can neither be compared nor shifted.
   virtual void unfit() = 0;
 

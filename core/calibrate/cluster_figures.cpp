@@ -34,20 +34,24 @@ namespace {
 
 /// The maximum ratio between a parameter's start and its fitted value. A larger ratio would mean
 /// another machine rather than a correction.
-constexpr double kFurthest = 1e4;
+constexpr double kMaxCorrection = 1e4;
 
 ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {
   return {ClusterFigure::Kind::kRate,
           name,
           about,
           gb_per_s,
-          std::max(gb_per_s / kFurthest, kMinGbPerS),
-          std::min(gb_per_s * kFurthest, kMaxGbPerS)};
+          std::max(gb_per_s / kMaxCorrection, kMinGbPerS),
+          std::min(gb_per_s * kMaxCorrection, kMaxGbPerS)};
 }
 
 ClusterFigure latency(const std::string& name, const std::string& about, double us) {
-  return {ClusterFigure::Kind::kLatency,          name, about, us, us / kFurthest,
-          std::min(us * kFurthest, kMaxLatencyUs)};
+  return {ClusterFigure::Kind::kLatency,
+          name,
+          about,
+          us,
+          us / kMaxCorrection,
+          std::min(us * kMaxCorrection, kMaxLatencyUs)};
 }
 
 std::string unlike_others(const std::string& what, const Outlier& outlier) {
@@ -177,7 +181,7 @@ Expected<ClusterFigures> ClusterFigures::of(const std::string& text, const std::
   if (const auto done = write_out_machines(*figures.cluster_, written_at, library); !done)
     return tl::make_unexpected(done.error());
   if (figures.cluster_->has_network()) {
-    const auto done = spell_out_link(*figures.cluster_->mutable_network(), written_at, library);
+    const auto done = expand_link(*figures.cluster_->mutable_network(), written_at, library);
     if (!done) return tl::make_unexpected(done.error());
   }
   figures.launch_us_ = scenario.strategy().launch_us();

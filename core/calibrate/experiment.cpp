@@ -243,7 +243,7 @@ class Logs {
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
       // The time of copies would be another unknown. It could not be determined, because the
       // network hides it at all sizes.
-      const bool copies = out_of_place && !moves_the_same_out_of_place(kind);
+      const bool copies = out_of_place && !is_same_out_of_place(kind);
       if (copies && row.in_place && can_be_in_place(kind)) continue;
       if (timing->wrong > 0) {
         ++wrong_rows_;
@@ -260,7 +260,7 @@ class Logs {
 
   /// True if an out-of-place run moves the same data as an in-place run. Rings and chains that
   /// reduce read inputs in place.
-  [[nodiscard]] bool moves_the_same_out_of_place(CollectiveKind kind) const {
+  [[nodiscard]] bool is_same_out_of_place(CollectiveKind kind) const {
     return !scenario_.strategy.spec && reduces(kind) &&
            traits(scenario_.strategy.algorithm).reads_inputs_in_place;
   }

@@ -39,7 +39,7 @@ constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
 /// An unknown is added only if it reduces the remaining error to this share. If the model does not
 /// fit at all, a statistical test would accept any unknown that has a small effect.
-constexpr double kWorthAnUnknown = 0.5;
+constexpr double kMaxErrorRatio = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
 /// The distance, as a logarithm, between a bounded unknown and the last value that does not make
@@ -63,7 +63,7 @@ class Fitter {
         static_cast<double>(problem_.residuals) * kNominalDeviation * kNominalDeviation) {
       Solution other = solve(search_alone());
       const double was = loss(residuals(solution.point), kFirstScale);
-      if (loss(residuals(other.point), kFirstScale) < kWorthAnUnknown * was)
+      if (loss(residuals(other.point), kFirstScale) < kMaxErrorRatio * was)
         solution = std::move(other);
     }
     fitted_ = solution.fitted;
@@ -84,7 +84,7 @@ class Fitter {
     scale_ = kFirstScale;
     fitted_ = determined(problem_, columns(point), kNominalDeviation).chosen;
     RobustScale robust = refine(point);
-    while (!stopped() && let_one_join(point, robust)) {
+    while (!stopped() && add_unknown(point, robust)) {
     }
     return {std::move(point), fitted_, robust};
   }
@@ -118,7 +118,7 @@ class Fitter {
   /// Step 3: fits with one more unknown. Starts well above and well below its value, and keeps the
   /// best of these fits if it is significantly better. Returns false if no fit is significantly
   /// better.
-  bool let_one_join(Point& point, RobustScale& robust) {
+  bool add_unknown(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
     if (before.size() + 2 > problem_.residuals) return false;
@@ -146,7 +146,7 @@ class Fitter {
     if (joins < 0) return false;
     fitted_.push_back(joins);
     const RobustScale refined = refine(best);
-    if (least < kWorthAnUnknown * was && worse(was, least, refined)) {
+    if (least < kMaxErrorRatio * was && worse(was, least, refined)) {
       point = best;
       robust = refined;
       return true;

@@ -12,13 +12,13 @@ void MessageTimes::span(TrackId track, const Span& span) {
   if (kind == StepKind::kSend) {
     sends_[{track, span.step, span.pack, span.index}] = span.start + span.wait;
   } else if (receives(kind) && span.peer != kNoTrack && span.bytes.count() > 0) {
-    receipts_.emplace_back(track, span);
+    receives_.emplace_back(track, span);
   }
 }
 
 std::vector<MessageTimes::Message> MessageTimes::messages() const {
   std::vector<Message> messages;
-  for (const auto& [track, span] : receipts_) {
+  for (const auto& [track, span] : receives_) {
     const auto sent = sends_.find({span.peer, span.step, span.pack, span.peer_index});
     if (sent == sends_.end()) continue;
     const Time start = std::max(sent->second, span.start);

@@ -41,7 +41,7 @@ class MessageTimes {
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
   std::map<StepId, Time> sends_;  ///< time when the lane had reached the send step and the
                                   ///< connection had a free slot
-  std::vector<std::pair<TrackId, Span>> receipts_;
+  std::vector<std::pair<TrackId, Span>> receives_;
 };
 
 }  // namespace tutti::core

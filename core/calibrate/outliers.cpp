@@ -28,7 +28,7 @@ namespace {
 /// A relative slowdown between the inverse of this factor and this factor is not an outlier.
 constexpr double kFar = 1.25;
 /// The quantiles of similar links or devices that are tried as the normal slowdown, fastest first.
-constexpr Usual kUsuals[] = {0.25, 0.5, 0.75};
+constexpr ReferenceQuantile kReferenceQuantiles[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;
 
@@ -86,7 +86,7 @@ class Blame {
   }
 
   /// Adds every narrow link of each fast route, because all of these links must be fast.
-  void all_narrow_ones(const std::vector<Odd>& fast) {
+  void add_narrow_links(const std::vector<Odd>& fast) {
     std::map<Outlier, double> links;
     for (const Odd& one : fast) {
       Bandwidth narrowest = one.route->resources.front().stated;
@@ -140,13 +140,13 @@ class Blame {
 };
 
 /// Returns all outliers, if quantile `usual` is the normal slowdown.
-Outliers judge(const Heard& heard, Usual usual) {
+Outliers judge(const Measurements& measured, ReferenceQuantile usual) {
   std::map<Ends, std::string> stated;
-  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
+  for (const auto& [ends, route] : measured.routes) stated[ends] = route.stated;
   std::vector<Odd> slow, fast, late, early;
   std::vector<const Route*> not_slow, in_time;
-  for (const auto& [ends, slowdown] : relative_slowdowns(heard.messages, stated, usual)) {
-    const Route* const route = &heard.routes.at(ends);
+  for (const auto& [ends, slowdown] : relative_slowdowns(measured.messages, stated, usual)) {
+    const Route* const route = &measured.routes.at(ends);
     if (slowdown.slower >= kFar) {
       slow.push_back({route, slowdown.slower});
     } else {
@@ -154,8 +154,8 @@ Outliers judge(const Heard& heard, Usual usual) {
       if (slowdown.slower * kFar <= 1) fast.push_back({route, slowdown.slower});
     }
   }
-  for (const auto& [ends, slowdown] : relative_slowdowns(heard.ways, stated, usual)) {
-    const Route* const route = &heard.routes.at(ends);
+  for (const auto& [ends, slowdown] : relative_slowdowns(measured.ways, stated, usual)) {
+    const Route* const route = &measured.routes.at(ends);
     const std::optional<double> later = slowdown.later();
     if (!later) continue;
     const double late_us = *slowdown.latency_us - *slowdown.usual_latency_us;
@@ -170,10 +170,11 @@ Outliers judge(const Heard& heard, Usual usual) {
   Outliers result;
   Blame rates(Figure::kRate, result), latencies(Figure::kLatency, result);
   rates.explain(std::move(slow), not_slow);
-  rates.all_narrow_ones(fast);
+  rates.add_narrow_links(fast);
   latencies.explain(std::move(late), in_time);
   latencies.explain(std::move(early), in_time);
-  for (const auto& [device, slowdown] : relative_slowdowns(heard.additions, heard.devices, usual)) {
+  for (const auto& [device, slowdown] :
+       relative_slowdowns(measured.additions, measured.devices, usual)) {
     if (slowdown.slower >= kFar || slowdown.slower * kFar <= 1)
       result.list.push_back({device.first, Outlier::What::kDevice, device.second, "", Figure::kRate,
                              slowdown.slower});
@@ -184,7 +185,7 @@ Outliers judge(const Heard& heard, Usual usual) {
 /// Returns the entries of `compared` for which another route of the same class crosses different
 /// links.
 std::vector<const RelativeSlowdown*> outliers_reported(
-    const Heard& heard, const std::map<Ends, RelativeSlowdown>& compared) {
+    const Measurements& measured, const std::map<Ends, RelativeSlowdown>& compared) {
   std::map<std::string, std::set<std::set<Outlier>>> ways;  // by class
   const auto way_of = [](const Route& route) {
     std::set<Outlier> way;
@@ -192,28 +193,28 @@ std::vector<const RelativeSlowdown*> outliers_reported(
     return way;
   };
   for (const auto& [ends, slowdown] : compared)
-    ways[heard.routes.at(ends).stated].insert(way_of(heard.routes.at(ends)));
-  std::vector<const RelativeSlowdown*> told;
+    ways[measured.routes.at(ends).stated].insert(way_of(measured.routes.at(ends)));
+  std::vector<const RelativeSlowdown*> outliers;
   for (const auto& [ends, slowdown] : compared) {
-    if (ways.at(heard.routes.at(ends).stated).size() > 1) told.push_back(&slowdown);
+    if (ways.at(measured.routes.at(ends).stated).size() > 1) outliers.push_back(&slowdown);
   }
-  return told;
+  return outliers;
 }
 
 /// Returns notes on messages that were ignored because waits for cores made them slow.
-std::vector<std::string> notes_of_cores(const Heard& heard) {
+std::vector<std::string> notes_of_cores(const Measurements& measured) {
   std::vector<std::string> notes;
-  if (!heard.waits.empty()) {
-    const double usual = median(heard.waits);
+  if (!measured.waits.empty()) {
+    const double usual = median(measured.waits);
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
         "in {} of {} steps, workers waited for a CPU core, for up to {:.0f} % of the time that "
         "packs were in flight. The measured times include this wait; without it, rates may be {} "
         "times as high and latencies as much lower. These steps were not used to find outliers. "
         "Run fewer workers per machine, or fewer other programs",
-        heard.waits.size(), heard.steps, 100 * usual, without));
+        measured.waits.size(), measured.steps, 100 * usual, without));
   }
-  if (heard.in_memory)
+  if (measured.in_memory)
     notes.emplace_back(
         "devices were emulated in host memory (no --backend cuda or nccl), where one thread copies "
         "for all links of a worker; these links share one fitted rate and were not checked for "
@@ -223,30 +224,30 @@ std::vector<std::string> notes_of_cores(const Heard& heard) {
 
 /// Returns notes on the messages that were compared, and on the messages that could not be
 /// compared.
-std::vector<std::string> notes_of(const Heard& heard, bool found) {
-  if (!heard.lane_steps)
+std::vector<std::string> notes_of(const Measurements& measured, bool found) {
+  if (!measured.lane_steps)
     return {
         "no outliers were searched for, because no timeline has schedule steps (--record steps); "
         "all links and devices of a kind share one parameter"};
   std::map<Ends, std::string> stated;
-  for (const auto& [ends, route] : heard.routes) stated[ends] = route.stated;
-  const auto compared = relative_slowdowns(heard.messages, stated, kUsuals[0]);
-  const std::vector<const RelativeSlowdown*> told = outliers_reported(heard, compared);
+  for (const auto& [ends, route] : measured.routes) stated[ends] = route.stated;
+  const auto compared = relative_slowdowns(measured.messages, stated, kReferenceQuantiles[0]);
+  const std::vector<const RelativeSlowdown*> outliers = outliers_reported(measured, compared);
   std::vector<std::string> notes;
-  if (told.empty()) {
+  if (outliers.empty()) {
     notes.emplace_back(
         "no outliers were searched for, because no two routes over the same kinds of links could "
         "be compared. A comparison needs messages of two sizes from one sender, and at least three "
         "devices (for network links: three workers). All links of a kind share one parameter");
   } else {
-    const auto ways = relative_slowdowns(heard.ways, stated, kUsuals[0]);
-    const std::vector<const RelativeSlowdown*> timed = outliers_reported(heard, ways);
+    const auto ways = relative_slowdowns(measured.ways, stated, kReferenceQuantiles[0]);
+    const std::vector<const RelativeSlowdown*> timed = outliers_reported(measured, ways);
     const auto latencies =
         std::count_if(timed.begin(), timed.end(),
                       [](const RelativeSlowdown* each) { return each->latency_us.has_value(); });
     notes.push_back(fmt::format(
         "compared the messages of {} of {} pairs of devices, and the latency of {} pairs; {}",
-        told.size(), heard.routes.size(), latencies,
+        outliers.size(), measured.routes.size(), latencies,
         found ? "outliers have their own parameters, and all other links or devices of a kind "
                 "share one"
               : "there are no outliers, so all links and devices of a kind share one parameter"));
@@ -255,12 +256,12 @@ std::vector<std::string> notes_of(const Heard& heard, bool found) {
           "latencies of single links could not be estimated: even the shortest messages are "
           "dominated by their transfer time");
   }
-  if (heard.crowded > 0)
+  if (measured.crowded > 0)
     notes.push_back(
         fmt::format("messages of {} pairs of devices shared links with other messages, so they "
                     "were not used to find outliers; rings, and packs launched one after the other "
                     "(launch: SERIAL), share fewer links",
-                    heard.crowded));
+                    measured.crowded));
   return notes;
 }
 
@@ -275,21 +276,21 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
                                  const std::vector<std::string>& timelines,
                                  const Library& library) {
   if (timelines.empty()) return Outliers{};
-  const auto heard = hear(scenario, timelines, library);
-  if (!heard) return tl::make_unexpected(heard.error());
+  const auto measured = read_measurements(scenario, timelines, library);
+  if (!measured) return tl::make_unexpected(measured.error());
   Outliers least;
-  for (const Usual usual : kUsuals) {
-    Outliers one = judge(*heard, usual);
+  for (const ReferenceQuantile usual : kReferenceQuantiles) {
+    Outliers one = judge(*measured, usual);
     // Notes are counted as well, because each note stands for routes that no single link explains,
     // or for links that cannot be distinguished.
-    if (usual == kUsuals[0] ||
+    if (usual == kReferenceQuantiles[0] ||
         one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);
   }
   for (const std::vector<std::string>& notes :
-       {notes_of_cores(*heard), notes_of(*heard, !least.list.empty())})
+       {notes_of_cores(*measured), notes_of(*measured, !least.list.empty())})
     least.notes.insert(least.notes.end(), notes.begin(), notes.end());
-  for (const std::string& path : heard->staged_differently)
+  for (const std::string& path : measured->staged_differently)
     least.notes.push_back(
         fmt::format("{}: outliers among links of one kind cannot be found, because only some packs "
                     "are staged through host memory",

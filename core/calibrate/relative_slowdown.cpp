@@ -23,8 +23,8 @@ double low_decile(std::vector<double> us) {
 
 double scatter(const std::vector<double>& us) { return median(us) - low_decile(us); }
 
-double usual_of(std::vector<double> us, Usual usual) {
-  const auto place = static_cast<std::size_t>(static_cast<double>(us.size() - 1) * usual);
+double reference_of(std::vector<double> us, ReferenceQuantile reference) {
+  const auto place = static_cast<std::size_t>(static_cast<double>(us.size() - 1) * reference);
   std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(place), us.end());
   return us[place];
 }
@@ -57,11 +57,11 @@ std::optional<RelativeSlowdown> of(const std::vector<Point>& points) {
   for (const auto& [kind, point] : shortest) {
     if (!per_byte.contains(kind)) continue;
     const double moving = median(per_byte.at(kind)) * point.bytes;
-    const double usual = point.usual_us - moving;
+    const double reference = point.usual_us - moving;
     const double own = point.own_us - slowdown.slower * moving;
-    if (usual < kMinShare * point.usual_us || !(own > 0)) continue;
-    if (slowdown.usual_latency_us && *slowdown.usual_latency_us <= usual) continue;
-    slowdown.usual_latency_us = usual;
+    if (reference < kMinShare * point.usual_us || !(own > 0)) continue;
+    if (slowdown.usual_latency_us && *slowdown.usual_latency_us <= reference) continue;
+    slowdown.usual_latency_us = reference;
     slowdown.latency_us = own;
     slowdown.scatter_us = point.scatter_us;
   }

@@ -40,7 +40,7 @@ struct RelativeSlowdown {
 
 /// The quantile of all compared times that serves as the reference: 0 is the fastest, 1 the
 /// slowest.
-using Usual = double;
+using ReferenceQuantile = double;
 
 /// Returns the relative slowdown of each entry among all entries with the same `stated` value.
 /// Entries that are alone in their class, or have too few message lengths, cannot be compared and
@@ -54,7 +54,7 @@ using Usual = double;
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,
-                                                   Usual usual);
+                                                   ReferenceQuantile reference);
 
 namespace slowdown {
 
@@ -69,7 +69,7 @@ struct Point {
 double low_decile(std::vector<double> us);
 /// Returns the difference between the median and the lower decile.
 double scatter(const std::vector<double>& us);
-double usual_of(std::vector<double> us, Usual usual);
+double reference_of(std::vector<double> us, ReferenceQuantile reference);
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points);
 
 }  // namespace slowdown
@@ -77,7 +77,7 @@ std::optional<RelativeSlowdown> of(const std::vector<Point>& points);
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,
-                                                   Usual usual) {
+                                                   ReferenceQuantile reference) {
   std::map<std::pair<std::string, SameLength>, std::vector<double>> of_class, scatters;
   for (const auto& [key, samples] : all) {
     const auto known = stated.find(key);
@@ -97,9 +97,9 @@ std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>&
       if (others.size() < 2) continue;
       points.push_back(
           {identical.first, static_cast<double>(identical.second),
-           slowdown::usual_of(others, usual), slowdown::low_decile(us),
+           slowdown::reference_of(others, reference), slowdown::low_decile(us),
            std::max(slowdown::scatter(us),
-                    slowdown::usual_of(scatters.at({known->second, identical}), 0.5))});
+                    slowdown::reference_of(scatters.at({known->second, identical}), 0.5))});
     }
     if (const auto one = slowdown::of(points)) result[key] = *one;
   }

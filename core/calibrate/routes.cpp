@@ -25,7 +25,7 @@ namespace tutti::core {
 namespace {
 
 /// Records messages by sender and receiver, and additions by device.
-class Listening : public DeafSink {
+class Listening : public NullSink {
  public:
   void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
 
@@ -42,7 +42,7 @@ class Listening : public DeafSink {
     ++steps;
     const Time wait = std::min(step.core_wait, step.communication);
     const double share = step.communication > Time() ? to_us(wait) / to_us(step.communication) : 0;
-    if (share > kMuchWait) waits[step.step] = share;
+    if (share > kMaxWaitShare) waits[step.step] = share;
   }
 
   void end() override {
@@ -62,8 +62,8 @@ class Listening : public DeafSink {
   std::map<DeviceAt, Samples> additions;
   bool lane_steps = false;
   int steps = 0;
-  std::map<std::int32_t, double> waits;  ///< shares of waiting time above kMuchWait, by training
-                                         ///< step
+  std::map<std::int32_t, double> waits;  ///< shares of waiting time above kMaxWaitShare, by
+                                         ///< training step
 
  private:
   struct Added {
@@ -125,21 +125,22 @@ struct Use {
 /// Returns, for each message, whether it shared a link with a message of another pack, or with a
 /// message of the same pack between other devices, at the same time. (The lanes of one pack between
 /// the same devices share all links equally.)
-std::vector<bool> met_others(const Listening& heard, const std::map<Ends, std::vector<Hop>>& hops) {
+std::vector<bool> met_others(const Listening& measured,
+                             const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
-  for (std::size_t m = 0; m < heard.messages.size(); ++m) {
-    const auto& [ends, message] = heard.messages[m];
+  for (std::size_t m = 0; m < measured.messages.size(); ++m) {
+    const auto& [ends, message] = measured.messages[m];
     const auto way = hops.find(ends);
     if (way == hops.end()) continue;
     for (const Hop& hop : way->second) uses[hop.link].push_back({message.start, message.end, m});
   }
-  std::vector<bool> met(heard.messages.size(), false);
+  std::vector<bool> met(measured.messages.size(), false);
   for (auto& [link, on] : uses) {
     std::sort(on.begin(), on.end(), [](const Use& a, const Use& b) { return a.start < b.start; });
     for (std::size_t i = 0; i < on.size(); ++i) {
-      const auto& [ends, one] = heard.messages[on[i].message];
+      const auto& [ends, one] = measured.messages[on[i].message];
       for (std::size_t j = i + 1; j < on.size() && on[j].start < on[i].end; ++j) {
-        const auto& [other_ends, other] = heard.messages[on[j].message];
+        const auto& [other_ends, other] = measured.messages[on[j].message];
         if (ends == other_ends && one.pack == other.pack && one.step == other.step) continue;
         met[on[i].message] = met[on[j].message] = true;
       }
@@ -165,14 +166,14 @@ bool tells(const Samples& samples) {
 
 /// Adds the messages of one timeline to the messages of all timelines.
 void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
-         Heard& heard, std::set<Ends>& crowded) {
+         Measurements& measured, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;
   for (const auto& [ends, message] : one.messages) {
     if (hops.contains(ends) || (in_memory && ends.first.first == ends.second.first)) continue;
     const auto way = hops_of(cluster, run.plan.collective(run.plan.packs.front()).staging, ends);
     if (!way) continue;
     hops[ends] = *way;
-    heard.routes.try_emplace(ends, route_over(cluster, *way));
+    measured.routes.try_emplace(ends, route_over(cluster, *way));
   }
   const std::vector<bool> met = met_others(one, hops);
   for (std::size_t m = 0; m < one.messages.size(); ++m) {
@@ -183,26 +184,28 @@ void add(const Cluster& cluster, const Scenario& run, bool in_memory, const List
       crowded.insert(ends);
       continue;
     }
-    heard.messages[ends][identical].push_back(message.us);
-    heard.ways[ends][identical].push_back(message.way_us);
+    measured.messages[ends][identical].push_back(message.us);
+    measured.ways[ends][identical].push_back(message.way_us);
   }
   for (const auto& [device, samples] : one.additions) {
     const auto part = part_of(cluster, device);
     if (!part || (in_memory && cluster.part(*part).kind == PartKind::kGpu)) continue;
-    heard.devices.try_emplace(device, fmt::format("{}", cluster.part(*part).device.reduce.count()));
-    join(heard.additions[device], samples);
+    measured.devices.try_emplace(device,
+                                 fmt::format("{}", cluster.part(*part).device.reduce.count()));
+    join(measured.additions[device], samples);
   }
-  heard.lane_steps = heard.lane_steps || one.lane_steps;
-  heard.in_memory = heard.in_memory || in_memory;
-  heard.steps += one.steps;
-  for (const auto& [step, share] : one.waits) heard.waits.push_back(share);
+  measured.lane_steps = measured.lane_steps || one.lane_steps;
+  measured.in_memory = measured.in_memory || in_memory;
+  measured.steps += one.steps;
+  for (const auto& [step, share] : one.waits) measured.waits.push_back(share);
 }
 
 }  // namespace
 
-Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
-                     const Library& library) {
-  Heard heard;
+Expected<Measurements> read_measurements(const Scenario& scenario,
+                                         const std::vector<std::string>& timelines,
+                                         const Library& library) {
+  Measurements measured;
   std::set<Ends> crowded;
   for (const std::string& path : timelines) {
     const auto timeline = TimelineReader::open(path);
@@ -214,18 +217,19 @@ Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& t
     const Staging staging = run->plan.collective(packs.front()).staging;
     if (std::any_of(packs.begin(), packs.end(),
                     [&](const Pack& p) { return run->plan.collective(p).staging != staging; })) {
-      heard.staged_differently.push_back(path);
+      measured.staged_differently.push_back(path);
       continue;
     }
     Listening one;
     if (const auto done = timeline->replay(one); !done) return tl::make_unexpected(done.error());
-    add(*scenario.cluster, *run, info.devices_in_memory, one, heard, crowded);
+    add(*scenario.cluster, *run, info.devices_in_memory, one, measured, crowded);
   }
-  for (const auto& [ends, route] : heard.routes) {
-    const auto own = heard.messages.find(ends);
-    if (own == heard.messages.end() || !tells(own->second)) heard.crowded += crowded.contains(ends);
+  for (const auto& [ends, route] : measured.routes) {
+    const auto own = measured.messages.find(ends);
+    if (own == measured.messages.end() || !tells(own->second))
+      measured.crowded += crowded.contains(ends);
   }
-  return heard;
+  return measured;
 }
 
 }  // namespace tutti::core

@@ -28,7 +28,7 @@ struct Route {
 };
 
 /// The measured times of messages between devices, and of additions on devices, from all timelines.
-struct Heard {
+struct Measurements {
   std::map<Ends, Samples> messages;
   /// Times of the same messages from when the sender reached the message. They include the latency
   /// even if the receiver was late.
@@ -43,8 +43,8 @@ struct Heard {
   bool in_memory = false;   ///< true if any timeline emulated devices in the memory of their worker
                             ///< (RunInfo::devices_in_memory)
   int steps = 0;
-  /// One entry for each training step in which workers waited too long for a CPU core (kMuchWait):
-  /// the waiting time as a share of the time with packs in flight.
+  /// One entry for each training step in which workers waited too long for a CPU core
+  /// (kMaxWaitShare): the waiting time as a share of the time with packs in flight.
   std::vector<double> waits;
   /// Timelines that were ignored because only some of their packs are staged through host memory,
   /// so that sender and receiver do not determine the route.
@@ -53,14 +53,15 @@ struct Heard {
 
 /// The share of the time with packs in flight that workers may wait for CPU cores. A training step
 /// with more waiting is not used to find outliers.
-inline constexpr double kMuchWait = 0.1;
+inline constexpr double kMaxWaitShare = 0.1;
 
 /// Collects the times of messages and additions from timelines. Training steps in which workers
 /// waited too long for CPU cores are ignored, because the wait would look like a slow link.
 /// Emulated links and devices are ignored, too. A message is ignored if it shared a link with other
 /// messages, except with messages of the same pack between the same devices.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
-Expected<Heard> hear(const Scenario& scenario, const std::vector<std::string>& timelines,
-                     const Library& library);
+Expected<Measurements> read_measurements(const Scenario& scenario,
+                                         const std::vector<std::string>& timelines,
+                                         const Library& library);
 
 }  // namespace tutti::core

@@ -25,7 +25,7 @@ struct TimeKey {
 /// lane step is the mean over the recorded steps; waiting is not included. The time of a device is
 /// the lower decile of the times of messages to it, or of additions on it. (The lower decile is
 /// used because a late receiver can only increase the time of a message; see message_times.h.)
-class RunTimes : public DeafSink {
+class RunTimes : public NullSink {
  public:
   enum class Detail {
     kPacks,

@@ -168,7 +168,7 @@ std::optional<Interval> interval_of(ValueOp op, const Facts& a, const Facts& b, 
 }
 
 /// Returns the reason why the operands are invalid; "" if they are valid.
-std::string misfit(ValueOp op, const Facts& a, const Facts& b) {
+std::string invalid_operands(ValueOp op, const Facts& a, const Facts& b) {
   switch (op) {
     case ValueOp::kDivide:
     case ValueOp::kModulo:
@@ -394,7 +394,7 @@ int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& c
   const Facts a = facts(operands[0]);
   const Facts b = operands[1] < 0 ? kNone : facts(operands[1]);
   const Facts c = operands[2] < 0 ? kNone : facts(operands[2]);
-  if (const std::string why = misfit(op, a, b); !why.empty()) {
+  if (const std::string why = invalid_operands(op, a, b); !why.empty()) {
     complain(ProblemCode::kInvalid, why);
     return constant(1);
   }

@@ -178,7 +178,7 @@ class Editor {
     return offset;
   }
   /// Returns the offset after white space and comments.
-  [[nodiscard]] std::size_t past_remarks(std::size_t offset) const {
+  [[nodiscard]] std::size_t skip_comments(std::size_t offset) const {
     while (offset < text_.size()) {
       if (at(offset) == '#' && !json_) {
         offset = next_line(offset);
@@ -200,7 +200,7 @@ class Editor {
   /// Returns the offset after the value and the ',' or ';' that text format allows there.
   [[nodiscard]] std::size_t behind(const Value::Field& field) const {
     const std::size_t end = begin(field.value.end);
-    const std::size_t next = past_remarks(end);
+    const std::size_t next = skip_comments(end);
     return !json_ && (at(next) == ',' || at(next) == ';') ? next + 1 : end;
   }
 
@@ -248,19 +248,19 @@ class Editor {
   [[nodiscard]] TextEdits remove_item(const Value& list, std::size_t item) const {
     const std::size_t from = begin(list.items[item].at), to = begin(list.items[item].end);
     if (item == 0) {
-      const std::size_t comma = past_remarks(to);
+      const std::size_t comma = skip_comments(to);
       const std::size_t rest = past_blanks(comma + 1);
       if (blank(to, comma)) return {{from, rest - from, ""}};
       return {{from, to - from, ""}, {comma, 1, ""}};
     }
-    const std::size_t comma = past_remarks(begin(list.items[item - 1].end));
+    const std::size_t comma = skip_comments(begin(list.items[item - 1].end));
     if (blank(comma + 1, from)) return {{comma, to - comma, ""}};
     return {{comma, 1, ""}, {from, to - from, ""}};
   }
 
   [[nodiscard]] TextEdits remove_field(const Value& message, const Value::Field& field) const {
     std::size_t from = begin(field.at), to = begin(field.value.end);
-    const std::size_t next = past_remarks(to);
+    const std::size_t next = skip_comments(to);
     const bool separated = at(next) == ',' || (!json_ && at(next) == ';');
     TextEdits edits;
     if (separated && blank(to, next)) {
@@ -351,14 +351,15 @@ TextEdits between(const std::string& before, const std::string& after) {
 }
 
 template <class Change>
-Expected<TextEdits> without_others(const ScenarioText& text, const FieldPath& path, Change change) {
+Expected<TextEdits> without_excluded(const ScenarioText& text, const FieldPath& path,
+                                     Change change) {
   const std::vector<FieldPath> others = excluded_by(text, path);
   if (others.empty()) return change(text);
   auto removed = remove_field(text, others.front());
   if (!removed) return removed;
   // Remove one field at a time, because each removal changes the positions of all later fields.
   const ScenarioText less(with_edits(text.text(), *removed), text.schema());
-  auto changed = without_others(less, path, change);
+  auto changed = without_excluded(less, path, change);
   if (!changed) return changed;
   return between(text.text(), with_edits(less.text(), *changed));
 }
@@ -374,7 +375,7 @@ Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
   const bool message = (*type)->kind == Kind::kMessage;
   if (message && typed != "{}") return Editor::no_such(path);
   if (message && there) return TextEdits();
-  return without_others(text, path, [&](const ScenarioText& now) -> Expected<TextEdits> {
+  return without_excluded(text, path, [&](const ScenarioText& now) -> Expected<TextEdits> {
     const Editor editor(now);
     if (const auto place = now.place(path)) return editor.replace(**type, *place->value, typed);
     return editor.insert(path, message ? typed : literal(**type, typed, now.json()));
@@ -388,7 +389,7 @@ Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
   FieldPath end = path;
   end.back().index = (*type)->repeated ? text.count(path) : 0;
   if (!(*type)->repeated && text.find(end)) return TextEdits();
-  return without_others(text, end, [&](const ScenarioText& now) {
+  return without_excluded(text, end, [&](const ScenarioText& now) {
     const std::string value =
         (*type)->kind == Kind::kMessage ? "{}" : literal(**type, typed, now.json());
     return Editor(now).insert(end, value);

@@ -360,7 +360,7 @@ std::multimap<std::string, std::string> content_of(const std::string& text) {
 
 }  // namespace
 
-bool say_the_same(const std::string& text, const std::string& other) {
+bool have_equal_values(const std::string& text, const std::string& other) {
   return content_of(text) == content_of(other);
 }
 

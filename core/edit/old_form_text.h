@@ -24,7 +24,7 @@ std::optional<ConvertedText> convert_text(const std::string& text);
 
 /// True if both texts have the same values in the same fields, regardless of the order of different
 /// fields. This function is used to check the result of convert_text().
-bool say_the_same(const std::string& text, const std::string& other);
+bool have_equal_values(const std::string& text, const std::string& other);
 
 /// Returns the warning for a text of an older form: each old field with its location, the lines
 /// that replace it, and the command that rewrites the file. Empty if the text is in the current

@@ -170,7 +170,7 @@ const FieldType* field_type(const FieldPath& path) {
 namespace {
 
 /// True if the override sets num_packs to 0, which is equivalent to leaving num_packs unset.
-bool says_no_packs(const Override& change) {
+bool disables_packing(const Override& change) {
   return change.path.back().field == "num_packs" && change.value == "0";
 }
 
@@ -214,8 +214,8 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
     const auto excluded =
         overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);
     set.push_back(overrides[i].value.empty() ? FieldPath() : field);
-    if (excluded && says_no_packs(overrides[i])) continue;
-    if (excluded && !says_no_packs(overrides[*excluded]))
+    if (excluded && disables_packing(overrides[i])) continue;
+    if (excluded && !disables_packing(overrides[*excluded]))
       return tl::make_unexpected(
           Error::request(fmt::format("{}: conflicts with {}; set only one of them",
                                      overrides[i].said, overrides[*excluded].said)));

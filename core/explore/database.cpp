@@ -23,7 +23,7 @@ constexpr int kMaxCalls = 1'000;
 
 int too_long(void* calls) { return ++*static_cast<int*>(calls) > kMaxCalls ? 1 : 0; }
 
-Error told(const std::string& path, int status, const char* message) {
+Error sqlite_error(const std::string& path, int status, const char* message) {
   switch (status & 0xff) {
     case SQLITE_NOTADB:
       return Error::request({ProblemCode::kWrongType},
@@ -92,7 +92,8 @@ Expected<bool> Statement::step() {
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;
   if (status == SQLITE_DONE) return false;
-  const Error error = told(path_, status, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
+  const Error error =
+      sqlite_error(path_, status, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
   reset();
   return tl::make_unexpected(error);
 }
@@ -176,7 +177,8 @@ Expected<Database> Database::open_with(const std::string& path, const std::strin
                        {path, 0, 0}));
   }
   if (status != SQLITE_OK)
-    return tl::make_unexpected(told(path, status, raw ? sqlite3_errmsg(raw) : "out of memory"));
+    return tl::make_unexpected(
+        sqlite_error(path, status, raw ? sqlite3_errmsg(raw) : "out of memory"));
   sqlite3_busy_timeout(raw, kPatienceMs);
   if (auto distrusted = database.distrust(); !distrusted)
     return tl::make_unexpected(distrusted.error());
@@ -224,7 +226,7 @@ Expected<void> Database::log_ahead() {
     if (status == SQLITE_OK) return run("PRAGMA synchronous = NORMAL");
     const bool busy = (status & 0xff) == SQLITE_BUSY || (status & 0xff) == SQLITE_LOCKED;
     if (!busy || waited_ms > kPatienceMs)
-      return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));
+      return tl::make_unexpected(sqlite_error(path_, status, sqlite3_errmsg(database_.get())));
     sqlite3_sleep(kPauseMs);
   }
 }
@@ -234,7 +236,7 @@ Expected<Statement> Database::prepare(const std::string& sql) {
   const int status = sqlite3_prepare_v2(database_.get(), sql.c_str(),
                                         static_cast<int>(sql.size() + 1), &raw, nullptr);
   if (status != SQLITE_OK)
-    return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));
+    return tl::make_unexpected(sqlite_error(path_, status, sqlite3_errmsg(database_.get())));
   return Statement(raw, path_, calls_);
 }
 
@@ -242,7 +244,7 @@ Expected<void> Database::run(const std::string& sql) {
   *calls_ = 0;
   const int status = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (status != SQLITE_OK)
-    return tl::make_unexpected(told(path_, status, sqlite3_errmsg(database_.get())));
+    return tl::make_unexpected(sqlite_error(path_, status, sqlite3_errmsg(database_.get())));
   return {};
 }
 

@@ -11,7 +11,7 @@ namespace tutti::core {
 namespace {
 
 /// Mixes numbers into two 64-bit halves by SplitMix64's finalizer, with different initial values.
-class Mixer {
+class Hash {
  public:
   void add(std::int64_t number) {
     for (std::uint64_t& half : key_)
@@ -42,14 +42,14 @@ bool decides_packing_only(const FieldPath& field) {
 }
 
 PlanKey plan_key(const Plan& plan) {
-  Mixer mixer;
-  mixer.add(std::ssize(plan.packs));
+  Hash hash;
+  hash.add(std::ssize(plan.packs));
   for (const Pack& pack : plan.packs) {
-    mixer.add(std::ssize(pack.payload.members));
+    hash.add(std::ssize(pack.payload.members));
     for (const Member& member : pack.payload.members) {
       for (const std::int64_t number :
            {std::int64_t{member.variable}, member.first, member.count, member.offset})
-        mixer.add(number);
+        hash.add(number);
     }
     const Collective& collective = plan.collective(pack);
     for (const std::int64_t number :
@@ -62,25 +62,25 @@ PlanKey plan_key(const Plan& plan) {
           static_cast<std::int64_t>(pack.phase), static_cast<std::int64_t>(pack.payload.content),
           std::int64_t{pack.payload.on_read},
           std::int64_t{pack.payload.reduction ? static_cast<int>(*pack.payload.reduction) : -1}})
-      mixer.add(number);
+      hash.add(number);
   }
-  mixer.add(std::int64_t{plan.computation_waits});
-  mixer.add(static_cast<std::int64_t>(plan.update));
-  mixer.add(
+  hash.add(std::int64_t{plan.computation_waits});
+  hash.add(static_cast<std::int64_t>(plan.update));
+  hash.add(
       plan.packs.empty() ? 0 : plan.planned(plan.packs.front().collective).launch_overhead.count());
-  for (const int entry : plan.entry_of_gradient) mixer.add(entry);
-  mixer.add(plan.checkpoint_every);
+  for (const int entry : plan.entry_of_gradient) hash.add(entry);
+  hash.add(plan.checkpoint_every);
   if (plan.graph) {
     // The key omits the content of the graph's files, because they do not change during a sweep.
-    for (const char c : plan.graph->file) mixer.add(c);
-    mixer.add(plan.graph->tasks());
-    mixer.add(plan.graph_pace_ppm);
+    for (const char c : plan.graph->file) hash.add(c);
+    hash.add(plan.graph->tasks());
+    hash.add(plan.graph_pace_ppm);
   }
   if (plan.gate) {
-    for (const char c : plan.gate->name()) mixer.add(c);
-    for (const std::int64_t number : plan.gate->settings()) mixer.add(number);
+    for (const char c : plan.gate->name()) hash.add(c);
+    for (const std::int64_t number : plan.gate->settings()) hash.add(number);
   }
-  return mixer.key();
+  return hash.key();
 }
 
 }  // namespace tutti::core

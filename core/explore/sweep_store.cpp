@@ -352,13 +352,13 @@ Expected<void> SweepStore::add(std::int64_t point, const Outcome& outcome) {
     insert_ = std::make_unique<Statement>(std::move(*insert));
   }
   if (!outcome.stopped) {
-    if (!give_way_) {
+    if (!delete_stopped_) {
       auto prepared =
           database_->prepare(fmt::format("DELETE FROM point WHERE point = ?1 AND {}", kIsStopped));
       if (!prepared) return tl::make_unexpected(prepared.error());
-      give_way_ = std::make_unique<Statement>(std::move(*prepared));
+      delete_stopped_ = std::make_unique<Statement>(std::move(*prepared));
     }
-    if (auto gone = give_way_->bind(1, point).run(); !gone) return gone;
+    if (auto gone = delete_stopped_->bind(1, point).run(); !gone) return gone;
   }
   int parameter = 1;
   insert_->bind(parameter++, point);

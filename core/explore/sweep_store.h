@@ -85,8 +85,8 @@ class SweepStore {
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
-  std::unique_ptr<Statement> give_way_;  ///< statement that removes the row of a point whose run
-                                         ///< was stopped early
+  std::unique_ptr<Statement> delete_stopped_;  ///< statement that removes the row of a point whose
+                                               ///< run was stopped early
 };
 
 }  // namespace tutti::core

@@ -83,7 +83,7 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
     std::erase_if(order, [&](std::int64_t row) { return !asks[row]; });
     size_ *= std::ssize(order);
     ranks_.push_back(std::move(order));
-    asks_for_.push_back(std::move(asks));
+    allowed_.push_back(std::move(asks));
   }
 }
 
@@ -91,7 +91,7 @@ bool Tuner::is_new(std::int64_t point) const {
   if (costs_.contains(point)) return false;
   const std::vector<std::int64_t> rows = space_.rows(point);
   for (std::size_t a = 0; a < rows.size(); ++a) {
-    if (!asks_for_[a][rows[a]]) return false;
+    if (!allowed_[a][rows[a]]) return false;
   }
   return true;
 }
@@ -234,7 +234,8 @@ std::vector<std::int64_t> Tuner::promising() {
       if (gain > most) most = gain, at = i;
     }
     if (chosen.empty())
-      promised_ = std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
+      max_expected_improvement_ =
+          std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
     // The rest of the batch is chosen as if this point had its expected cost.
@@ -256,8 +257,8 @@ std::vector<std::int64_t> Tuner::anywhere() {
 }
 
 std::vector<std::int64_t> Tuner::next() {
-  const std::int64_t left = options_.evaluations - told();
-  if (over_ || left <= 0 || told() >= size_) return {};
+  const std::int64_t left = options_.evaluations - evaluated();
+  if (over_ || left <= 0 || evaluated() >= size_) return {};
   const auto first = [&](std::vector<std::int64_t> points) {
     if (std::ssize(points) > left) points.resize(static_cast<std::size_t>(left));
     return points;
@@ -266,13 +267,13 @@ std::vector<std::int64_t> Tuner::next() {
     designed_ = true;
     return first(design());
   }
-  if (told() < 2 || !best_) {
+  if (evaluated() < 2 || !best_) {
     return first(anywhere());  // no point of the design is valid
   }
-  promised_ = 1 - options_.least / *costs_.at(*best_);
-  if (promised_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
+  max_expected_improvement_ = 1 - options_.least / *costs_.at(*best_);
+  if (max_expected_improvement_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
-  if (promised_ >= options_.enough) return first(points);
+  if (max_expected_improvement_ >= options_.enough) return first(points);
   // No point promises an improvement, so check that the best point is the best along every axis.
   // Then try random points, because the model may be wrong in regions without evaluated points. The
   // costs of these points improve the model.

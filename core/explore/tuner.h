@@ -46,7 +46,7 @@ class Tuner {
   void tell(std::int64_t point, std::optional<double> cost);
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
-  [[nodiscard]] std::int64_t told() const { return std::ssize(costs_); }
+  [[nodiscard]] std::int64_t evaluated() const { return std::ssize(costs_); }
   /// Returns the number of points that may be evaluated.
   [[nodiscard]] std::int64_t size() const { return size_; }
   /// Returns the points whose costs were reported.
@@ -57,7 +57,7 @@ class Tuner {
   }
   /// The largest expected improvement by a point that was not evaluated, as a share of the best
   /// cost.
-  [[nodiscard]] double promised() const { return promised_; }
+  [[nodiscard]] double max_expected_improvement() const { return max_expected_improvement_; }
 
  private:
   std::vector<std::int64_t> design();
@@ -76,11 +76,11 @@ class Tuner {
   std::vector<std::vector<double>> places_;  ///< by axis and row: coordinate in the Kriging model
   /// By axis: rows that may be evaluated, sorted by value if the axis is ordered.
   std::vector<std::vector<std::int64_t>> ranks_;
-  std::vector<std::vector<bool>> asks_for_;  ///< by axis and row: true if the row may be evaluated
-  std::int64_t size_ = 1;                    ///< number of points that may be evaluated
+  std::vector<std::vector<bool>> allowed_;  ///< by axis and row: true if the row may be evaluated
+  std::int64_t size_ = 1;                   ///< number of points that may be evaluated
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;
-  double promised_ = 1;
+  double max_expected_improvement_ = 1;
   bool designed_ = false;
   bool over_ = false;
   int checks_ = 0;  ///< number of batches of random points since the best point was found

@@ -51,7 +51,7 @@ std::vector<Bucket> side_by_side(const std::vector<int>& order,
 
 void lower_to_one_stream(Strategy& strategy) {
   strategy.launch = strategy.requested_launch.value_or(Launch::kSerial);
-  strategy.launch_order = LaunchOrder::kAsHandedOver;
+  strategy.launch_order = LaunchOrder::kPlanOrder;
   strategy.update = strategy.requested_update.value_or(Update::kAfterAll);
 }
 

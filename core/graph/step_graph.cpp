@@ -330,7 +330,7 @@ class Drawer {
       if (a > b) {
         if (!edges.contains({b, a})) add(a, b, Arrow::Kind::kDependency);
       } else if (edges.contains({b, a})) {
-        add(a, b, Arrow::Kind::kInTurn);
+        add(a, b, Arrow::Kind::kAlternating);
       } else if (!is_implied(a, b)) {
         add(a, b, Arrow::Kind::kDependency);
       }
@@ -363,7 +363,8 @@ class Drawer {
         if (arrow.to != b || arrow.from > b) continue;
         const Box& from = graph_.boxes[member(arrow.from)];
         row = std::max(
-            row, from.row + (arrow.kind == Arrow::Kind::kInTurn && from.lane != box.lane ? 0 : 1));
+            row,
+            from.row + (arrow.kind == Arrow::Kind::kAlternating && from.lane != box.lane ? 0 : 1));
       }
       box.row = row;
       last_row[member(box.lane)] = row;

@@ -29,9 +29,10 @@ struct StepGraph {
   };
   struct Arrow {
     enum class Kind : std::uint8_t {
-      kDependency,  ///< some task of `to` waits for some task of `from`
-      kInTurn,      ///< the tasks of the two boxes alternate, so there are edges in both directions
-      kStream,      ///< there is no edge, but the compute stream executes `to` after `from`
+      kDependency,   ///< some task of `to` waits for some task of `from`
+      kAlternating,  ///< the tasks of the two boxes alternate, so there are edges in both
+                     ///< directions
+      kStream,       ///< there is no edge, but the compute stream executes `to` after `from`
     };
     std::int32_t from = 0, to = 0;  ///< indices of boxes
     Kind kind = Kind::kDependency;

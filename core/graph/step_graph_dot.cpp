@@ -57,7 +57,7 @@ std::string to_dot(const StepGraph& graph) {
     const auto add = [&](const char* more) {
       attributes += (attributes.empty() ? "" : " ") + std::string(more);
     };
-    if (arrow.kind == StepGraph::Arrow::Kind::kInTurn) add("dir=both");
+    if (arrow.kind == StepGraph::Arrow::Kind::kAlternating) add("dir=both");
     if (arrow.kind == StepGraph::Arrow::Kind::kStream) add("style=dashed");
     text += attributes.empty() ? ";\n" : fmt::format(" [{}];\n", attributes);
   }

@@ -207,7 +207,7 @@ class StepPicture {
                     "marker-end=\"url(#{})\"{}/>\n",
                     path, colour, arrow.on_path ? "2.4" : "1.1",
                     stream ? " stroke-dasharray=\"4 3\"" : "", name,
-                    arrow.kind == StepGraph::Arrow::Kind::kInTurn
+                    arrow.kind == StepGraph::Arrow::Kind::kAlternating
                         ? fmt::format(" marker-start=\"url(#{})\"", name)
                         : ""));
   }
@@ -258,7 +258,7 @@ class StepPicture {
                                   [](const StepGraph::Box& box) { return box.on_path; });
     if (path) arrow("path", palette::kVermilion, "2.4", "", "critical path");
     arrow("dependency", kEdge, "1.1", "", "starts after");
-    if (has(StepGraph::Arrow::Kind::kInTurn))
+    if (has(StepGraph::Arrow::Kind::kAlternating))
       arrow("dependency", kEdge, "1.1", " marker-start=\"url(#dependency)\"",
             "runs one at a time, in this order");
     if (has(StepGraph::Arrow::Kind::kStream))

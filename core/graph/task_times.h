@@ -36,7 +36,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
 
 /// Collects the records of a run from which task times are made: the spans of the latest complete
 /// step, and the critical path.
-class StepSpans : public DeafSink {
+class StepSpans : public NullSink {
  public:
   void track(const Track& track) override;
   void span(TrackId track, const Span& span) override;

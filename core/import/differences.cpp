@@ -24,9 +24,9 @@ namespace tutti::core {
 namespace {
 
 /// Differences of less than this share of a step are not reported.
-constexpr double kWorthTelling = 0.01;
+constexpr double kMinReportedShare = 0.01;
 /// The error band that is assumed for a prediction without a band.
-constexpr double kUsualBand = 0.2;
+constexpr double kDefaultBand = 0.2;
 
 std::string shown(std::int64_t ns) { return show(nanoseconds(std::max<std::int64_t>(0, ns))); }
 
@@ -54,7 +54,7 @@ class Differences {
  private:
   static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool matters(std::int64_t ns) const {
-    return static_cast<double>(ns) >= kWorthTelling * static_cast<double>(model_.step_ns);
+    return static_cast<double>(ns) >= kMinReportedShare * static_cast<double>(model_.step_ns);
   }
   void add(Difference::Kind kind, std::string what, std::string evidence, std::int64_t ns) {
     found_.push_back(
@@ -108,8 +108,8 @@ class Differences {
     if (least.empty()) return;
     const std::int64_t measured = upper_median(least);
     const auto expected = static_cast<double>(predicted.count()) / 1e3;
-    const double low = info.band_low > 0 ? info.band_low : 1 - kUsualBand;
-    const double high = info.band_high > 0 ? info.band_high : 1 + kUsualBand;
+    const double low = info.band_low > 0 ? info.band_low : 1 - kDefaultBand;
+    const double high = info.band_high > 0 ? info.band_high : 1 + kDefaultBand;
     const bool outside = static_cast<double>(measured) > expected * high ||
                          static_cast<double>(measured) < expected * low;
     const std::int64_t by = measured - static_cast<std::int64_t>(expected);

@@ -80,7 +80,7 @@ bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step) {
   return plan.checkpoint_every > 0 && (step + 1) % plan.checkpoint_every == 0;
 }
 
-std::vector<int> answers_to(const Plan& plan) {
+std::vector<int> pulls_of(const Plan& plan) {
   std::vector<int> answers(plan.packs.size(), -1);
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
     if (plan.packs[p].answers >= 0) answers[plan.packs[p].answers] = static_cast<int>(p);
@@ -128,7 +128,7 @@ class Planner : private PackMaker {
   tl::expected<Plan, StrategyProblem> make() {
     plan_.update = strategy_.update;
     plan_.compression = strategy_.compression;
-    note_what_is_not_converted();
+    note_unconverted();
     if (strategy_.num_packs > 0) {
       if (auto problem = concatenate()) return tl::make_unexpected(std::move(*problem));
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
@@ -397,7 +397,7 @@ class Planner : private PackMaker {
     }
   }
 
-  void note_what_is_not_converted() {
+  void note_unconverted() {
     if (!strategy_.compression) return;
     const auto as_they_are = std::count_if(
         own_.gradients.begin(), own_.gradients.end(),

@@ -202,7 +202,7 @@ struct Plan {
 /// True if the pack is executed in training step `step`, counted from 0.
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step);
 /// Returns, by pack, the index of its pull; -1 if the pack is not a push.
-std::vector<int> answers_to(const Plan& plan);
+std::vector<int> pulls_of(const Plan& plan);
 /// Returns the reduction of a pack in a plan of `strategy`.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 

@@ -10,7 +10,7 @@ namespace tutti::core {
 ReductionScope reduction_scope(const Strategy& strategy, const Plan& plan) {
   if (strategy.servers)
     return plan.partition ? ReductionScope::kAsyncServers : ReductionScope::kServers;
-  if (strategy.independent) return ReductionScope::kNobody;
+  if (strategy.independent) return ReductionScope::kNoReduction;
   return plan.partition ? ReductionScope::kGroups : ReductionScope::kAllReplicas;
 }
 

@@ -134,7 +134,7 @@ class ServerPlanner {
     return tree;
   }
   [[nodiscard]] StarTree::Relays relays(int v, Servers::Relay relay) const {
-    if (relay == Servers::Relay::kReplicaInTurn) return {v % per_worker_, per_worker_};
+    if (relay == Servers::Relay::kReplicaRoundRobin) return {v % per_worker_, per_worker_};
     const int cache = caches_[v];
     if (relay == Servers::Relay::kByLoad && cache >= 0) return {cache, per_worker_};
     // If replicas are CPUs, a worker's first replica is its host.

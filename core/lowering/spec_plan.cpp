@@ -33,7 +33,7 @@ class SpecPlanner {
     plan_.compression = strategy_.compression;
     plan_.entry_of_gradient = core::entries_of(spec_, sizes());
     for (std::size_t v = 0; v < plan_.entry_of_gradient.size(); ++v) {
-      if (plan_.entry_of_gradient[v] < 0) return nobody_takes(v);
+      if (plan_.entry_of_gradient[v] < 0) return no_entry_error(v);
     }
     for (std::size_t e = 0; e < spec_.entries.size(); ++e) {
       if (auto problem = add_entry(e)) return tl::make_unexpected(std::move(*problem));
@@ -69,7 +69,7 @@ class SpecPlanner {
     return sizes;
   }
 
-  [[nodiscard]] tl::unexpected<StrategyProblem> nobody_takes(std::size_t v) const {
+  [[nodiscard]] tl::unexpected<StrategyProblem> no_entry_error(std::size_t v) const {
     if (spec_.entries.empty())
       return tl::make_unexpected(
           about("all_reduce_spec has no entry, so an assertion of TensorFlow fails at the first "
@@ -111,7 +111,7 @@ class SpecPlanner {
         make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
     if (!part) return std::move(part.error());
     plan_.notes.add(part->notes);
-    if (auto problem = what_tensorflow_refuses(entry, *part)) return problem;
+    if (auto problem = tensorflow_problem(entry, *part)) return problem;
     const auto collectives = static_cast<CollectiveId>(plan_.collectives.size());
     for (PlannedCollective& collective : part->collectives) plan_.add(std::move(collective));
     if (first) plan_.exchanges = std::move(part->exchanges);
@@ -129,7 +129,7 @@ class SpecPlanner {
   }
 
   /// Returns TensorFlow's reason to refuse the entry, even if Tutti could execute it.
-  std::optional<StrategyProblem> what_tensorflow_refuses(const SpecEntry& entry, const Plan& part) {
+  std::optional<StrategyProblem> tensorflow_problem(const SpecEntry& entry, const Plan& part) {
     const SpecAlgorithm& known = of_tensorflow(entry);
     if (known.in_one_process && cluster_.workers() > 1) {
       if (literal())

@@ -60,7 +60,7 @@ struct Relations {
         ready_after(plan.packs.size(), -1),
         read_by(plan.packs.size(), -1),
         successors(plan.packs.size()),
-        pull_of(answers_to(plan)) {
+        pull_of(pulls_of(plan)) {
     std::vector<int> segment_of(workload.gradients.size(), -1);
     for (std::size_t s = 0; s < workload.segments.size(); ++s) {
       for (const int v : workload.segments[s].variables) segment_of[at(v)] = static_cast<int>(s);

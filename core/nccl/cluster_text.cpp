@@ -229,7 +229,7 @@ std::string rings_text(const Graph& ring, const char* span) {
 
 }  // namespace
 
-std::string machine_with_such_gpus(const Topology& topology) {
+std::string machine_with_gpus_of(const Topology& topology) {
   const int sm = topology.min_sm();
   const bool grace = topology.count(NodeKind::kCpu) > 0 &&
                      topology.node(NodeKind::kCpu, 0).cpu.arch == CpuArch::kArm;

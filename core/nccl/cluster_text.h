@@ -23,7 +23,7 @@ struct ClusterWords {
 
 /// Returns the name of the shipped machine whose GPUs have the same compute capability as the GPUs
 /// of the topology; "" if there is none.
-std::string machine_with_such_gpus(const Topology& topology);
+std::string machine_with_gpus_of(const Topology& topology);
 
 /// Returns the text of a cluster file for machines with this topology. It contains the devices,
 /// switches, network cards and links that NCCL's search uses, and the rings that the search finds

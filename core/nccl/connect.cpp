@@ -81,11 +81,11 @@ std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel, 
 }
 
 /// The GPUs that communicate with other nodes, as positions in a node's order of GPUs.
-struct Doors {
+struct InterNodeGpus {
   std::size_t to_parent = 0;
   std::array<std::size_t, 2> to_child{0, 0};
 };
-Doors doors(Pattern pattern) {
+InterNodeGpus inter_node_gpus(Pattern pattern) {
   const std::size_t first = pattern == Pattern::kTree ? 0 : 1;
   const std::size_t second = pattern == Pattern::kSplitTree ? 1 : 0;
   return {0, {first, second}};
@@ -108,7 +108,8 @@ std::vector<TreePlace> tree(const Graph& graph, int nodes, int channel, bool sec
                             Version version) {
   const std::vector<int>& gpus = order(graph, channel);
   const int each = static_cast<int>(gpus.size());
-  const Doors at = doors(gpus.size() > 1 ? pattern_of(graph, nodes, version) : Pattern::kTree);
+  const InterNodeGpus at =
+      inter_node_gpus(gpus.size() > 1 ? pattern_of(graph, nodes, version) : Pattern::kTree);
   std::vector<TreePlace> places(static_cast<std::size_t>(nodes) * gpus.size());
   for (int node = 0; node < nodes; ++node) {
     const auto rank = [&](int of_node, std::size_t i) { return of_node * each + gpus[i]; };

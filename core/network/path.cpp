@@ -11,23 +11,23 @@ namespace {
 /// Each kind of link has a send port and a receive port on every part.
 constexpr ResourceId kPorts = 2 * kLinkKinds;
 
-bool crosses_network(const std::vector<Hop>& stretch) {
-  return std::any_of(stretch.begin(), stretch.end(),
+bool crosses_network(const std::vector<Hop>& segment) {
+  return std::any_of(segment.begin(), segment.end(),
                      [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
 }
 
 /// Cuts a route at the places where messages are staged.
 std::vector<std::vector<Hop>> stretches_of(const std::vector<Hop>& route) {
-  std::vector<std::vector<Hop>> stretches;
+  std::vector<std::vector<Hop>> segments;
   for (const Hop& hop : route) {
-    if (stretches.empty() || hop.staged) stretches.emplace_back();
-    stretches.back().push_back(hop);
+    if (segments.empty() || hop.staged) segments.emplace_back();
+    segments.back().push_back(hop);
   }
-  return stretches;
+  return segments;
 }
 
-const Hop& narrowest_of(const std::vector<Hop>& stretch) {
-  return *std::min_element(stretch.begin(), stretch.end(),
+const Hop& narrowest_of(const std::vector<Hop>& segment) {
+  return *std::min_element(segment.begin(), segment.end(),
                            [](const Hop& a, const Hop& b) { return a.bandwidth < b.bandwidth; });
 }
 
@@ -46,7 +46,7 @@ Time Path::time_of_hosts(Bytes bytes) const {
   Time all, slowest_link, slowest_host;
   for (const PathHop& hop : hops) {
     if (hop.host == nullptr) {
-      if (hop.unheld) slowest_link = std::max(slowest_link, transfer_time(bytes, hop.rate));
+      if (hop.interleaves) slowest_link = std::max(slowest_link, transfer_time(bytes, hop.rate));
       continue;
     }
     all += hop.host->per_message;
@@ -60,7 +60,8 @@ Time Path::time_of_hosts(Bytes bytes) const {
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 
-PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluster), model_(model) {
+PathTable::PathTable(const Cluster& cluster, NetworkModel model)
+    : cluster_(cluster), model_(model) {
   // Simulations have state for each resource, so only resources that the model uses are numbered.
   const bool hosts = cluster.network() && cluster.network()->host;
   engines_ = model == NetworkModel::kFifo ? 2 : 0;
@@ -72,7 +73,7 @@ PathBook::PathBook(const Cluster& cluster, NetworkModel model) : cluster_(cluste
   }
 }
 
-ResourceId PathBook::first_part(std::int64_t worker) const {
+ResourceId PathTable::first_part(std::int64_t worker) const {
   std::int64_t before = 0;
   for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
     const core::WorkerGroup& group = cluster_.groups()[g];
@@ -86,33 +87,33 @@ ResourceId PathBook::first_part(std::int64_t worker) const {
   return 0;
 }
 
-ResourceId PathBook::port(PartId part, LinkKind kind, bool sends) const {
+ResourceId PathTable::port(PartId part, LinkKind kind, bool sends) const {
   return first_part(part.worker) + part.part * per_part_ + engines_ +
          2 * static_cast<ResourceId>(kind) + (sends ? 0 : 1);
 }
 
-ResourceId PathBook::copy_engine(PartId gpu, bool out) const {
+ResourceId PathTable::copy_engine(PartId gpu, bool out) const {
   return first_part(gpu.worker) + gpu.part * per_part_ + (out ? 0 : 1);
 }
 
-/// Appends a stretch. If the stretch lies within a worker and begins or ends at a GPU, the GPU's
+/// Appends a segment. If the segment lies within a worker and begins or ends at a GPU, the GPU's
 /// copy engine moves the data, unless a kernel moves it.
-void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
-                           std::vector<PathHop>& hops) const {
-  const bool staged = stretch.front().staged;
-  if (model_ == NetworkModel::kFifo && engine != Engine::kKernel && !crosses_network(stretch)) {
-    const PartId from = stretch.front().from;
-    const PartId to = stretch.back().to;
+void PathTable::append_fifo(const std::vector<Hop>& segment, Engine engine,
+                            std::vector<PathHop>& hops) const {
+  const bool staged = segment.front().staged;
+  if (model_ == NetworkModel::kFifo && engine != Engine::kKernel && !crosses_network(segment)) {
+    const PartId from = segment.front().from;
+    const PartId to = segment.back().to;
     const bool out = cluster_.part(from).kind == PartKind::kGpu;
     if (out || cluster_.part(to).kind == PartKind::kGpu) {
       PathHop dma;
       dma.resource = copy_engine(out ? from : to, out);
-      dma.rate = stretch.front().bandwidth;
+      dma.rate = segment.front().bandwidth;
       dma.staged = staged;
       hops.push_back(dma);
     }
   }
-  for (const Hop& link : stretch) {
+  for (const Hop& link : segment) {
     PathHop hop;
     hop.resource = link.link;
     hop.rate = rate_of(link);
@@ -123,13 +124,14 @@ void PathBook::append_fifo(const std::vector<Hop>& stretch, Engine engine,
   }
 }
 
-bool PathBook::has_hosts(const std::vector<Hop>& stretch) const {
-  return cluster_.network() && cluster_.network()->host && crosses_network(stretch);
+bool PathTable::has_hosts(const std::vector<Hop>& segment) const {
+  return cluster_.network() && cluster_.network()->host && crosses_network(segment);
 }
 
 /// Returns the hop of a host's threads. Ports of the device or host represent the threads, because
 /// only the model `ideal` uses these ports otherwise.
-PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEndpoint& cost) const {
+PathHop PathTable::host_hop(PartId part, LinkKind slot, bool sends,
+                            const HostEndpoint& cost) const {
   PathHop hop;
   hop.resource = port(part, slot, sends);
   const Bandwidth alone = cost.split ? cost.rate() : cost.thread;
@@ -141,8 +143,8 @@ PathHop PathBook::host_hop(PartId part, LinkKind slot, bool sends, const HostEnd
 
 /// Appends the threads at the sending or receiving end of `route`, which move data from the
 /// message's buffer to the network or back.
-void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
-                            std::vector<PathHop>& hops) const {
+void PathTable::append_hosts(const std::vector<Hop>& route, bool sends,
+                             std::vector<PathHop>& hops) const {
   const HostTransport& transport = *cluster_.network()->host;
   const HostEndpoint& cost = sends ? transport.send : transport.receive;
   const PartId device = sends ? route.front().from : route.back().to;
@@ -156,17 +158,17 @@ void PathBook::append_hosts(const std::vector<Hop>& route, bool sends,
     hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
 }
 
-/// Appends only the ports at both ends of the stretch. These are the ports of the devices for this
-/// kind of link, or the ports of the network cards if the stretch crosses the network.
-void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop>& hops) const {
+/// Appends only the ports at both ends of the segment. These are the ports of the devices for this
+/// kind of link, or the ports of the network cards if the segment crosses the network.
+void PathTable::append_ideal(const std::vector<Hop>& segment, std::vector<PathHop>& hops) const {
   PathHop send, receive;
-  for (const Hop& link : stretch) send.latency += link.latency;
-  send.rate = receive.rate = narrowest_of(stretch).bandwidth;
-  for (const Hop& link : stretch) send.rate = receive.rate = std::min(send.rate, rate_of(link));
-  send.staged = stretch.front().staged;
-  send.resource = port(stretch.front().from, stretch.front().kind, true);
-  receive.resource = port(stretch.back().to, stretch.back().kind, false);
-  for (const Hop& link : stretch) {
+  for (const Hop& link : segment) send.latency += link.latency;
+  send.rate = receive.rate = narrowest_of(segment).bandwidth;
+  for (const Hop& link : segment) send.rate = receive.rate = std::min(send.rate, rate_of(link));
+  send.staged = segment.front().staged;
+  send.resource = port(segment.front().from, segment.front().kind, true);
+  receive.resource = port(segment.back().to, segment.back().kind, false);
+  for (const Hop& link : segment) {
     if (link.kind != LinkKind::kNetwork) continue;
     if (link.from.part >= 0) send.resource = port(link.from, LinkKind::kNetwork, true);
     if (link.to.part >= 0) receive.resource = port(link.to, LinkKind::kNetwork, false);
@@ -176,34 +178,34 @@ void PathBook::append_ideal(const std::vector<Hop>& stretch, std::vector<PathHop
 }
 
 /// Returns the rate of a single message on an otherwise idle link.
-Bandwidth PathBook::rate_of(const Hop& link) const {
+Bandwidth PathTable::rate_of(const Hop& link) const {
   const bool limited =
       link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
   return limited ? std::min(link.bandwidth, *cluster_.network()->connection) : link.bandwidth;
 }
 
-std::vector<PathHop> PathBook::hops_of(const std::vector<Hop>& route, Engine engine) const {
+std::vector<PathHop> PathTable::hops_of(const std::vector<Hop>& route, Engine engine) const {
   std::vector<PathHop> hops;
-  for (const std::vector<Hop>& stretch : stretches_of(route)) {
+  for (const std::vector<Hop>& segment : stretches_of(route)) {
     if (model_ == NetworkModel::kIdeal) {
-      append_ideal(stretch, hops);
+      append_ideal(segment, hops);
       continue;
     }
     const std::size_t first = hops.size();
-    const bool hosts = has_hosts(stretch);
+    const bool hosts = has_hosts(segment);
     if (hosts) append_hosts(route, true, hops);
-    append_fifo(stretch, engine, hops);
+    append_fifo(segment, engine, hops);
     if (!hosts) continue;
     append_hosts(route, false, hops);
-    // The stretch begins with the sender's threads in this case.
-    if (stretch.front().staged) hops[first].staged = true;
-    for (std::size_t i = first; i < hops.size(); ++i) hops[i].unheld = true;
+    // The segment begins with the sender's threads in this case.
+    if (segment.front().staged) hops[first].staged = true;
+    for (std::size_t i = first; i < hops.size(); ++i) hops[i].interleaves = true;
   }
   return hops;
 }
 
 /// Marks the hops from the port on which the message leaves the network as hops of the receiver.
-void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
+void PathTable::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
   const auto down =
       std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
   const ResourceId port_down = model_ == NetworkModel::kIdeal
@@ -214,19 +216,19 @@ void PathBook::mark_received(const std::vector<Hop>& route, std::vector<PathHop>
   for (; hop != hops.end(); ++hop) hop->received = true;
 }
 
-void PathBook::describe(Path& path, const std::vector<Hop>& route) const {
-  for (const std::vector<Hop>& stretch : stretches_of(route)) {
-    const Hop& narrowest = narrowest_of(stretch);
-    path.stretches.push_back({narrowest.bandwidth, narrowest.kind, narrowest.link});
-    for (const Hop& hop : stretch) {
+void PathTable::describe(Path& path, const std::vector<Hop>& route) const {
+  for (const std::vector<Hop>& segment : stretches_of(route)) {
+    const Hop& narrowest = narrowest_of(segment);
+    path.segments.push_back({narrowest.bandwidth, narrowest.kind, narrowest.link});
+    for (const Hop& hop : segment) {
       path.latency += hop.latency;
-      if (rate_of(hop) < path.stretches.back().narrowest)
-        path.stretches.back() = {rate_of(hop), hop.kind, hop.link};
+      if (rate_of(hop) < path.segments.back().narrowest)
+        path.segments.back() = {rate_of(hop), hop.kind, hop.link};
     }
   }
 }
 
-void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
+void PathTable::load_silently(Path& path, const std::vector<Hop>& route) const {
   if (model_ != NetworkModel::kIdeal) return;
   std::ptrdiff_t first = 0;
   for (const Hop& hop : route) {
@@ -238,20 +240,20 @@ void PathBook::load_silently(Path& path, const std::vector<Hop>& route) const {
   }
 }
 
-Path PathBook::checked(Path path) {
+Path PathTable::checked(Path path) {
   TUTTI_CHECK(path.hops.size() < 65'000, "a path of {} hops", path.hops.size());
   path.by_hosts = std::any_of(path.hops.begin(), path.hops.end(),
                               [](const PathHop& hop) { return hop.host != nullptr; });
   return path;
 }
 
-std::int32_t PathBook::keep(Path path) {
+std::int32_t PathTable::keep(Path path) {
   paths_.push_back(checked(std::move(path)));
   return static_cast<std::int32_t>(paths_.size()) - 1;
 }
 
-std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine engine,
-                               std::int32_t away) {
+std::int32_t PathTable::unicast(PartId from, PartId to, Staging staging, Engine engine,
+                                std::int32_t away) {
   const auto packed = [](std::int64_t high, std::int64_t low) {
     return static_cast<std::uint64_t>(high) << 32 ^ static_cast<std::uint64_t>(low);
   };
@@ -272,8 +274,8 @@ std::int32_t PathBook::unicast(PartId from, PartId to, Staging staging, Engine e
   return id;
 }
 
-Path PathBook::make_unicast(PartId from, PartId to, Staging staging, Engine engine,
-                            std::int32_t away) const {
+Path PathTable::make_unicast(PartId from, PartId to, Staging staging, Engine engine,
+                             std::int32_t away) const {
   std::vector<Hop> route;
   const bool reachable = away != 0 ? cluster_.append_route_across(from, to, staging, route)
                                    : cluster_.append_route(from, to, staging, route);
@@ -289,7 +291,7 @@ Path PathBook::make_unicast(PartId from, PartId to, Staging staging, Engine engi
   return checked(std::move(path));
 }
 
-std::int32_t PathBook::link_alone(LinkId link) {
+std::int32_t PathTable::link_alone(LinkId link) {
   const auto [known, fresh] = links_alone_.try_emplace(link, 0);
   if (!fresh) return known->second;
   Hop hop = cluster_.link(link);
@@ -305,7 +307,7 @@ std::int32_t PathBook::link_alone(LinkId link) {
   return known->second = keep(std::move(path));
 }
 
-std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const {
+std::vector<Hop> PathTable::local_route(PartId from, std::int32_t to_part) const {
   std::vector<Hop> route;
   const bool reachable =
       cluster_.append_route(from, {from.worker, to_part}, Staging::kDirect, route);
@@ -315,7 +317,7 @@ std::vector<Hop> PathBook::local_route(PartId from, std::int32_t to_part) const 
 
 /// Merges the routes to all receivers: hops on the same resource with the same previous hops become
 /// one hop.
-std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
+std::int32_t PathTable::multicast(PartId from, const std::vector<PartId>& to) {
   const auto [known, fresh] = multicasts_.try_emplace({from, to}, 0);
   if (!fresh) return known->second;
   Path path;
@@ -360,7 +362,7 @@ std::int32_t PathBook::multicast(PartId from, const std::vector<PartId>& to) {
 
 /// Joins the paths from all senders to the switch with one path to the receiver. That path begins
 /// when the data of all senders has arrived.
-std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to) {
+std::int32_t PathTable::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
   const Machine& machine = cluster_.machine(to.worker);
@@ -406,7 +408,7 @@ std::int32_t PathBook::switch_reduce(const std::vector<PartId>& from, PartId to)
   if (model_ == NetworkModel::kIdeal) {
     hops.front() = hops.back();
     hops.resize(1);
-    // append_ideal puts a stretch's latency before the receive port. Here, the latency lies between
+    // append_ideal puts a segment's latency before the receive port. Here, the latency lies between
     // the ports of sender and receiver.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;

@@ -38,9 +38,9 @@ struct PathHop {
   std::uint16_t nexts = 0;       ///< number of next hops; 0: a receiver follows the hop
   std::uint16_t receiver = 0;    ///< index of the receiver, if `nexts` is 0
   /// True if other messages can pass between the parts of a message that arrives more slowly than
-  /// the hop's rate, as with the packets of several connections. Set only on network stretches
+  /// the hop's rate, as with the packets of several connections. Set only on network segments
   /// where threads of hosts move the bytes.
-  bool unheld = false;
+  bool interleaves = false;
 
   /// Returns the link whose load this hop counts; -1 if the hop is not a link. A link and its
   /// resource have the same number.
@@ -56,19 +56,19 @@ struct Path {
   std::vector<std::uint16_t> roots;  ///< hops that start at a sender; empty for chains
   bool chain = true;                 ///< true if every hop is followed by the next one in `hops`
   bool by_hosts = false;             ///< true: the path includes threads of hosts
-  std::int32_t away = 0;             ///< see PathBook::unicast()
+  std::int32_t away = 0;             ///< see PathTable::unicast()
 
   /// The sum of the latencies along the path to receiver 0. The time of a message without
-  /// contention depends on this latency and on the narrowest link of each stretch between stagings
-  /// (`stretches`). All additional time is queueing.
+  /// contention depends on this latency and on the narrowest link of each segment between stagings
+  /// (`segments`). All additional time is queueing.
   Time latency;
-  struct Stretch {
+  struct PathSegment {
     Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that limit
                           ///< is lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
-  std::vector<Stretch> stretches;
+  std::vector<PathSegment> segments;
 
   /// Returns the first hop after a sender. REQUIRES: the path has hops.
   [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
@@ -92,9 +92,9 @@ struct Path {
 /// are only the links; transfers of a copy engine share the links of its device and have no other
 /// limit. For `ideal`, the hops are only the ports at both ends, with the rate of the narrowest
 /// link.
-class PathBook {
+class PathTable {
  public:
-  PathBook(const Cluster& cluster, NetworkModel model);
+  PathTable(const Cluster& cluster, NetworkModel model);
 
   /// Returns the path from one device to another, for a lane that `engine` executes. If `away` is
   /// not 0, the receiver is the device that corresponds to `to` on the worker at this distance (see
@@ -125,7 +125,7 @@ class PathBook {
   void append_fifo(const std::vector<Hop>& route, Engine engine, std::vector<PathHop>& hops) const;
   [[nodiscard]] PathHop host_hop(PartId part, LinkKind slot, bool sends,
                                  const HostEndpoint& cost) const;
-  [[nodiscard]] bool has_hosts(const std::vector<Hop>& stretch) const;
+  [[nodiscard]] bool has_hosts(const std::vector<Hop>& segment) const;
   void append_hosts(const std::vector<Hop>& route, bool sends, std::vector<PathHop>& hops) const;
   void append_ideal(const std::vector<Hop>& route, std::vector<PathHop>& hops) const;
   std::vector<PathHop> hops_of(const std::vector<Hop>& route, Engine engine) const;

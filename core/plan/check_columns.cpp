@@ -91,7 +91,7 @@ class ColumnChecker {
       look_at_predecessors(t, root);
       look_at_task(t, own);
       if (root && own && t != own->entry)
-        add(PlanProblemCode::kBlockEnteredBeside, t,
+        add(PlanProblemCode::kBlockEnteredElsewhere, t,
             fmt::format("task {} is in a block but has no predecessor", t));
       const std::int64_t end = c_.edges_end[t];
       if (end < edge || end > c_.edges)
@@ -166,10 +166,10 @@ class ColumnChecker {
     const bool stays = own && to - own->tasks.first < own->tasks.count;
     if (stays) return;
     if (own && t != own->exit)
-      add(PlanProblemCode::kBlockLeftBeside, t,
+      add(PlanProblemCode::kBlockLeftElsewhere, t,
           fmt::format("task {} leaves its block without passing the exit", t));
     if (const std::int32_t b = c_.block_of(to); b >= 0 && to != c_.blocks[b].entry)
-      add(PlanProblemCode::kBlockEnteredBeside, to,
+      add(PlanProblemCode::kBlockEnteredElsewhere, to,
           fmt::format("task {} enters a block without passing the entry", to));
   }
 

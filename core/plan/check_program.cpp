@@ -335,10 +335,10 @@ class ProgramChecker {
       entered |= first_before_[slot(t)] ==
                  first_before_[slot(t) + 1];  // a root would start only in the first iteration
       if (entered && t != block.entry)
-        add(PlanProblemCode::kBlockEnteredBeside, t,
+        add(PlanProblemCode::kBlockEnteredElsewhere, t,
             fmt::format("{} enters a block without passing the entry", name(t)));
       if (left && t != block.exit)
-        add(PlanProblemCode::kBlockLeftBeside, t,
+        add(PlanProblemCode::kBlockLeftElsewhere, t,
             fmt::format("{} leaves a block without passing the exit", name(t)));
     }
     // The entry of the next iteration waits for no task, so no edge in the block may lead back to

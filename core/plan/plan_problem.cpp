@@ -16,8 +16,8 @@ std::string_view to_string(PlanProblemCode code) {
     case PlanProblemCode::kNumberOutsideBlock: return "numbered by iterations outside a block";
     case PlanProblemCode::kBlockNeverEnds: return "block never ends";
     case PlanProblemCode::kBlocksOverlap: return "blocks overlap";
-    case PlanProblemCode::kBlockEnteredBeside: return "block has two entries";
-    case PlanProblemCode::kBlockLeftBeside: return "block has two exits";
+    case PlanProblemCode::kBlockEnteredElsewhere: return "block has two entries";
+    case PlanProblemCode::kBlockLeftElsewhere: return "block has two exits";
     case PlanProblemCode::kOutlastsIteration: return "task outlasts its iteration";
     case PlanProblemCode::kNotAllowedInBlock: return "not allowed in a block";
     case PlanProblemCode::kRankMissing: return "rank is missing";

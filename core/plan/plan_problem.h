@@ -11,22 +11,23 @@ namespace tutti::core {
 /// The kinds of problems in a task graph, or between the task graphs of several ranks.
 enum class PlanProblemCode : std::uint8_t {
   // Problems of one program, because of which it cannot run to its end:
-  kDamaged,             ///< an index is out of range, or a count contradicts the edges
-  kNoEnd,               ///< there is no end task
-  kCycle,               ///< tasks wait for each other in a cycle
-  kNotAwaited,          ///< there is a task for which the end of the step does not wait
-  kHoldNeverOpened,     ///< a task waits for a hold that no task opens
-  kHoldOpenedTwice,     ///< several tasks open the same hold
-  kNeverTakesPart,      ///< a task is skipped in every step
-  kNumberOutsideBlock,  ///< a communication has a number_stride but is in no block
-  kBlockNeverEnds,      ///< a block has fewer than one iteration
-  kBlocksOverlap,       ///< a task belongs to two blocks
-  kBlockEnteredBeside,  ///< an edge from outside a block leads to a task of the block that is not
-                        ///< its entry
-  kBlockLeftBeside,     ///< an edge out of a block begins at a task that is not the exit of the
-                        ///< block
-  kOutlastsIteration,   ///< the exit of a block does not wait for one of its tasks
-  kNotAllowedInBlock,   ///< a held task, a task that opens a hold, or the end task is in a block
+  kDamaged,                ///< an index is out of range, or a count contradicts the edges
+  kNoEnd,                  ///< there is no end task
+  kCycle,                  ///< tasks wait for each other in a cycle
+  kNotAwaited,             ///< there is a task for which the end of the step does not wait
+  kHoldNeverOpened,        ///< a task waits for a hold that no task opens
+  kHoldOpenedTwice,        ///< several tasks open the same hold
+  kNeverTakesPart,         ///< a task is skipped in every step
+  kNumberOutsideBlock,     ///< a communication has a number_stride but is in no block
+  kBlockNeverEnds,         ///< a block has fewer than one iteration
+  kBlocksOverlap,          ///< a task belongs to two blocks
+  kBlockEnteredElsewhere,  ///< an edge from outside a block leads to a task of the block that is
+                           ///< not
+                           ///< its entry
+  kBlockLeftElsewhere,     ///< an edge out of a block begins at a task that is not the exit of the
+                           ///< block
+  kOutlastsIteration,      ///< the exit of a block does not wait for one of its tasks
+  kNotAllowedInBlock,      ///< a held task, a task that opens a hold, or the end task is in a block
   // Problems between the programs of several ranks, because of which a rank waits forever:
   kRankMissing,   ///< a rank of a communicator never executes a collective of the other ranks
   kCountsDiffer,  ///< two ranks execute a collective a different number of times

@@ -32,7 +32,7 @@ Problem problem_of(const ExecutionGraph& graph, const std::string& text) {
 class DryRun {
  public:
   DryRun(const ExecutionGraph& graph, std::vector<Problem>& problems)
-      : graph_(graph), problems_(problems), came_(graph.collectives.size()) {}
+      : graph_(graph), problems_(problems), arrived_(graph.collectives.size()) {}
 
   void run() {
     const Durations none;
@@ -95,7 +95,7 @@ class DryRun {
   }
 
   void collective(std::int64_t rank, TaskId id, std::int32_t number) {
-    std::vector<Done>& came = came_[number];
+    std::vector<Done>& came = arrived_[number];
     came.push_back({rank, id});
     if (came.size() < communicator_of(number).ranks.size()) return;
     for (const Done& one : came) finish(one.rank, one.task);
@@ -159,19 +159,19 @@ class DryRun {
   }
 
   void report_collectives() {
-    for (std::size_t c = 0; c < came_.size(); ++c) {
-      if (came_[c].empty()) continue;
+    for (std::size_t c = 0; c < arrived_.size(); ++c) {
+      if (arrived_[c].empty()) continue;
       const auto& ranks = communicator_of(static_cast<std::int32_t>(c)).ranks;
       std::string missing;
       int named = 0;
       for (const std::int64_t rank : ranks) {
-        const bool here = std::any_of(came_[c].begin(), came_[c].end(),
+        const bool here = std::any_of(arrived_[c].begin(), arrived_[c].end(),
                                       [&](const Done& one) { return one.rank == rank; });
         if (here) continue;
         if (++named <= 8) missing += fmt::format("{}{}", named == 1 ? "" : ", ", rank);
       }
       add(fmt::format("collective \"{}\": {} of {} ranks wait forever for rank{} {}{}",
-                      graph_.collectives[c].name, came_[c].size(), ranks.size(),
+                      graph_.collectives[c].name, arrived_[c].size(), ranks.size(),
                       named == 1 ? "" : "s", missing, named > 8 ? ", …" : ""));
     }
   }
@@ -198,9 +198,9 @@ class DryRun {
   std::vector<Problem>& problems_;
   std::vector<Runner> runners_;
   std::deque<World> worlds_;
-  std::vector<MessageMatcher> matchers_;  ///< by receiving rank
-  std::vector<std::vector<Done>> came_;   ///< by collective: the tasks that wait for other ranks to
-                                          ///< start the collective
+  std::vector<MessageMatcher> matchers_;    ///< by receiving rank
+  std::vector<std::vector<Done>> arrived_;  ///< by collective: the tasks that wait for other ranks
+                                            ///< to start the collective
   std::vector<Sent> sent_;
   std::deque<Done> done_;
 };

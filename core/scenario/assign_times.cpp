@@ -182,11 +182,11 @@ class Nccl {
   }
 
   /// Applies the tuner to these GPUs, or drops it if it does not support them, with a note.
-  void heed_tuner(const nccl::Communicator& comm, const nccl::System& system,
-                  nccl::Settings& settings) {
+  void apply_tuner(const nccl::Communicator& comm, const nccl::System& system,
+                   nccl::Settings& settings) {
     const bool efa = system.transport == Transport::kEfa;
     if (!settings.tuner) {
-      if (efa && nccl::aws_would_decide(gpu_model(), comm))
+      if (efa && nccl::aws_tuner_decides(gpu_model(), comm))
         note(
             "on EC2, the tuner of aws-ofi-nccl chooses instead of NCCL; set strategy.nccl.tuner: "
             "AWS_OFI to use its choices");
@@ -338,7 +338,7 @@ class Nccl {
                       "network {{ transport: … }} ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(),
                       transport_names_in_files()));
-    heed_tuner(known_as->communicator, known_as->system, settings);
+    apply_tuner(known_as->communicator, known_as->system, settings);
     if (settings.buffers == nccl::Buffers::kSymmetric)
       note(nccl::note_on_symmetric(known_as->communicator));
     auto made = std::make_shared<const nccl::Predictor>(

@@ -38,7 +38,7 @@ class NetworkReader {
     if (!message_.link().empty() && !read_link(path, library, files)) return std::nullopt;
     read_kind();
     read_figures();
-    refuse_what_is_of_other_kinds();
+    refuse_fields_of_other_kinds();
     if (!fields_.sources().whole(message_)) return std::nullopt;
     if (workers_ > 0 && fields_.problems().size() == before) {
       if (network_.kind == Network::Kind::kFatTree) read_fat_tree();
@@ -156,7 +156,7 @@ class NetworkReader {
           "host_transport: overlay_factor needs an overlay; set one, such as overlay: IPIP");
   }
 
-  void refuse_what_is_of_other_kinds() {
+  void refuse_fields_of_other_kinds() {
     const auto only = [this](bool said, const char* field, bool fits, const char* kinds) {
       if (said && !fits)
         fields_.complain_at(message_, field, ProblemCode::kUnused,
@@ -319,8 +319,8 @@ std::optional<Network> network_from(const proto::Network& message,
   return NetworkReader(message, groups, fields).read(path, library, files);
 }
 
-Expected<void> spell_out_link(proto::Network& message, const std::string& path,
-                              const Library& library) {
+Expected<void> expand_link(proto::Network& message, const std::string& path,
+                           const Library& library) {
   if (message.link().empty()) return {};
   const auto file = library.read(Library::Kind::kLink, message.link(), path);
   if (!file) return tl::make_unexpected(file.error());

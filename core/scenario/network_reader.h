@@ -28,7 +28,7 @@ std::optional<Network> network_from(const proto::Network& message,
 
 /// Replaces the field `link` of a network by the parameters of the link type, so that the
 /// parameters can be changed.
-Expected<void> spell_out_link(proto::Network& message, const std::string& path,
-                              const Library& library);
+Expected<void> expand_link(proto::Network& message, const std::string& path,
+                           const Library& library);
 
 }  // namespace tutti::core

@@ -61,7 +61,7 @@ constexpr std::array kMovedFields{
     MovedField{"num_packs", "", "horovod"},
 };
 
-bool says_nothing(const Value& value) {
+bool is_null(const Value& value) {
   return value.kind == Value::Kind::kIdentifier && value.text == "null";
 }
 
@@ -72,7 +72,7 @@ bool is_written(const Value& message, std::string_view path) {
       parts.size() == 1 ? &message : message_at(message, path.substr(0, inside - 1));
   return around &&
          std::any_of(around->fields.begin(), around->fields.end(), [&](const Value::Field& field) {
-           return is_field_name(field.name, parts.back()) && !says_nothing(field.value);
+           return is_field_name(field.name, parts.back()) && !is_null(field.value);
          });
 }
 
@@ -157,7 +157,7 @@ std::optional<NextMove> next_move(const Value& document) {
       for (std::size_t f = 0; f < strategy.value.fields.size(); ++f) {
         const Value::Field& field = strategy.value.fields[f];
         if (!is_field_name(field.name, row.was)) continue;
-        const bool null = says_nothing(field.value);
+        const bool null = is_null(field.value);
         if (row.beside.empty() && null) return NextMove{s, f, &row, true};
         if (null || (!row.beside.empty() && !is_written(strategy.value, row.beside))) continue;
         if (!row.now.empty()) return NextMove{s, f, &row, false};

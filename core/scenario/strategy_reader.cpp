@@ -171,7 +171,7 @@ class StrategyReader {
     strategy_.requested_merge_scope = message_.has_all_reduce_merge_scope();
     strategy_.pad_packs = message_.pad_packs();
     refuse_two_ways();
-    refuse_what_does_nothing();
+    refuse_unused_fields();
   }
 
   void refuse_two_ways() {
@@ -184,7 +184,7 @@ class StrategyReader {
                         message_.has_bytes_per_pack() ? "bytes_per_pack" : "num_packs");
   }
 
-  void refuse_what_does_nothing() {
+  void refuse_unused_fields() {
     if (message_.num_packs() > 0 && message_.merging() != proto::Strategy::MERGING_DEFAULT)
       fields_.complain_at(message_, "merging", ProblemCode::kUnused,
                           "strategy: num_packs always concatenates all gradients; remove merging");

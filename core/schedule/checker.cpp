@@ -30,7 +30,7 @@ class Checker {
     play(order, seed);
     if (!run_.problems().empty()) return run_.problems();
     report_stuck_lanes();
-    if (problems_.empty()) report_untaken_messages();
+    if (problems_.empty()) report_unreceived_messages();
     if (problems_.empty()) report_results();
     return std::move(problems_);
   }
@@ -110,15 +110,16 @@ class Checker {
     return {};
   }
 
-  void report_untaken_messages() {
-    run_.untaken([this](std::size_t sender, std::size_t receiver, std::size_t messages) {
-      const SymbolicRun::LaneState& from = run_.lane(sender);
-      const SymbolicRun::LaneState& to = run_.lane(receiver);
-      complain(
-          {ViolationKind::kUntaken, to.rank, to.lane, -1, from.rank, from.lane, -1,
-           fmt::format("{} messages from rank {} lane {} are never received by rank {} lane {}",
-                       messages, from.rank, from.lane, to.rank, to.lane)});
-    });
+  void report_unreceived_messages() {
+    run_.unreceived_messages(
+        [this](std::size_t sender, std::size_t receiver, std::size_t messages) {
+          const SymbolicRun::LaneState& from = run_.lane(sender);
+          const SymbolicRun::LaneState& to = run_.lane(receiver);
+          complain(
+              {ViolationKind::kNeverReceived, to.rank, to.lane, -1, from.rank, from.lane, -1,
+               fmt::format("{} messages from rank {} lane {} are never received by rank {} lane {}",
+                           messages, from.rank, from.lane, to.rank, to.lane)});
+        });
   }
 
   void report_results() {

@@ -31,12 +31,12 @@ class Senders {
  private:
   using LaneId = std::pair<Rank, Lane>;
   using Connection = std::pair<LaneId, LaneId>;  ///< sending lane, receiving lane
-  struct Receipt {
+  struct ReceivedMessage {
     LaneId from;
     std::size_t number = 0;  ///< index among the messages on its connection
   };
   std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps, by connection
-  std::map<LaneId, std::map<std::int64_t, Receipt>> received_;
+  std::map<LaneId, std::map<std::int64_t, ReceivedMessage>> received_;
 };
 
 }  // namespace tutti::core

@@ -1,12 +1,12 @@
 // obstacle() determines whether a step can be executed, and perform() executes the step without
 // checking this again. A step is executed at once, except for fused steps that both receive and
 // send. A fused step has two halves. After the first half, the received content is stored in
-// `in_hand` and its slot is free. The second half waits for a slot at the receiver. To detect
-// races, a clock is kept for each lane, message and completed step. The memory is the number of
-// steps times the number of lanes, at most 2^25 words. Each access to a cell is compared with the
-// last write to the cell. Writes are also compared with the last read by each lane. Execution ends
-// with the step that has the first problem, because later problems would only be consequences of
-// this one. checker.cpp selects the order of lanes and checks the final buffers.
+// `unsent_content` and its slot is free. The second half waits for a slot at the receiver. To
+// detect races, a clock is kept for each lane, message and completed step. The memory is the number
+// of steps times the number of lanes, at most 2^25 words. Each access to a cell is compared with
+// the last write to the cell. Writes are also compared with the last read by each lane. Execution
+// ends with the step that has the first problem, because later problems would only be consequences
+// of this one. checker.cpp selects the order of lanes and checks the final buffers.
 
 #include "core/schedule/symbolic_run.h"
 
@@ -88,13 +88,13 @@ bool SymbolicRun::try_step(std::size_t number, std::optional<std::size_t> sender
   const Step step = next_step(number);
   if (obstacle(number, step, sender).kind != Obstacle::Kind::kNone || !problems_.empty())
     return false;
-  if (!work.in_hand) {
+  if (!work.unsent_content) {
     tick(number, step);
     perform(number, step, sender);
-    if (work.in_hand) return true;
+    if (work.unsent_content) return true;
   } else {
-    post(number, receiver_of(number, step), step.to.lane, std::move(*work.in_hand));
-    work.in_hand.reset();
+    post(number, receiver_of(number, step), step.to.lane, std::move(*work.unsent_content));
+    work.unsent_content.reset();
   }
   if (keep_clocks_) work.history.push_back(work.clock);
   ++lane.next;
@@ -117,7 +117,7 @@ SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, std::optional<st
 SymbolicRun::Obstacle SymbolicRun::obstacle(std::size_t number, const Step& step,
                                             std::optional<std::size_t> sender) {
   const Rank rank = lanes_[number].rank;
-  if (work_[number].in_hand) return no_slot(number, receiver_of(number, step), step.to.lane);
+  if (work_[number].unsent_content) return no_slot(number, receiver_of(number, step), step.to.lane);
   if (step.wait.lane >= 0) {
     if (!lane_exists(number, rank, step.wait.lane)) return {};
     const std::size_t awaited = lane_number(rank, step.wait.lane);
@@ -174,7 +174,7 @@ std::string SymbolicRun::obstacle_in_words(std::size_t number) {
 
 void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<std::size_t> sender) {
   const Rank rank = lanes_[number].rank;
-  std::optional<Content>& in_hand = work_[number].in_hand;
+  std::optional<Content>& unsent_content = work_[number].unsent_content;
   switch (step.kind) {
     case StepKind::kNop: return;
     case StepKind::kSend:
@@ -185,12 +185,14 @@ void SymbolicRun::perform(std::size_t number, const Step& step, std::optional<st
     case StepKind::kReceiveReduce:
       return write(number, step.target, received_sum(number, step, step.source));
     case StepKind::kReceiveSend:
-      in_hand = take(number, sender_of(number, step), step.target.count);
-      return write(number, step.target, *in_hand);
-    case StepKind::kReceiveReduceSend: in_hand = received_sum(number, step, step.source); return;
+      unsent_content = take(number, sender_of(number, step), step.target.count);
+      return write(number, step.target, *unsent_content);
+    case StepKind::kReceiveReduceSend:
+      unsent_content = received_sum(number, step, step.source);
+      return;
     case StepKind::kReceiveReduceCopySend:
-      in_hand = received_sum(number, step, step.source);
-      return write(number, step.target, *in_hand);
+      unsent_content = received_sum(number, step, step.source);
+      return write(number, step.target, *unsent_content);
     case StepKind::kCopy:
       if (step.source.count != step.target.count)
         return complain(ViolationKind::kLength, number, {}, "copies {} elements to {}",
@@ -242,9 +244,9 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
                     step.source.count, step.target.count);
   for (std::int32_t i = 0; i < step.group.count; ++i) {
     const Rank rank = step.group.at(i);
-    if (keep_clocks_ && !has_heard_of(number, rank)) {
+    if (keep_clocks_ && !has_message_from(number, rank)) {
       return complain(
-          ViolationKind::kUnheard, number, {rank},
+          ViolationKind::kReadBeforeMessage, number, {rank},
           "reads the buffer of rank {} before the notification that its data is complete", rank);
     }
     add_to(sum, read(number, rank, step.source), sums_);
@@ -254,7 +256,7 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
 }
 
 /// True if some step of `rank` is ordered before the lane's current step.
-bool SymbolicRun::has_heard_of(std::size_t number, Rank rank) const {
+bool SymbolicRun::has_message_from(std::size_t number, Rank rank) const {
   if (rank == lanes_[number].rank) return true;
   for (Lane l = 0; l < schedule_.lanes(rank); ++l) {
     if (work_[number].clock[lane_number(rank, l)] > 0) return true;
@@ -306,7 +308,7 @@ Content SymbolicRun::take(std::size_t number, std::size_t sender, std::int64_t c
   return std::move(message.content);
 }
 
-void SymbolicRun::untaken(
+void SymbolicRun::unreceived_messages(
     const std::function<void(std::size_t, std::size_t, std::size_t)>& tell) const {
   for (const auto& [connection, queue] : messages_) {
     if (!queue.empty()) tell(connection.first, connection.second, queue.size());

@@ -68,8 +68,8 @@ class SymbolicRun {
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
   /// Calls `tell(from, to, messages)` for each connection with messages that were never received.
-  void untaken(const std::function<void(std::size_t from, std::size_t to, std::size_t messages)>&
-                   tell) const;
+  void unreceived_messages(const std::function<void(std::size_t from, std::size_t to,
+                                                    std::size_t messages)>& tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[rank]; }
   [[nodiscard]] Sums& sums() { return sums_; }
   /// The problems found in the steps that have been executed. Execution stops at the first problem.
@@ -87,7 +87,7 @@ class SymbolicRun {
     std::deque<std::size_t> arrived;  ///< for kReceiveAny: senders in order of arrival
     /// The content that a fused receive-and-send step has received but not yet sent. The slot of
     /// the received message is already free.
-    std::optional<Content> in_hand;
+    std::optional<Content> unsent_content;
   };
 
   /// The other lane and the element that a problem concerns, in addition to the lane's current
@@ -113,7 +113,7 @@ class SymbolicRun {
   void reduce(std::size_t number, const Step& step);
   void switch_reduce(std::size_t number, const Step& step);
   void multicast(std::size_t number, const Step& step);
-  [[nodiscard]] bool has_heard_of(std::size_t number, Rank rank) const;
+  [[nodiscard]] bool has_message_from(std::size_t number, Rank rank) const;
   void report_bad_sum(std::size_t number, const Content& sum);
   Content received_sum(std::size_t number, const Step& step, const Range& own);
   [[nodiscard]] std::size_t sender_of(std::size_t number, const Step& step) const;

@@ -12,16 +12,17 @@ namespace tutti::core {
 /// The kinds of mistakes in a schedule. Programs and tests can rely on the kinds, whereas the
 /// wording of messages may change.
 enum class ViolationKind : std::uint8_t {
-  kDeadlock,      ///< the step of a lane stays blocked forever
-  kUntaken,       ///< messages are never received
-  kNoSuchLane,    ///< a step refers to a lane or a rank that does not exist
-  kOutside,       ///< a range reaches outside its buffer
-  kNeverWritten,  ///< an element is read before it is written
+  kDeadlock,       ///< the step of a lane stays blocked forever
+  kNeverReceived,  ///< messages are never received
+  kNoSuchLane,     ///< a step refers to a lane or a rank that does not exist
+  kOutside,        ///< a range reaches outside its buffer
+  kNeverWritten,   ///< an element is read before it is written
   kLength,    ///< the two sides of a message, or the two ranges of a step, have different lengths
   kNoInputs,  ///< a reduction has no inputs
   kTwice,     ///< a contribution is added a second time
   kUnlike,    ///< a sum combines elements with different indices
-  kUnheard,   ///< another rank's buffer is read before a message from that rank has arrived
+  kReadBeforeMessage,  ///< another rank's buffer is read before a message from that rank has
+                       ///< arrived
   kRace,      ///< two lanes access the same element in no defined order, and at least one of them
               ///< writes
   kWrongSum,  ///< at the end, an element is not the sum of all contributions

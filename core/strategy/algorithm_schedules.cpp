@@ -47,7 +47,7 @@ constexpr Bytes kMaxTreeMessage{512 << 10};
 bool has_equal_blocks(const ScheduleRequest& r) {
   return r.is(CollectiveKind::kReduceScatter) || r.is(CollectiveKind::kAllGather);
 }
-bool goes_along_a_chain(const ScheduleRequest& r) {
+bool uses_chain(const ScheduleRequest& r) {
   return r.is(CollectiveKind::kBroadcast) || r.is(CollectiveKind::kReduce);
 }
 
@@ -107,7 +107,7 @@ TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
 
 /// Sums at the root of `up`, divides there if a mean is requested, and copies the result back along
 /// `down`.
-Made there_and_back(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
+Made reduce_then_broadcast(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
   const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
   std::vector<Stage> stages;
   if (r.shift() != 0)
@@ -132,7 +132,7 @@ Made ring(const ScheduleRequest& r) {
   RingOptions options = rotated_rings(r, 0);
   if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
   options.max_elements_per_message = r.elements_in(kNcclBroadcastChunk);
-  if (goes_along_a_chain(r)) return chain(r.contract(), options);
+  if (uses_chain(r)) return chain(r.contract(), options);
   return direct(r.contract(), r.engine());
 }
 
@@ -149,8 +149,7 @@ Made halving_doubling(const ScheduleRequest& r) {
 Made recursive_doubling(const ScheduleRequest& r) {
   if (r.is(CollectiveKind::kAllReduce))
     return recursive_doubling_all_reduce(r.contract(), r.engine());
-  return halving(r.contract(), goes_along_a_chain(r) ? Segments::kWhole : Segments::kHalves,
-                 r.engine());
+  return halving(r.contract(), uses_chain(r) ? Segments::kWhole : Segments::kHalves, r.engine());
 }
 
 Made double_tree(const ScheduleRequest& r) { return tree_pair(r, r.contract(), r.engine()); }
@@ -185,13 +184,13 @@ Made nccl(const ScheduleRequest& r) {
   if (has_equal_blocks(r)) return ring_blocks(r.contract(), options);
   options.max_elements_per_message = r.elements_in(kNcclBroadcastChunk);
   options.credits = kNcclBroadcastCredits;
-  if (goes_along_a_chain(r)) return chain(r.contract(), options);
+  if (uses_chain(r)) return chain(r.contract(), options);
   return direct(r.contract(), Engine::kKernel);
 }
 
 Made tf_ring(const ScheduleRequest& r) {
   if (r.is(CollectiveKind::kAllReduce)) return tf_ring_reduce(r.contract(), rings_of_tf_runtime(r));
-  if (goes_along_a_chain(r))
+  if (uses_chain(r))
     return hierarchical_tree_broadcast(r.contract(), rings_of_tf_runtime(r).order, r.engine());
   return tf_ring_gather(r.contract(), rings_of_tf_runtime(r));
 }
@@ -201,7 +200,7 @@ Made tf_ring(const ScheduleRequest& r) {
 Made reduction_to_one_device(const ScheduleRequest& r) {
   const Rank host = r.hosts ? r.replicas : 0;
   const StarTree tree{r.ranks(), r.replicas, r.replicas, 1, r.strategy.reduce_to.value_or(host)};
-  return there_and_back(r, tree, tree);
+  return reduce_then_broadcast(r, tree, tree);
 }
 
 /// Each of two groups has a device that sums the group's data. One of these two devices also adds
@@ -215,7 +214,7 @@ Made hierarchical_copy(const ScheduleRequest& r) {
   const StarTree down{r.replicas, r.replicas, roots.group, 2, roots.first, relays};
   StarTree up = down;
   if (r.strategy.hierarchical_copy.drops_odd && r.replicas > 2) up.replicas -= r.replicas % 2;
-  return there_and_back(r, up, down);
+  return reduce_then_broadcast(r, up, down);
 }
 
 Made custom(const ScheduleRequest& r) {

@@ -1,6 +1,6 @@
 // Distributes the predicted time of a collective over the links. The class Routes cuts a schedule
-// into stretches from device to device, including the detours of PXN and NVB. The class Adder adds
-// the elements of each stretch to the links of its path. Data that stays in its worker and data
+// into segments from device to device, including the detours of PXN and NVB. The class Adder adds
+// the elements of each segment to the links of its path. Data that stays in its worker and data
 // that leaves its worker are counted separately. The elements only give proportions. The time model
 // gives the bytes of the busiest GPU and of the busiest node; the bytes on another link are in
 // proportion to its elements. Therefore one object serves collectives of any size with the same
@@ -63,27 +63,27 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
-/// Cuts all transfers of a collective into stretches of their paths. There may be millions of
-/// stretches, so they are passed on one by one and not stored.
+/// Cuts all transfers of a collective into segments of their paths. There may be millions of
+/// segments, so they are passed on one by one and not stored.
 class Routes {
  public:
-  struct Stretch {
+  struct PathSegment {
     PartId from, to;
-    bool between_workers = false;  ///< true if the stretch itself crosses the network
+    bool between_workers = false;  ///< true if the segment itself crosses the network
     bool far = false;              ///< true if the destination of the data is another worker
     std::int32_t away = 0;
     Engine engine = Engine::kKernel;
     double elements = 0;
 
-    [[nodiscard]] bool is_like(const Stretch& other) const {
+    [[nodiscard]] bool is_like(const PathSegment& other) const {
       return from == other.from && to == other.to && between_workers == other.between_workers &&
              far == other.far && away == other.away && engine == other.engine;
     }
   };
 
-  /// Passes all stretches to `take`. Consecutive stretches of the same path are merged.
+  /// Passes all segments to `take`. Consecutive segments of the same path are merged.
   Routes(const Collective& collective, const Group& group, const Schedule& schedule,
-         std::function<void(const Stretch&)> take)
+         std::function<void(const PathSegment&)> take)
       : collective_(collective),
         group_(group),
         cluster_(group.cluster()),
@@ -109,7 +109,7 @@ class Routes {
     for (const auto& [out, in] : of_rank_) most = std::max({most, out, in});
     return most;
   }
-  /// True if all stretches between GPUs of a worker use NVLink.
+  /// True if all segments between GPUs of a worker use NVLink.
   [[nodiscard]] bool by_nvlink_alone() const { return nvlink_ && !other_; }
 
  private:
@@ -123,9 +123,9 @@ class Routes {
       of_rank_[peer].second += elements;
       return inside({from, to, false, false, 0, engine, elements});
     }
-    Stretch across{from, to, true, true, away, engine, elements};
+    PathSegment across{from, to, true, true, away, engine, elements};
     if (sends_) {
-      across.from = beside_the_card(rank, peer);
+      across.from = path_without_card(rank, peer);
       if (across.from != from) inside({from, across.from, false, true, 0, engine, elements});
     } else {
       across.to = on_the_rail(from, to);
@@ -133,8 +133,8 @@ class Routes {
     push(across);
   }
 
-  /// Merges a stretch with the previous one if possible. Most steps of a lane take the same path.
-  void push(const Stretch& way) {
+  /// Merges a segment with the previous one if possible. Most steps of a lane take the same path.
+  void push(const PathSegment& way) {
     if (last_.elements > 0 && last_.is_like(way)) {
       last_.elements += way.elements;
     } else {
@@ -144,7 +144,7 @@ class Routes {
   }
 
   /// Returns the GPU whose card sends the data from a rank to a rank of another node.
-  [[nodiscard]] PartId beside_the_card(Rank rank, Rank peer) const {
+  [[nodiscard]] PartId path_without_card(Rank rank, Rank peer) const {
     const nccl::Communicator& comm = *collective_.nccl->communicator;
     const Rank of_node = comm.ranks_of_node();
     const Rank relay = rank / of_node * of_node + comm.p2p.relay(rank % of_node, peer % of_node);
@@ -164,10 +164,10 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Adds a stretch inside a worker. It is either direct or goes over a neighbour that has NVLinks
+  /// Adds a segment inside a worker. It is either direct or goes over a neighbour that has NVLinks
   /// to both ends. If there are several such neighbours, the neighbour whose links carry the least
   /// so far is used.
-  void inside(const Stretch& way) {
+  void inside(const PathSegment& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
       nvlink_ = true;
@@ -179,7 +179,7 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // The load of the neighbour's links with this stretch, which is added to the direct traffic
+      // The load of the neighbour's links with this segment, which is added to the direct traffic
       // of the two GPUs of each link.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
@@ -199,7 +199,7 @@ class Routes {
     relayed_[{way.to, -1 - over}] += way.elements;
     for (const auto& [from, to] : {std::pair(way.from, PartId{way.from.worker, over}),
                                    std::pair(PartId{way.from.worker, over}, way.to)}) {
-      Stretch half = way;
+      PathSegment half = way;
       half.from = from;
       half.to = to;
       push(half);
@@ -212,9 +212,9 @@ class Routes {
   Rank ranks_;
   bool sends_;
   bool nvlink_ = false, other_ = false;
-  Stretch last_;  ///< the last stretch, which has not been passed on yet; empty if it has no
-                  ///< elements
-  std::function<void(const Stretch&)> take_;
+  PathSegment last_;  ///< the last segment, which has not been passed on yet; empty if it has no
+                      ///< elements
+  std::function<void(const PathSegment&)> take_;
   std::vector<std::pair<double, double>> of_rank_;  ///< for each rank, the elements sent and the
                                                     ///< elements received
   std::map<std::pair<PartId, int>, double>
@@ -235,10 +235,10 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 /// Adds up the traffic of each place.
 class NcclLinks::Adder {
  public:
-  Adder(const Cluster& cluster, const PathBook& paths, Staging staging, std::vector<Place>& places)
+  Adder(const Cluster& cluster, const PathTable& paths, Staging staging, std::vector<Place>& places)
       : cluster_(cluster), paths_(paths), staging_(staging), places_(places) {}
 
-  void add(const Routes::Stretch& way) {
+  void add(const Routes::PathSegment& way) {
     const Path& path = path_of(way);
     for (const PathHop& hop : path.hops) add(hop.resource, hop.link(), hop.rate, way);
     for (const LinkId link : path.silent_links) add(-1, link, cluster_.link(link).bandwidth, way);
@@ -257,7 +257,7 @@ class NcclLinks::Adder {
  private:
   /// Returns a path from a cache of recent ones. Stretches arrive rank by rank, so each path is
   /// computed about once, although the cache is small.
-  const Path& path_of(const Routes::Stretch& way) {
+  const Path& path_of(const Routes::PathSegment& way) {
     const std::int32_t ahead = way.to.worker - way.from.worker;
     const auto slot = static_cast<std::uint32_t>(way.from.part * 31 + way.to.part * 7 + ahead * 13);
     Recent& recent = recent_[slot % recent_.size()];
@@ -269,7 +269,7 @@ class NcclLinks::Adder {
     return recent.path;
   }
 
-  void add(ResourceId resource, LinkId link, Bandwidth rate, const Routes::Stretch& way) {
+  void add(ResourceId resource, LinkId link, Bandwidth rate, const Routes::PathSegment& way) {
     const auto [number, fresh] = index_.find_or_add(
         FlatIndex::hash_of(static_cast<std::uint64_t>(resource), static_cast<std::uint64_t>(link)),
         [&](std::int32_t n) {
@@ -297,7 +297,7 @@ class NcclLinks::Adder {
     const Hop hop = cluster_.link(place.link);
     place.part = hop.kind == LinkKind::kNetwork  ? Part::kPort
                  : hop.kind == LinkKind::kNvlink ? Part::kInside
-                                                 : Part::kOnTheWay;
+                                                 : Part::kBetween;
     place.ceiling = ceiling_of(hop, cluster_);
     place.of_device = is_of_device(hop, cluster_);
   }
@@ -310,7 +310,7 @@ class NcclLinks::Adder {
   };
 
   const Cluster& cluster_;
-  const PathBook& paths_;
+  const PathTable& paths_;
   Staging staging_;
   std::array<Recent, 64> recent_;
   std::vector<Place>& places_;
@@ -319,17 +319,17 @@ class NcclLinks::Adder {
                                                       ///< the elements received
 };
 
-NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathBook& paths) {
+NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathTable& paths) {
   Adder adder(group.cluster(), paths, collective.staging, places_);
   const Routes routes(collective, group,
                       collective.nccl_ways ? *collective.nccl_ways : *collective.schedule,
-                      [&](const Routes::Stretch& way) { adder.add(way); });
+                      [&](const Routes::PathSegment& way) { adder.add(way); });
   most_of_gpu_ = routes.most_of_gpu();
   most_of_worker_ = adder.most_of_worker();
   inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
   if (inside_ == LinkKind::kNvlink) return;
   for (Place& place : places_) {
-    if (place.part == Part::kOnTheWay) place.part = Part::kInside;
+    if (place.part == Part::kBetween) place.part = Part::kInside;
   }
 }
 
@@ -386,7 +386,7 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
         use.busy = part_of_time(time.cards, core::part_of(modelled(place, load), most_port));
         break;
       case Part::kSwitches:
-      case Part::kOnTheWay: use.busy = transfer_time(use.carried, place.rate); break;
+      case Part::kBetween: use.busy = transfer_time(use.carried, place.rate); break;
     }
     // Systems exceed the rates that NCCL assumes, but no link exceeds its ceiling. The time model
     // does not cover links between the workers' ports. In a small collective with few channels, a
@@ -441,7 +441,7 @@ NcclLinkBound::NcclLinkBound(std::shared_ptr<const Machine> machine,
   strategy.collective = kind;
   strategy.root = root % gpus;
   strategy.out_of_place = !can_be_in_place(kind);
-  const PathBook paths(*cluster_, NetworkModel::kFifo);
+  const PathTable paths(*cluster_, NetworkModel::kFifo);
   const auto links_by = [&](std::optional<nccl::Choice> choice) {
     strategy.channels = channels_of_ways(*communicator, choice, *cluster_, gpus, nodes > 1);
     constexpr std::int64_t kEnoughForAllChannels = 1 << 20;

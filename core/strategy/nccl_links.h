@@ -28,7 +28,7 @@ class NcclLinks {
  public:
   /// Finds the links of a collective. `group` is the group of the collective, or another group that
   /// executes the same collective. REQUIRES: collective.nccl is set.
-  NcclLinks(const Collective& collective, const Group& group, const PathBook& paths);
+  NcclLinks(const Collective& collective, const Group& group, const PathTable& paths);
 
   /// Returns the use of each resource if the collective takes `time`. The busiest link of a GPU and
   /// the busiest card are busy for the time that the time model predicts. The other links of GPUs
@@ -53,7 +53,7 @@ class NcclLinks {
   bool operator==(const NcclLinks&) const = default;
 
  private:
-  enum class Part : std::uint8_t { kInside, kPort, kSwitches, kOnTheWay };
+  enum class Part : std::uint8_t { kInside, kPort, kSwitches, kBetween };
 
   struct Place {
     ResourceId resource = -1;
@@ -61,7 +61,7 @@ class NcclLinks {
     Bandwidth rate;
     Bandwidth ceiling;  ///< the bandwidth that the link cannot exceed
     bool of_device = false;
-    Part part = Part::kOnTheWay;
+    Part part = Part::kBetween;
     double near = 0;  ///< elements per round to ranks of the same worker
     double far = 0;   ///< elements per round to ranks of other workers
     bool operator==(const Place&) const = default;

@@ -52,9 +52,9 @@ struct Servers {
   /// The device of each worker that forwards all gradients (push) or variables (pull) of the
   /// worker.
   enum class Relay : std::uint8_t {
-    kNone,           ///< every replica communicates separately
-    kHost,           ///< the worker's CPU
-    kReplicaInTurn,  ///< replica i mod G for variable i, if a worker has G replicas
+    kNone,               ///< every replica communicates separately
+    kHost,               ///< the worker's CPU
+    kReplicaRoundRobin,  ///< replica i mod G for variable i, if a worker has G replicas
     kByLoad,  ///< the CPU for variables of fewer than 65536 elements; otherwise the replica with
               ///< the fewest elements so far
   };

@@ -26,10 +26,10 @@ namespace tutti::core {
 /// Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-/// The order of serial launches: the order of the plan's packs (kAsHandedOver), or by descending
-/// instance keys (kDescendingKeys). kByPacking selects kAsHandedOver if bytes_per_pack or num_packs
+/// The order of serial launches: the order of the plan's packs (kPlanOrder), or by descending
+/// instance keys (kDescendingKeys). kByPacking selects kPlanOrder if bytes_per_pack or num_packs
 /// is set, otherwise kDescendingKeys.
-enum class LaunchOrder { kByPacking, kAsHandedOver, kDescendingKeys };
+enum class LaunchOrder { kByPacking, kPlanOrder, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
 /// A problem that prevents a strategy from running: the field at fault, and a text with the remedy.

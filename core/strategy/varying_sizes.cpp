@@ -18,11 +18,11 @@ constexpr std::int64_t kMillion = 1'000'000;
 
 class ByPopularity final : public BlockSizes {
  public:
-  ByPopularity(std::int64_t capacity, std::int64_t min_ppm, std::uint64_t seed, bool brings_back)
-      : capacity_(capacity), min_ppm_(min_ppm), seed_(seed), brings_back_(brings_back) {}
+  ByPopularity(std::int64_t capacity, std::int64_t min_ppm, std::uint64_t seed, bool combines)
+      : capacity_(capacity), min_ppm_(min_ppm), seed_(seed), combines_(combines) {}
 
   [[nodiscard]] std::int64_t of(Rank from, Rank to) const override {
-    const auto expert = static_cast<std::uint64_t>(brings_back_ ? from : to);
+    const auto expert = static_cast<std::uint64_t>(combines_ ? from : to);
     Random random(seed_ ^ (expert + 1) * 0x9e3779b97f4a7c15u);
     const auto above = static_cast<std::int64_t>(
         random.below(static_cast<std::uint64_t>(kMillion - min_ppm_ + 1)));
@@ -33,7 +33,7 @@ class ByPopularity final : public BlockSizes {
   std::int64_t capacity_;
   std::int64_t min_ppm_;
   std::uint64_t seed_;  ///< seed of this pair of executions
-  bool brings_back_;
+  bool combines_;
 };
 
 /// The load of the busiest sender or receiver, relative to its load if all blocks are full. There

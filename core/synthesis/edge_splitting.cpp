@@ -146,14 +146,14 @@ class Splitter {
   /// path.
   std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
     while (units > 0) {
-      came_over_.assign(nodes(), -1);
+      parent_.assign(nodes(), -1);
       queue_.assign(1, from);
-      for (std::size_t i = 0; i < queue_.size() && came_over_[to] < 0; ++i) {
+      for (std::size_t i = 0; i < queue_.size() && parent_[to] < 0; ++i) {
         const int node = queue_[i];
         // A half-arc has the number 2 * id for a step along an arc, and 2 * id + 1 for a step that
         // reduces the arc's flow.
         const auto visit = [&](int next, int half) {
-          int& over = came_over_[next];
+          int& over = parent_[next];
           if (over >= 0 || next == from) return;
           over = half;
           queue_.push_back(next);
@@ -165,18 +165,18 @@ class Splitter {
           if (flow[id] > 0) visit(arc(id).from, 2 * id + 1);
         }
       }
-      if (came_over_[to] < 0) return units;
+      if (parent_[to] < 0) return units;
       const auto tail = [&](int half) {
         return half % 2 == 0 ? arc(half / 2).from : arc(half / 2).to;
       };
       std::int64_t room = units;
-      for (int node = to; node != from; node = tail(came_over_[node])) {
-        const int half = came_over_[node];
+      for (int node = to; node != from; node = tail(parent_[node])) {
+        const int half = parent_[node];
         const std::int64_t used = flow[half / 2];
         room = std::min(room, half % 2 == 0 ? arc(half / 2).capacity - used : used);
       }
-      for (int node = to; node != from; node = tail(came_over_[node])) {
-        const int half = came_over_[node];
+      for (int node = to; node != from; node = tail(parent_[node])) {
+        const int half = parent_[node];
         flow[half / 2] += half % 2 == 0 ? room : -room;
       }
       units -= room;
@@ -350,7 +350,7 @@ class Splitter {
   std::vector<std::vector<int>> entering_;
   std::unordered_set<PathKey> pieces_;
   std::vector<std::vector<std::int64_t>> flows_;  ///< flow to each rank, by arc
-  std::vector<int> came_over_;
+  std::vector<int> parent_;
   std::vector<int> queue_;
   std::vector<int> partners_;
   std::vector<Before> before_;

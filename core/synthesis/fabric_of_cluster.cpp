@@ -111,11 +111,11 @@ Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links) {
     return tl::make_unexpected(
         Error::request({ProblemCode::kTooSmall, "--cluster"},
                        "a single rank does not communicate; use several GPUs or nodes"));
-  if (cluster.replicas() > kMaxRanks)
+  if (cluster.replicas() > kMaxSynthesisRanks)
     return tl::make_unexpected(
         Error::request({ProblemCode::kTooLarge, "--nodes"},
                        fmt::format("{} ranks exceed the limit of {} for synthesis; use fewer nodes",
-                                   cluster.replicas(), kMaxRanks)));
+                                   cluster.replicas(), kMaxSynthesisRanks)));
   return GraphBuilder(cluster, links).build();
 }
 

@@ -7,7 +7,7 @@
 namespace tutti::core::synthesis {
 
 /// The maximum number of ranks for which schedules are synthesized.
-inline constexpr std::int64_t kMaxRanks = 512;
+inline constexpr std::int64_t kMaxSynthesisRanks = 512;
 
 /// The links of a cluster that the graph of its fabric includes.
 enum class FabricLinks {
@@ -17,9 +17,9 @@ enum class FabricLinks {
 
 /// Returns the graph of the fabric between the replicas of a cluster. The graph assumes that
 /// messages are not staged in host memory.
-/// ERRORS: there is only one rank; there are more than kMaxRanks ranks; a rank cannot be reached,
-/// not even through other ranks.
-/// Cost: the computation of the routes between all pairs of ranks.
+/// ERRORS: there is only one rank; there are more than kMaxSynthesisRanks ranks; a rank cannot be
+/// reached, not even through other ranks. Cost: the computation of the routes between all pairs of
+/// ranks.
 Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links = FabricLinks::kOnRoutes);
 
 }  // namespace tutti::core::synthesis

@@ -16,7 +16,7 @@ constexpr std::int64_t kMaxLanes = 960;
 using RankStatements = std::map<int, std::string>;
 
 /// A tree, with the lane of each of its links.
-struct LanedTree {
+struct TreeWithLanes {
   const SpanningTree* tree = nullptr;
   std::vector<std::vector<int>> children;  ///< children of each rank, deepest subtree first
   std::vector<int> lane;                   ///< lane of the link from each rank to its parent
@@ -28,37 +28,37 @@ struct LanedTree {
   [[nodiscard]] int lane_of(int rank) const { return lane[rank]; }
 };
 
-LanedTree with_lanes(const SpanningTree& tree, std::int64_t first_chunk) {
-  LanedTree laned;
-  laned.tree = &tree;
-  laned.first_chunk = first_chunk;
+TreeWithLanes with_lanes(const SpanningTree& tree, std::int64_t first_chunk) {
+  TreeWithLanes result;
+  result.tree = &tree;
+  result.first_chunk = first_chunk;
   const std::size_t ranks = tree.parent.size();
-  laned.children.resize(ranks);
-  laned.lane.assign(ranks, 0);
+  result.children.resize(ranks);
+  result.lane.assign(ranks, 0);
   std::vector<int> height(ranks, 0);
   for (auto rank = tree.order.rbegin(); rank != tree.order.rend(); ++rank) {
-    const int parent = laned.parent(*rank);
+    const int parent = result.parent(*rank);
     if (parent < 0) continue;
     int& above = height[parent];
     above = std::max(above, height[*rank] + 1);
   }
   for (const int rank : tree.order) {
-    if (laned.parent(rank) >= 0) laned.children[laned.parent(rank)].push_back(rank);
+    if (result.parent(rank) >= 0) result.children[result.parent(rank)].push_back(rank);
   }
   for (const int rank : tree.order) {
-    std::vector<int>& children = laned.children[rank];
+    std::vector<int>& children = result.children[rank];
     std::stable_sort(children.begin(), children.end(),
                      [&](int a, int b) { return height[a] > height[b]; });
-    const int own = laned.lane_of(rank);
+    const int own = result.lane_of(rank);
     int next = 0;
     for (std::size_t i = 0; i < children.size(); ++i) {
       if (i > 0 && next == own) ++next;
       const int lane = i == 0 ? own : next++;
-      laned.lane[children[i]] = lane;
-      laned.lanes = std::max(laned.lanes, lane + 1);
+      result.lane[children[i]] = lane;
+      result.lanes = std::max(result.lanes, lane + 1);
     }
   }
-  return laned;
+  return result;
 }
 
 class ForestWriter {
@@ -119,7 +119,7 @@ class ForestWriter {
     text_ += "}\n";
   }
 
-  static std::string place(const char* buffer, const LanedTree& tree) {
+  static std::string place(const char* buffer, const TreeWithLanes& tree) {
     const std::string chunk =
         tree.tree->copies == 1
             ? fmt::format("{}[{}]", buffer, tree.first_chunk)
@@ -176,7 +176,7 @@ class ForestWriter {
   /// Returns the statements of each rank, by lane of a tree, that send the root's chunks to all
   /// ranks.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
-    const LanedTree& tree = trees_[t];
+    const TreeWithLanes& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
     const std::string data = place("data", tree);
     for (const int rank : tree.tree->order) {
@@ -204,14 +204,14 @@ class ForestWriter {
   }
 
   /// Returns the lane on which the root has the complete sum.
-  static int last_lane_of_root(const LanedTree& tree) {
+  static int last_lane_of_root(const TreeWithLanes& tree) {
     return tree.lane_of(tree.children_of(tree.tree->root).front());
   }
 
   /// Returns the statements of each rank, by lane of a tree, that sum chunks at the root. The child
   /// with the deepest subtree comes last, on the lane that leads to the parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
-    const LanedTree& tree = trees_[t];
+    const TreeWithLanes& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
     const std::string data = place("data", tree);
     const std::string input = place("input", tree);
@@ -245,7 +245,7 @@ class ForestWriter {
   const Forest& forest_;
   CollectiveKind kind_;
   const TextOptions& options_;
-  std::vector<LanedTree> trees_;
+  std::vector<TreeWithLanes> trees_;
   std::int64_t all_lanes_ = 0;
   std::int64_t chunks_ = 1;
   bool up_ = false;

@@ -42,7 +42,7 @@ constexpr std::size_t kExchanges = 4;
 /// The maximum number of sets of routes that are tried, and the maximum ratio of their optimum to
 /// the optimum with all routes.
 constexpr std::size_t kLevels = 3;
-constexpr double kWorthTrying = 1.25;
+constexpr double kMinGapToRefine = 1.25;
 /// The share of the optimal time that is added so that trees can be shallower.
 constexpr double kSpare = 0.015;
 
@@ -100,8 +100,9 @@ class CandidateSearch {
       FabricGraph wide = with_wide_routes(graph_, capacity);
       if (!levels.empty() && wide.links.size() == levels.back().graph.links.size()) continue;
       const auto optimum = optimum_of(wide, contributions_);
-      if (!optimum || (!levels.empty() &&
-                       optimum->time.value() > kWorthTrying * levels.front().optimum.time.value()))
+      if (!optimum ||
+          (!levels.empty() &&
+           optimum->time.value() > kMinGapToRefine * levels.front().optimum.time.value()))
         break;
       levels.push_back({std::move(wide), *optimum});
       if (levels.size() == kLevels) break;
@@ -143,7 +144,7 @@ class CandidateSearch {
       ring.all.push_back(std::move(path));
     }
     const double time = uses_routes(ring) ? time_of_busiest_link(graph_, ring, {}) : 0;
-    if (time > 0 && time <= kWorthTrying * whole_.value())
+    if (time > 0 && time <= kMinGapToRefine * whole_.value())
       offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
   }
 

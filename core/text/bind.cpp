@@ -109,7 +109,7 @@ class Binder {
       }
       whole = bind_field(written, message, seen) && whole;
     }
-    if (!whole) sources_.add_misfit(message);
+    if (!whole) sources_.add_partial(message);
     return whole;
   }
 

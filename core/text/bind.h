@@ -32,11 +32,11 @@ class SourceMap {
   }
 
   /// Records that a value in the text of the message did not fit and was left out.
-  void add_misfit(const google::protobuf::Message& message) { misfits_.insert(&message); }
+  void add_partial(const google::protobuf::Message& message) { partial_.insert(&message); }
   /// True if every value in the text of the message, and of the messages inside it, was read. If
   /// this is false, the message differs from its text, so callers must not use its values.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
-    return !misfits_.contains(&message);
+    return !partial_.contains(&message);
   }
 
   /// Returns the location at which the message begins.
@@ -52,7 +52,7 @@ class SourceMap {
   using Key = std::tuple<const google::protobuf::Message*, std::string, int>;
   std::string file_;
   std::map<Key, Position> places_;
-  std::set<const google::protobuf::Message*> misfits_;
+  std::set<const google::protobuf::Message*> partial_;
 };
 
 /// Returns the subject of a problem in the form of the schema: "Network", or "Network.latency_us".

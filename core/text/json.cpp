@@ -87,7 +87,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool EndArray(rapidjson::SizeType) { return close(); }
 
  private:
-  bool is_one_too_many(Position at) {
+  bool exceeds_limit(Position at) {
     if (++values_ <= kMaxValues) return false;
     too_many = true;
     stopped_at = at;
@@ -98,7 +98,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     Value value;
     value.kind = kind;
     value.at = cursor_.next_token();
-    if (is_one_too_many(value.at)) return false;
+    if (exceeds_limit(value.at)) return false;
     value.text = std::move(text);
     // RapidJSON 1.1.0 accepts the second half of a surrogate pair as a character.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
@@ -111,7 +111,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     Value value;
     value.kind = kind;
     value.at = cursor_.next_token();
-    if (is_one_too_many(value.at)) return false;
+    if (exceeds_limit(value.at)) return false;
     cursor_.enter();
     if (std::ssize(open_) >= kDeepestNesting) {
       too_deep = true;

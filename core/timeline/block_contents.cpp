@@ -45,7 +45,7 @@ bool is_number(std::int32_t number) { return number >= -1 && number <= kMaxNumbe
 
 bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchange; }
 
-bool is_sane(const Span& span) {
+bool is_valid(const Span& span) {
   return are_times({span.start.count(), span.duration.count(), span.wait.count()}) &&
          span.duration <= kLatest - span.start && is_kind(span.kind) && span.step >= 0 &&
          span.pack >= -1 && span.bytes.count() >= 0 && span.peer >= kNoTrack;
@@ -332,7 +332,7 @@ std::optional<std::vector<Span>> BlockContents::decode(const proto::SpanColumns&
     span.bytes = Bytes(c.bytes(i));
     span.peer = peer.add(c.peer(i));
     span.peer_index = peer_index.add(c.peer_index(i));
-    if (!is_sane(span)) return std::nullopt;
+    if (!is_valid(span)) return std::nullopt;
   }
   return spans;
 }

@@ -19,7 +19,7 @@ struct StepParts {
 };
 
 /// Collects the key results of a run, during the run or from a timeline file.
-class Summary : public DeafSink {
+class Summary : public NullSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
   void step(const StepRecord& step) override { steps_.push_back(step); }

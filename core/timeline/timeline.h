@@ -196,7 +196,7 @@ class TimelineSink {
 };
 
 /// A sink that ignores all calls. It is the base class of sinks that need only some of the calls.
-class DeafSink : public TimelineSink {
+class NullSink : public TimelineSink {
  public:
   void begin(const RunInfo&) override {}
   void track(const Track&) override {}

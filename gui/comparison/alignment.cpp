@@ -10,7 +10,7 @@ using core::Time;
 namespace {
 
 /// Upper limit of times, so that adding up times of a corrupt file cannot overflow.
-constexpr Time kSane(core::kHorizon.count() / 8);
+constexpr Time kMaxTime(core::kHorizon.count() / 8);
 
 /// Returns the time ranges of a side's training steps. If the file does not record a step, its
 /// range is from its first to its last span.
@@ -108,7 +108,7 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second,
     const auto other = own.find({key.first, number->second});
     const auto step = times[0].find(key.first), other_step = times[1].find(key.first);
     if (other == own.end() || step == times[0].end() || other_step == times[1].end()) continue;
-    if (std::max(begin, other->second) > kSane) continue;
+    if (std::max(begin, other->second) > kMaxTime) continue;
     moves[other->first] = (begin - step->second.from) - (other->second - other_step->second.from);
   }
   return moves;
@@ -154,10 +154,10 @@ std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<Step
   return begins;
 }
 
-bool is_sane(const std::array<StepTimes, 2>& times) {
+bool is_valid(const std::array<StepTimes, 2>& times) {
   return std::all_of(times.begin(), times.end(), [&](const StepTimes& side) {
     return std::all_of(side.begin(), side.end(),
-                       [&](const auto& step) { return step.second.to <= kSane; });
+                       [&](const auto& step) { return step.second.to <= kMaxTime; });
   });
 }
 
@@ -229,11 +229,11 @@ std::optional<Alignment> align(const Trace& first, const Trace& second, Align al
   Alignment alignment;
   if (align == Align::kStart) return alignment;
   const std::array<StepTimes, 2> times{times_of_steps(first, stop), times_of_steps(second, stop)};
-  if (stop || steps_in_common(first, second).empty() || !is_sane(times)) return std::nullopt;
+  if (stop || steps_in_common(first, second).empty() || !is_valid(times)) return std::nullopt;
   PackBegins moves;
   StepTimes reach;
   if (align == Align::kPack) {
-    if (first.length() > kSane || second.length() > kSane) return std::nullopt;
+    if (first.length() > kMaxTime || second.length() > kMaxTime) return std::nullopt;
     moves = moves_of_packs(first, second, times, packs, stop);
     reach = reach_of_packs(second, times[1], moves, stop);
   }

@@ -19,7 +19,7 @@ namespace tutti::gui {
 
 namespace fs = std::filesystem;
 
-std::string opening_remark(const std::string& text) {
+std::string leading_comment(const std::string& text) {
   std::istringstream lines(text);
   std::string remark;
   for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
@@ -106,7 +106,7 @@ std::vector<Example> examples_in(const std::string& folder) {
       std::replace(example.title.begin(), example.title.end(), '_', ' ');
       example.title.erase(0, example.title.find_first_not_of(' '));
     }
-    example.about = opening_remark(*text);
+    example.about = leading_comment(*text);
     found.push_back(std::move(example));
   }
   std::sort(found.begin(), found.end(), [](const Example& a, const Example& b) {

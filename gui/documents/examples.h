@@ -26,6 +26,6 @@ std::vector<Example> examples_in(const std::string& folder);
 bool is_example(const std::string& path, const std::string& folder);
 
 /// Returns the comment at the beginning of a scenario's text as one line.
-std::string opening_remark(const std::string& text);
+std::string leading_comment(const std::string& text);
 
 }  // namespace tutti::gui

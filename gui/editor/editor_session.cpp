@@ -31,7 +31,7 @@ EditorSession::EditorSession(Executors executors, QWidget* parent)
   layout->addWidget(editor_, 1);
   connect(bar_, &RunBar::run_wanted, this, &EditorSession::run);
   connect(bar_, &RunBar::stop_wanted, this, &EditorSession::stop);
-  connect(editor_, &ScenarioEditor::told, this, &EditorSession::told);
+  connect(editor_, &ScenarioEditor::status_message, this, &EditorSession::status_message);
   connect(editor_, &ScenarioEditor::title_changed, this, &EditorSession::show_title);
   connect(&watch_, &FileWatch::changed, this, &EditorSession::offer_reload);
   // The error of a run is about the text that ran.
@@ -98,7 +98,7 @@ void EditorSession::offer_reload() {
     auto read = ScenarioBytes::read(editor_->path()).and_then([this](const ScenarioBytes& file) {
       return editor_->reload(file);
     });
-    if (!read) emit told(QString::fromStdString(read.error().message()));
+    if (!read) emit status_message(QString::fromStdString(read.error().message()));
   });
 }
 
@@ -118,7 +118,7 @@ bool EditorSession::made(const QString& path) const {
 }
 
 void EditorSession::save_timeline() {
-  if (last_.isEmpty()) return emit told(tr("nothing has run yet (F5 runs the scenario)"));
+  if (last_.isEmpty()) return emit status_message(tr("nothing has run yet (F5 runs the scenario)"));
   const QString chosen =
       QFileDialog::getSaveFileName(this, tr("Save the timeline of the run"),
                                    QFileInfo(last_).fileName(), tr("Timelines (*.tutti)"));
@@ -128,15 +128,15 @@ void EditorSession::save_timeline() {
 
 bool EditorSession::save_timeline_to(const QString& path) {
   if (const QString wrong = copy_whole(last_, path); !wrong.isEmpty()) {
-    emit told(tr("%1 cannot be written: %2").arg(path, wrong));
+    emit status_message(tr("%1 cannot be written: %2").arg(path, wrong));
     return false;
   }
   // Copy the notes on the timeline as well.
   const QString marks = marks_file(last_);
   const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_file(path)) : QString();
-  emit told(wrong.isEmpty()
-                ? tr("wrote %1").arg(path)
-                : tr("wrote %1, but its marks could not be copied: %2").arg(path, wrong));
+  emit status_message(wrong.isEmpty()
+                          ? tr("wrote %1").arg(path)
+                          : tr("wrote %1, but its marks could not be copied: %2").arg(path, wrong));
   return wrong.isEmpty();
 }
 
@@ -151,14 +151,14 @@ QString EditorSession::next_timeline() const {
 }
 
 void EditorSession::run() {
-  if (running()) return emit told(tr("the scenario is running; Shift+F5 stops it"));
+  if (running()) return emit status_message(tr("the scenario is running; Shift+F5 stops it"));
   const Backend* const backend = bar_->backend();
   if (!backend) {
     bar_->show_words(bar_->why());
-    return emit told(bar_->why());
+    return emit status_message(bar_->why());
   }
   if (!folder_.isValid()) return bar_->show_words(folder_.errorString());
-  emit told({});  // clears the previous error
+  emit status_message({});  // clears the previous error
   bar_->show_running(true);
   bar_->show_words(QString::fromStdString(backend->doing) + QStringLiteral(" …"));
   qApp->installEventFilter(this);
@@ -167,7 +167,7 @@ void EditorSession::run() {
 }
 
 void EditorSession::stop() {
-  if (!running()) return emit told(tr("nothing is running"));
+  if (!running()) return emit status_message(tr("nothing is running"));
   bar_->show_words(tr("stopping …"));
   run_.stop();
 }
@@ -197,7 +197,7 @@ void EditorSession::show_result(const ScenarioRun::Result& result) {
                                       : tr("the run was stopped; the completed steps are shown");
   }
   bar_->show_words(words);
-  if (!words.isEmpty()) emit told(words);
+  if (!words.isEmpty()) emit status_message(words);
   if (result.timeline.isEmpty()) return emit run_failed(words);
   last_ = result.timeline;
   emit timeline_made(last_);

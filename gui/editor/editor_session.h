@@ -70,7 +70,7 @@ class EditorSession : public QWidget {
   [[nodiscard]] NoticeBar& notice() { return *notice_; }
 
  signals:
-  void told(const QString& text);
+  void status_message(const QString& text);
   /// Emitted when a run has ended without a timeline.
   void run_failed(const QString& why);
   void title_changed(const QString& title, bool changed);

@@ -232,7 +232,8 @@ bool ScenarioEditor::save_as() {
 
 bool ScenarioEditor::save_to(const QString& path) {
   if (gui::is_example(path.toStdString(), library_.folder())) {
-    emit told(tr("%1 is an example and read-only: choose another name or folder").arg(path));
+    emit status_message(
+        tr("%1 is an example and read-only: choose another name or folder").arg(path));
     return false;
   }
   if (path == file_.path && file_.changed_meanwhile()) {
@@ -243,12 +244,12 @@ bool ScenarioEditor::save_to(const QString& path) {
     if (question.exec() != QMessageBox::Save) return false;
   }
   if (const auto written = file_.write(text(), path); !written) {
-    emit told(QString::fromStdString(written.error().message()));
+    emit status_message(QString::fromStdString(written.error().message()));
     return false;
   }
   text_->document()->setModified(false);
   forget_changes();
-  emit told(tr("saved %1").arg(path));
+  emit status_message(tr("saved %1").arg(path));
   emit title_changed();
   checker_.check(text(), this->path().toStdString());
   return true;
@@ -262,8 +263,8 @@ void ScenarioEditor::keep_changes() {
   if (!changed()) return recovery_.remove();
   const auto kept = recovery_.keep(unsaved());
   if (!kept && !keeping_failed_)
-    emit told(tr("unsaved changes cannot be stored for recovery: %1")
-                  .arg(QString::fromStdString(kept.error().message())));
+    emit status_message(tr("unsaved changes cannot be stored for recovery: %1")
+                            .arg(QString::fromStdString(kept.error().message())));
   keeping_failed_ = !kept;
 }
 
@@ -314,7 +315,8 @@ void ScenarioEditor::take_over(LeftBehind& left) {
   follow_text();
   keep_changes();
   left.discard();
-  emit told(tr("recovered the unsaved changes of %1; save the file to keep them").arg(title()));
+  emit status_message(
+      tr("recovered the unsaved changes of %1; save the file to keep them").arg(title()));
 }
 
 bool ScenarioEditor::recover(bool* nothing_left) {
@@ -464,12 +466,12 @@ void ScenarioEditor::go_to_problem(int number) {
     form_->scrollTo(at);
   }
   if (problem.text.to > 0) text_->go_to(problem.text.from);
-  emit told(list_->item(number)->text());
+  emit status_message(list_->item(number)->text());
 }
 
 void ScenarioEditor::next_problem(int step) {
   const int count = static_cast<int>(problems_.size());
-  if (count == 0) return emit told(tr("there are no problems"));
+  if (count == 0) return emit status_message(tr("there are no problems"));
   const int at = list_->currentRow();
   go_to_problem(at < 0 ? (step > 0 ? 0 : count - 1) : (at + step + count) % count);
 }

@@ -79,7 +79,7 @@ class ScenarioEditor : public QWidget {
   [[nodiscard]] QStringList problem_texts() const;
 
  signals:
-  void told(const QString& text);
+  void status_message(const QString& text);
   /// Emitted when title() or changed() changes.
   void title_changed();
   /// Emitted when the text changes.

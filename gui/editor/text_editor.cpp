@@ -25,9 +25,10 @@ namespace {
 
 /// Draws comments fainter than fields. (In JSON, which has no comments, a '#' outside of a string
 /// is an error anyway.)
-class Remarks : public QSyntaxHighlighter {
+class CommentHighlighter : public QSyntaxHighlighter {
  public:
-  explicit Remarks(TextEditor& editor) : QSyntaxHighlighter(editor.document()), editor_(editor) {}
+  explicit CommentHighlighter(TextEditor& editor)
+      : QSyntaxHighlighter(editor.document()), editor_(editor) {}
 
  protected:
   void highlightBlock(const QString& text) override {
@@ -63,7 +64,7 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
   setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
   setTabChangesFocus(
       true);  // the text format needs no tabs, and keyboard users must be able to leave the editor
-  new Remarks(*this);
+  new CommentHighlighter(*this);
   connect(this, &QPlainTextEdit::blockCountChanged, this,
           [this] { setViewportMargins(margin_width(), 0, 0, 0); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {

@@ -40,7 +40,7 @@ class NamePainter {
     painter_.setFont(font);
     if (line.kind == Line::Kind::kCounter) text = counter(line, text);
     if (!line.timeline.empty()) text = side(line, box, text);
-    if (!is_said_above(number))
+    if (!is_named_above(number))
       texts_.draw(
           painter_, text, line.name,
           colour(line.kind == Line::Kind::kSpans ? scene_.theme.faint_text : scene_.theme.text),
@@ -84,7 +84,7 @@ class NamePainter {
   }
 
   /// Returns true if the line above shows the same name for the other timeline.
-  [[nodiscard]] bool is_said_above(std::size_t number) const {
+  [[nodiscard]] bool is_named_above(std::size_t number) const {
     if (number == 0) return false;
     const Line& line = scene_.layout.lines()[number];
     const Line& above = scene_.layout.lines()[number - 1];

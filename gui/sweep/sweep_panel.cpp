@@ -95,9 +95,9 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     emit failed(why);
   });
   connect(&reader_, &SweepReader::joined, this, [this](const QStringList& wrong) {
-    emit told(wrong.isEmpty()
-                  ? tr("the real runs were added to the plot and to the file of the sweep")
-                  : wrong.join(QStringLiteral("; ")));
+    emit status_message(
+        wrong.isEmpty() ? tr("the real runs were added to the plot and to the file of the sweep")
+                        : wrong.join(QStringLiteral("; ")));
     emit joined(wrong);
   });
   connect(&run_, &SweepRun::begun, this, &SweepPanel::open);
@@ -115,7 +115,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
     } else {
       show_running(false, words);
     }
-    if (!words.isEmpty()) emit told(words);
+    if (!words.isEmpty()) emit status_message(words);
     if (result.error) emit failed(words);
   });
   connect(&point_run_, &ScenarioRun::progress, this, [this](const QString& words, double share) {
@@ -135,7 +135,7 @@ void SweepPanel::stop_and_wait() {
 }
 
 void SweepPanel::stop() {
-  if (!running()) return emit told(tr("no sweep is running here"));
+  if (!running()) return emit status_message(tr("no sweep is running here"));
   words_->setText(tr("stopping …"));
   run_.stop();
   point_run_.stop();
@@ -157,12 +157,12 @@ void SweepPanel::open(const QString& path) {
 }
 
 void SweepPanel::join(const QStringList& timelines) {
-  if (!data_) return emit told(tr("open a sweep first (Ctrl+O)"));
+  if (!data_) return emit status_message(tr("open a sweep first (Ctrl+O)"));
   reader_.join(timelines);
 }
 
 void SweepPanel::choose_measured() {
-  if (!data_) return emit told(tr("open a sweep first (Ctrl+O)"));
+  if (!data_) return emit status_message(tr("open a sweep first (Ctrl+O)"));
   const QStringList chosen =
       QFileDialog::getOpenFileNames(this, tr("Timelines of real runs of this sweep's points"), {},
                                     tr("Timelines (*.tutti);;All files (*)"));
@@ -271,13 +271,13 @@ void SweepPanel::show_running(bool running, const QString& words) {
 }
 
 void SweepPanel::begin_sweep() {
-  if (run_.running()) return emit told(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
-  if (!executors_.sweep) return emit told(tr("this window cannot run sweeps"));
+  if (run_.running()) return emit status_message(tr("a sweep is running; Ctrl+Shift+F5 stops it"));
+  if (!executors_.sweep) return emit status_message(tr("this window cannot run sweeps"));
   const auto order = form_->order();
-  if (!order) return emit told(QString::fromStdString(order.error().message()));
+  if (!order) return emit status_message(QString::fromStdString(order.error().message()));
   form_->hide();
   show_running(true, order->search ? tr("searching …") : tr("sweeping …"));
-  emit told({});
+  emit status_message({});
   emit shown();
   run_.start(executors_.sweep, *order, executors_.library);
 }
@@ -300,14 +300,15 @@ void SweepPanel::open_point(std::int64_t point) {
   if (!data_ || point < 0 || point >= data_->space->size()) return;
   const auto backend = std::find_if(executors_.backends.begin(), executors_.backends.end(),
                                     [](const Backend& one) { return one.id == "simulate"; });
-  if (backend == executors_.backends.end()) return emit told(tr("this window cannot simulate"));
+  if (backend == executors_.backends.end())
+    return emit status_message(tr("this window cannot simulate"));
   const auto changes = changes_of(point);
-  if (!changes) return emit told(QString::fromStdString(changes.error().message()));
+  if (!changes) return emit status_message(QString::fromStdString(changes.error().message()));
   // A click on another point stops the current run of a point.
   point_run_.stop_and_wait();
   point_ = point;
   if (run_.running()) {
-    emit told(tr("simulating this point; the sweep goes on"));
+    emit status_message(tr("simulating this point; the sweep goes on"));
   } else {
     show_running(true, tr("simulating this point …"));
   }
@@ -326,19 +327,20 @@ void SweepPanel::show_point_result(const ScenarioRun::Result& result) {
   if (result.error) words = QString::fromStdString(result.error->message());
   if (result.stopped && !result.error) words = tr("stopped");
   if (!run_.running()) show_running(false, words);
-  if (!words.isEmpty()) emit told(words);
+  if (!words.isEmpty()) emit status_message(words);
   if (result.timeline.isEmpty()) return emit failed(words);
   emit timeline_made(result.timeline);
 }
 
 void SweepPanel::want_scenario() {
-  if (!data_ || !plot_->selected()) return emit told(tr("select a point of a sweep first"));
+  if (!data_ || !plot_->selected())
+    return emit status_message(tr("select a point of a sweep first"));
   const auto changes = changes_of(plot_->curves().at(*plot_->selected()).point);
   const auto scenario = changes.and_then([&](const std::vector<core::Override>& all) {
     return core::read_scenario(data_->info.scenario_text, data_->info.scenario_file,
                                core::Library(data_->files), all);
   });
-  if (!scenario) return emit told(QString::fromStdString(scenario.error().message()));
+  if (!scenario) return emit status_message(QString::fromStdString(scenario.error().message()));
   emit scenario_wanted(scenario->text);
 }
 

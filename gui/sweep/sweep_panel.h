@@ -67,7 +67,7 @@ class SweepPanel : public QWidget {
   void add_actions(Actions& actions);
 
  signals:
-  void told(const QString& text);
+  void status_message(const QString& text);
   void opened();
   void failed(const QString& why);
   /// Emitted when the real runs have been overlaid. `wrong`: for each real run that could not be

@@ -45,7 +45,7 @@ void SweepReader::stop() {
 
 void SweepReader::follow(const QString& path) {
   stop();
-  course_ = std::make_shared<Course>();
+  course_ = std::make_shared<SharedState>();
   thread_ = std::jthread([this, path = path.toStdString(), course = course_] {
     const auto thrown = guarded([&] { work(path, course); });
     if (!thrown) return;
@@ -63,7 +63,7 @@ void SweepReader::join(const QStringList& timelines) {
 }
 
 /// Reads the sweep, in the reader's thread.
-void SweepReader::work(const std::string& path, const std::shared_ptr<Course>& course) {
+void SweepReader::work(const std::string& path, const std::shared_ptr<SharedState>& course) {
   // Results for a reader that was stopped or follows another file are discarded.
   const auto say = [&](auto what) {
     tell(this, [this, course, what] {

@@ -41,15 +41,15 @@ class SweepReader : public QObject {
 
  private:
   /// The state that the reading thread and the thread of this object share.
-  struct Course {
+  struct SharedState {
     std::mutex mutex;
     std::condition_variable news;
     bool stopped = false;              ///< guarded by `mutex`
     std::vector<std::string> to_join;  ///< guarded by `mutex`
   };
-  void work(const std::string& path, const std::shared_ptr<Course>& course);
+  void work(const std::string& path, const std::shared_ptr<SharedState>& course);
 
-  std::shared_ptr<Course> course_;
+  std::shared_ptr<SharedState> course_;
   std::jthread thread_;
 };
 

@@ -32,7 +32,7 @@ constexpr double kNamePixels = 10, kFigurePixels = 9;
 /// If there are more messages, they are drawn as small dots without names.
 constexpr std::size_t kFewFlights = 60;
 /// A load of at least this fraction is also shown as a number next to the link.
-constexpr double kTold = 0.5;
+constexpr double kMinShownLoad = 0.5;
 constexpr double kDot = 6.5, kBridge = 3;
 constexpr double kStrip = 15;  ///< height of the strip in a device's box that shows its content
 
@@ -195,7 +195,7 @@ class TopologyPainter {
     std::vector<QRectF> taken;
     for (std::size_t l = 0; l < scene_.moment.loads.size(); ++l) {
       const double load = scene_.moment.loads[l];
-      if (load < kTold) continue;
+      if (load < kMinShownLoad) continue;
       const Point middle = along(scene_.layout.links[l], 0.5);
       const QRectF box(middle.x - 1.5 * unit, middle.y - 0.7 * unit, 3 * unit, 1.4 * unit);
       const bool free =
@@ -220,7 +220,7 @@ class TopologyPainter {
     if (flight.route.empty()) {
       way = {from, to};
     } else {
-      way = way_over(scene_.layout, flight.route);
+      way = path_along(scene_.layout, flight.route);
     }
     const Point at = along(way, flight.progress);
     return {at.x, at.y};

@@ -65,7 +65,7 @@ void TopologyView::show_topology(std::shared_ptr<const Topology> topology) {
   link_.reset();
   hovered_.reset();
   fitted_ = true;
-  lay_out_again();
+  update_layout();
   emit current_node_changed();
 }
 
@@ -89,7 +89,7 @@ Point TopologyView::point_at(const QPointF& position) const {
   return {(position.x() - origin_.x()) / scale_, (position.y() - origin_.y()) / scale_};
 }
 
-void TopologyView::lay_out_again() {
+void TopologyView::update_layout() {
   layout_ = topology_ ? lay_out(*topology_,
                                 static_cast<double>(std::max(1, width())) / std::max(1, height()))
                       : TopologyLayout();
@@ -227,7 +227,7 @@ void TopologyView::paintEvent(QPaintEvent*) {
   painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
-void TopologyView::resizeEvent(QResizeEvent*) { lay_out_again(); }
+void TopologyView::resizeEvent(QResizeEvent*) { update_layout(); }
 
 void TopologyView::wheelEvent(QWheelEvent* event) {
   zoom(std::pow(kZoomStep, event->angleDelta().y() / 120.0), event->position());

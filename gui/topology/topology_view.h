@@ -69,7 +69,7 @@ class TopologyView : public QWidget {
   [[nodiscard]] Point point_at(const QPointF& position) const;
   [[nodiscard]] std::optional<std::size_t> node_under(const QPointF& position) const;
   [[nodiscard]] std::optional<std::size_t> link_under(const QPointF& position) const;
-  void lay_out_again();
+  void update_layout();
   void zoom(double factor, const QPointF& at);
   void walk(int dx, int dy);
   void walk_links(int by);

@@ -56,7 +56,7 @@ void report_empty_rows(const Trace& trace, core::TrackKind kind, const char* wha
 }
 
 /// Describes the data that is missing from the run's file.
-std::string what_is_lost(const Trace& trace) {
+std::string missing_data_text(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;
   if (run.scenario.empty()) lost.emplace_back("the scenario of the run");
@@ -152,7 +152,7 @@ Facts facts_of_run(const Trace& trace) {
       {"strategy", known(run.strategy)}};
   if (!trace.complete()) {
     facts.insert(facts.begin(), {"incomplete", "the file " + trace.damage()});
-    if (const std::string lost = what_is_lost(trace); !lost.empty())
+    if (const std::string lost = missing_data_text(trace); !lost.empty())
       facts.insert(facts.begin() + 1, {"missing", lost});
   }
   if (const auto step = summary.steady_parts()) {

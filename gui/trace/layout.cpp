@@ -71,7 +71,7 @@ Layout::Layout(const Trace& trace, Arrangement arrangement) {
     if (line.kind == Line::Kind::kError || (pairs && line.kind == Line::Kind::kSteps))
       pinned_.insert(line.key);
   }
-  close_what_is_much();
+  collapse_large_groups();
   arrange();
 }
 
@@ -210,7 +210,7 @@ void Layout::add(Line line) {
 
 /// Collapses groups of a large timeline, so that the first view is clear. The first few devices
 /// remain open. Their lanes also remain open if there are few lanes.
-void Layout::close_what_is_much() {
+void Layout::collapse_large_groups() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
     return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Line& l) {
       return l.kind == kind && contains(group, l);

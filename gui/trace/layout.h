@@ -114,7 +114,7 @@ class Layout {
                 int depth, bool pairs);
   void add_links(const Trace& trace, const std::vector<std::size_t>& sides,
                  const std::string& under, int depth);
-  void close_what_is_much();
+  void collapse_large_groups();
   void arrange();
 
   std::vector<Line> all_;  ///< all lines; every group precedes its content

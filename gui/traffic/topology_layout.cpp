@@ -165,9 +165,9 @@ class Inside {
   double width_ = 0, height_ = 0;
 };
 
-class Layouter {
+class LayoutBuilder {
  public:
-  Layouter(const Topology& topology, double aspect) : topology_(topology), aspect_(aspect) {}
+  LayoutBuilder(const Topology& topology, double aspect) : topology_(topology), aspect_(aspect) {}
 
   TopologyLayout run() {
     layout_.nodes.resize(topology_.nodes().size());
@@ -321,13 +321,13 @@ class Layouter {
   [[nodiscard]] std::vector<std::size_t> comparison(std::size_t node) const {
     std::vector<std::size_t> found;
     const Topology::Node& own = topology_.nodes()[node];
-    if (beside_of_.first != own.worker || beside_of_.second.empty()) {
-      beside_of_ = {own.worker, {}};
+    if (nodes_of_worker_.first != own.worker || nodes_of_worker_.second.empty()) {
+      nodes_of_worker_ = {own.worker, {}};
       for (std::size_t n = 0; n < topology_.nodes().size(); ++n) {
-        if (topology_.nodes()[n].worker == own.worker) beside_of_.second.push_back(n);
+        if (topology_.nodes()[n].worker == own.worker) nodes_of_worker_.second.push_back(n);
       }
     }
-    for (const std::size_t n : beside_of_.second) {
+    for (const std::size_t n : nodes_of_worker_.second) {
       if (row_of(topology_.nodes()[n].kind) == row_of(own.kind)) found.push_back(n);
     }
     return found;
@@ -352,13 +352,13 @@ class Layouter {
   std::map<std::size_t, std::vector<std::size_t>> neighbours_;
   std::optional<std::size_t> network_;
   double cell_width_ = 0, cell_height_ = 0;
-  mutable std::pair<std::int32_t, std::vector<std::size_t>> beside_of_{-1, {}};
+  mutable std::pair<std::int32_t, std::vector<std::size_t>> nodes_of_worker_{-1, {}};
 };
 
 }  // namespace
 
 TopologyLayout lay_out(const Topology& topology, double aspect) {
-  return Layouter(topology, aspect).run();
+  return LayoutBuilder(topology, aspect).run();
 }
 
 Point along(const Line2& line, double share) {
@@ -378,7 +378,7 @@ Point along(const Line2& line, double share) {
   return line.back();
 }
 
-Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
+Line2 path_along(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
   Line2 way;
   // Returns the network bar on whose edge the point is.
   const auto bar_at = [&](const Point& p) -> const Box* {

@@ -51,6 +51,6 @@ TopologyLayout lay_out(const Topology& topology, double aspect);
 Point along(const Line2& line, double share);
 /// Returns the path along consecutive links. Within the network, the path follows the bars and the
 /// line that connects the bars.
-Line2 way_over(const TopologyLayout& layout, const std::vector<std::size_t>& links);
+Line2 path_along(const TopologyLayout& layout, const std::vector<std::size_t>& links);
 
 }  // namespace tutti::gui

@@ -171,7 +171,7 @@ std::string TopologyPlayer::words_of(const TopologyMoment& moment, std::size_t n
   return fmt::format("{} holds of {}: {}.", own.full_name(), pack, fmt::join(parts, ", "));
 }
 
-Time moment_to_begin_with(const Trace& trace) {
+Time initial_time(const Trace& trace) {
   const core::PackRecord* best = nullptr;
   for (const core::PackRecord& pack : trace.packs()) {
     if (!best || pack.step > best->step ||

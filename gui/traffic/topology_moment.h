@@ -87,6 +87,6 @@ class TopologyPlayer {
 
 /// Returns a time to show first: the middle of the pack in the last training step that was in
 /// flight longest; 0 if there is no pack.
-core::Time moment_to_begin_with(const Trace& trace);
+core::Time initial_time(const Trace& trace);
 
 }  // namespace tutti::gui

@@ -68,7 +68,7 @@ void MarksPanel::add_actions(Actions& actions) {
               QStringLiteral("Ctrl+Del"), [this] { remove_selected(); });
 }
 
-void MarksPanel::read_beside(const QString& timeline) {
+void MarksPanel::open_marks_of(const QString& timeline) {
   marks_ = {};
   path_.clear();
   if (!timeline.isEmpty()) path_ = QString::fromStdString(Marks::path_of(timeline.toStdString()));
@@ -77,7 +77,7 @@ void MarksPanel::read_beside(const QString& timeline) {
     if (read) {
       marks_ = *read;
     } else {
-      emit told(
+      emit status_message(
           tr("%1 (new marks are not saved)").arg(QString::fromStdString(read.error().message())));
       path_.clear();
     }
@@ -93,7 +93,7 @@ core::Expected<Marks> MarksPanel::read_file() const {
 }
 
 void MarksPanel::mark_here() {
-  if (!view_.trace()) return emit told(tr("open a timeline first, then add marks to it"));
+  if (!view_.trace()) return emit status_message(tr("open a timeline first, then add marks to it"));
   TimeRange at;
   if (view_.range()) {
     at = *view_.range();
@@ -130,10 +130,10 @@ void MarksPanel::walk(bool forward) {
   const bool at_one = row >= 0 && static_cast<std::size_t>(row) < marks_.all().size();
   const Time from = at_one ? marks_.all()[row].at.from : seen.from;
   const auto mark = forward ? marks_.next(from) : marks_.previous(from);
-  if (!mark) return emit told(tr("there are no marks; M adds one"));
+  if (!mark) return emit status_message(tr("there are no marks; M adds one"));
   table_->setCurrentCell(static_cast<int>(*mark), kTextColumn);
   go_to(*mark);
-  emit told(QString::fromStdString(marks_.all()[*mark].text));
+  emit status_message(QString::fromStdString(marks_.all()[*mark].text));
 }
 
 void MarksPanel::rename(int row) {
@@ -146,7 +146,7 @@ void MarksPanel::rename(int row) {
 void MarksPanel::remove_selected() {
   const int row = table_->currentRow();
   if (row < 0 || static_cast<std::size_t>(row) >= marks_.all().size())
-    return emit told(tr("select a mark in the list first"));
+    return emit status_message(tr("select a mark in the list first"));
   marks_.remove(static_cast<std::size_t>(row));
   changed(std::nullopt);
 }
@@ -156,7 +156,7 @@ void MarksPanel::changed(std::optional<std::size_t> selected) {
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
     const auto theirs = read_file();
     if (!theirs)
-      return emit told(
+      return emit status_message(
           tr("the marks are not saved: %1").arg(QString::fromStdString(theirs.error().message())));
     const std::optional<Mark> one =
         selected ? std::optional(marks_.all()[*selected]) : std::nullopt;
@@ -174,7 +174,7 @@ void MarksPanel::changed(std::optional<std::size_t> selected) {
       file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit();
   if (written) saved_ = marks_;
   if (!written)
-    emit told(
+    emit status_message(
         tr("the marks are not saved: %1 cannot be written (%2)").arg(path_, file.errorString()));
 }
 

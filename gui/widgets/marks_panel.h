@@ -30,12 +30,12 @@ class MarksPanel : public QWidget, public Overlay {
   /// Reads the marks of the timeline that was opened. If the file of marks is invalid, shows an
   /// error, and does not overwrite the file. If `timeline` is empty, there are no marks, and new
   /// marks are not saved.
-  void read_beside(const QString& timeline);
+  void open_marks_of(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
  signals:
   /// Emitted with a message for the status bar.
-  void told(const QString& text);
+  void status_message(const QString& text);
   /// Emitted when a mark was added that needs a name.
   void name_wanted();
 

@@ -23,7 +23,7 @@ MessageArrows::MessageArrows(TimelineView& view) : view_(view) {
   view.add_overlay(*this);
   at_rest_.setSingleShot(true);
   at_rest_.setInterval(kRestMs);
-  connect(&at_rest_, &QTimer::timeout, this, &MessageArrows::look_around);
+  connect(&at_rest_, &QTimer::timeout, this, &MessageArrows::update_visible);
   connect(&view, &TimelineView::selection_changed, this, &MessageArrows::look_at_selection);
   connect(&view, &TimelineView::view_changed, this, [this] {
     in_view_.clear();
@@ -45,11 +45,11 @@ void MessageArrows::add_actions(Actions& actions) {
 
 void MessageArrows::show_all(bool on) {
   show_all_ = on;
-  look_around();
-  emit told(!on ? tr("arrows only for the selected span")
-            : in_view_.empty()
-                ? tr("arrows for all messages if few are visible; zoom in to see them")
-                : tr("%1 messages in view").arg(in_view_.size()));
+  update_visible();
+  emit status_message(!on ? tr("arrows only for the selected span")
+                      : in_view_.empty()
+                          ? tr("arrows for all messages if few are visible; zoom in to see them")
+                          : tr("%1 messages in view").arg(in_view_.size()));
 }
 
 void MessageArrows::look_at_selection() {
@@ -64,7 +64,7 @@ void MessageArrows::look_at_selection() {
   view_.update();
 }
 
-void MessageArrows::look_around() {
+void MessageArrows::update_visible() {
   in_view_.clear();
   at_rest_.stop();
   if (view_.trace() && show_all_) {
@@ -76,14 +76,15 @@ void MessageArrows::look_around() {
 
 void MessageArrows::follow(bool forward) {
   if (!view_.selected())
-    return emit told(tr("select a schedule step first to follow its messages"));
+    return emit status_message(tr("select a schedule step first to follow its messages"));
   const SpanId here = *view_.selected();
   const auto next = std::find_if(of_selection_.begin(), of_selection_.end(), [&](const Message& m) {
     return (forward ? m.from : m.to) == here;
   });
   if (next == of_selection_.end())
-    return emit told(forward ? tr("the timeline records no receive of a message from this span")
-                             : tr("this span does not receive a recorded message"));
+    return emit status_message(
+        forward ? tr("the timeline records no receive of a message from this span")
+                : tr("this span does not receive a recorded message"));
   view_.go_to(forward ? next->to : next->from);
 }
 

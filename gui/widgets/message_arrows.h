@@ -30,11 +30,11 @@ class MessageArrows : public QObject, public Overlay {
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }
   /// Updates the visible messages at once. Without this call, they are updated when the view stops
   /// moving.
-  void look_around();
+  void update_visible();
 
  signals:
   /// Emitted with a message for the status bar when a message was followed.
-  void told(const QString& text);
+  void status_message(const QString& text);
 
  private:
   void look_at_selection();

@@ -92,7 +92,7 @@ bool SearchBar::find(bool forward) {
   if (!trace) return false;
   const Query query(search_->text().toStdString(), *trace);
   if (query.empty()) {
-    emit told(tr("enter a search term, such as: pack 3"));
+    emit status_message(tr("enter a search term, such as: pack 3"));
     return false;
   }
   std::optional<SpanId> found;
@@ -107,13 +107,13 @@ bool SearchBar::find(bool forward) {
   typed_.stop();
   if (!found) {
     count_->setText(tr("no match"));
-    emit told(tr("no span is “%1”").arg(search_->text()));
+    emit status_message(tr("no span is “%1”").arg(search_->text()));
     return false;
   }
   view_.go_to(*found);
   highlights_.show(query);
   count_->setText(tr("%1 of %2").arg(rank_of(*trace, query, *found)).arg(durations.spans));
-  emit told(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
+  emit status_message(tr("%1 spans are “%2”").arg(durations.spans).arg(search_->text()));
   emit searched();
   return true;
 }

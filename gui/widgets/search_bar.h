@@ -37,7 +37,7 @@ class SearchBar : public QToolBar {
  signals:
   void searched();
   /// Emitted with the result, for the status bar.
-  void told(const QString& text);
+  void status_message(const QString& text);
 
  private:
   void narrow(core::Time at_least, core::Time less_than);

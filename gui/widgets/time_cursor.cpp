@@ -52,7 +52,7 @@ void TimeCursor::add_actions(Actions& actions) {
 void TimeCursor::begin() {
   playback_.pause();
   frames_.stop();
-  playback_.set_moment(view_.trace() ? moment_to_begin_with(*view_.trace()) : Time());
+  playback_.set_moment(view_.trace() ? initial_time(*view_.trace()) : Time());
   emit moment_changed();
   emit playing_changed();
 }

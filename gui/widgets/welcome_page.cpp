@@ -143,8 +143,8 @@ void WelcomePage::place_cards(int columns) {
 
 void WelcomePage::resizeEvent(QResizeEvent* event) {
   // Width of the margins and the scroll bar.
-  constexpr int kBeside = 44;
-  place_cards(std::clamp((width() - kBeside + kBetween) / (kCardWidth + kBetween), 1, kColumns));
+  constexpr int kMargin = 44;
+  place_cards(std::clamp((width() - kMargin + kBetween) / (kCardWidth + kBetween), 1, kColumns));
   QScrollArea::resizeEvent(event);
 }
 

@@ -103,7 +103,8 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
 void ComparisonPanel::add_actions(Actions& actions) {
   const QString file = tr("&File"), compare = tr("&Compare");
   actions.add(file, "open-beside", tr("Open &beside…"), QStringLiteral("Ctrl+Shift+O"), [this] {
-    if (!first_) return emit told(tr("open a timeline first, then a second one to compare"));
+    if (!first_)
+      return emit status_message(tr("open a timeline first, then a second one to compare"));
     emit second_wanted();
   });
   actions.add(compare, "close-beside", tr("&Close the second timeline"),
@@ -174,12 +175,12 @@ void ComparisonPanel::set_first(std::shared_ptr<const Trace> trace, const QStrin
 void ComparisonPanel::open(const QString& path) {
   if (!first_) return emit failed(tr("%1: open a first timeline before this second one").arg(path));
   stop();
-  emit told(tr("opening %1 …").arg(path));
+  emit status_message(tr("opening %1 …").arg(path));
   opener_.open(path);
 }
 
 void ComparisonPanel::close_second() {
-  if (!second_) return emit told(tr("there is no second timeline"));
+  if (!second_) return emit status_message(tr("there is no second timeline"));
   const std::shared_ptr<const Trace> first = first_;
   set_first(first, first_path_);
   emit closed(first, first_path_);
@@ -189,7 +190,7 @@ void ComparisonPanel::align(Align align) {
   align_ = align;
   QSettings().setValue(QStringLiteral("align"), text_of(to_string(align)));
   if (!comparison_)
-    return emit told(
+    return emit status_message(
         tr("the next second timeline will be aligned by %1").arg(text_of(to_string(align))));
   put_together(true);
 }
@@ -230,7 +231,7 @@ void ComparisonPanel::put_together(bool again) {
     if (!deviations) {
       return tell([this, why = text_of(deviations.error().message())] {
         words_->setText(why);
-        emit told(why);
+        emit status_message(why);
         emit listed();
       });
     }
@@ -275,8 +276,9 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
                             tr("%1 above %2").arg(text_of(sides[0].name), text_of(sides[1].name)));
   QStringList said;
   for (const std::string& sentence : comparison_->differences) said.append(text_of(sentence));
-  emit told(said.isEmpty() ? tr("both timelines have the same scenario, steps, workers and packs")
-                           : said.join(tr("; ")));
+  emit status_message(said.isEmpty()
+                          ? tr("both timelines have the same scenario, steps, workers and packs")
+                          : said.join(tr("; ")));
 }
 
 // --- errors ---
@@ -394,7 +396,8 @@ int ComparisonPanel::errors() const { return table_->rowCount(); }
 
 void ComparisonPanel::walk(int by) {
   if (table_->rowCount() == 0)
-    return emit told(tr("there is no second timeline, or the timelines have no common spans"));
+    return emit status_message(
+        tr("there is no second timeline, or the timelines have no common spans"));
   const int now = table_->currentRow();
   go_to_error(now < 0 ? 0 : std::clamp(now + by, 0, table_->rowCount() - 1));
 }

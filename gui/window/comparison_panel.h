@@ -55,7 +55,7 @@ class ComparisonPanel : public QWidget {
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
 
  signals:
-  void told(const QString& text);
+  void status_message(const QString& text);
   void progress(int percent);
   void failed(const QString& why);
   /// Emitted when the user wants to choose a second timeline.

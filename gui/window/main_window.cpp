@@ -90,7 +90,7 @@ MainWindow::MainWindow(Executors executors)
   connect(welcome, &WelcomePage::file_wanted, this, &MainWindow::open);
   stack_->addWidget(welcome);
   make_page();
-  make_desk();
+  make_editor_session();
   make_sweep();
   make_panels();
   make_actions();
@@ -165,7 +165,7 @@ QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget
   return dock;
 }
 
-void MainWindow::make_desk() {
+void MainWindow::make_editor_session() {
   middle_->addWidget(session_);
   middle_->addWidget(stack_);
   middle_->setStretchFactor(0, 2);
@@ -173,7 +173,7 @@ void MainWindow::make_desk() {
   middle_->setChildrenCollapsible(false);
   setCentralWidget(middle_);
   session_->hide();
-  connect(session_, &EditorSession::told, this, &MainWindow::tell);
+  connect(session_, &EditorSession::status_message, this, &MainWindow::tell);
   connect(session_, &EditorSession::timeline_made, this, &MainWindow::open);
   connect(session_, &EditorSession::run_failed, this, &MainWindow::failed);
   connect(session_, &EditorSession::title_changed, this,
@@ -186,12 +186,12 @@ void MainWindow::make_desk() {
 void MainWindow::make_panels() {
   arrows_ = new MessageArrows(*view_);
   arrows_->setParent(view_);
-  connect(arrows_, &MessageArrows::told, this, &MainWindow::tell);
+  connect(arrows_, &MessageArrows::status_message, this, &MainWindow::tell);
   numbers_ = new NumbersPanel(*view_);
   found_ = new FoundPanel;
   search_ = new SearchBar(*view_, *found_);
   addToolBar(search_);
-  connect(search_, &SearchBar::told, this, &MainWindow::tell);
+  connect(search_, &SearchBar::status_message, this, &MainWindow::tell);
   auto* const details =
       add_panel(tr("Details"), "details", new DetailsPanel(*view_), Qt::BottomDockWidgetArea);
   auto* const numbers = add_panel(tr("Numbers"), "numbers", numbers_, Qt::BottomDockWidgetArea);
@@ -214,7 +214,7 @@ void MainWindow::make_panels() {
   auto* const found = add_panel(tr("Found"), "found", found_, Qt::BottomDockWidgetArea);
   found->hide();
   connect(search_, &SearchBar::searched, found, &QDockWidget::show);
-  connect(marks_, &MarksPanel::told, this, &MainWindow::tell);
+  connect(marks_, &MarksPanel::status_message, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
   make_comparison();
 }
@@ -225,7 +225,7 @@ void MainWindow::make_comparison() {
       add_panel(tr("Largest differences"), "errors", comparison_, Qt::BottomDockWidgetArea);
   tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
   dock->hide();
-  connect(comparison_, &ComparisonPanel::told, this, &MainWindow::tell);
+  connect(comparison_, &ComparisonPanel::status_message, this, &MainWindow::tell);
   connect(comparison_, &ComparisonPanel::second_wanted, this, &MainWindow::choose_second);
   connect(comparison_, &ComparisonPanel::progress, progress_, &QProgressBar::setValue);
   connect(comparison_, &ComparisonPanel::failed, this, &MainWindow::give_up);
@@ -238,8 +238,8 @@ void MainWindow::make_comparison() {
             if (again) return view_->replace_trace(trace, range);
             // Marks belong to a single timeline, and the comparison needs the space of the
             // topology. The key T shows the topology of one of the timelines.
-            marks_->read_beside({});
-            put_topology_away(true);
+            marks_->open_marks_of({});
+            hide_topology(true);
             view_->show_trace(trace);
             view_->setFocus();
             const bool errors = comparison_->comparison()->apart == "error";
@@ -259,7 +259,7 @@ void MainWindow::make_comparison() {
 
 /// Hides the topology when a second timeline is opened. If the topology was visible, shows it again
 /// when the second timeline is closed.
-void MainWindow::put_topology_away(bool away) {
+void MainWindow::hide_topology(bool away) {
   QWidget* const dock = topology_->parentWidget();
   if (away && dock->isVisible()) {
     dock->hide();
@@ -508,7 +508,7 @@ void MainWindow::open_scenario(const ScenarioBytes& file) {
   if (!opened) return give_up(QString::fromStdString(opened.error().message()));
   if (!*opened) return;
   remember_file(file.path);
-  show_desk();
+  show_editor_session();
   if (run_opened_) return session_->run();
   // The picture has to include the summary and the problems of the scenario.
   connect(&session_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened,
@@ -517,17 +517,17 @@ void MainWindow::open_scenario(const ScenarioBytes& file) {
 
 void MainWindow::start_new() {
   opener_.stop();
-  if (session_->start_new()) show_desk();
+  if (session_->start_new()) show_editor_session();
 }
 
 void MainWindow::offer_recovery(bool say) {
   bool nothing = false;
-  if (session_->recover(&nothing)) show_desk();
+  if (session_->recover(&nothing)) show_editor_session();
   if (nothing && say) tell(tr("there are no unsaved changes to recover"));
 }
 
 /// Shows the scenario. The scenario fills the window until there is a timeline.
-void MainWindow::show_desk() {
+void MainWindow::show_editor_session() {
   stack_->setVisible(view_->trace() != nullptr);
   session_->show();
   session_->editor().form().setFocus();
@@ -575,23 +575,24 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   shown_ = path;
   notice_->hide();
   watch_.watch(path);
-  const bool of_desk = session_->made(path) || sweep_->made(path);
+  const bool from_session = session_->made(path) || sweep_->made(path);
   if (sweep_->made(path)) session_->hide();
-  if (!of_desk && !session_->isVisible())
+  if (!from_session && !session_->isVisible())
     setWindowTitle(tr("%1 — Tutti").arg(QFileInfo(path).fileName()));
-  QString told = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
-  if (!trace->complete()) told += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
+  QString status_message = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
+  if (!trace->complete())
+    status_message += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
   // Show notes that report more events than are drawn.
   for (const std::string& note : trace->run().notes) {
     // The last two prefixes are those of timelines written by version 0.1.
     if (note.starts_with("recorded spans: ") || note.starts_with("spans ") ||
         note.starts_with("not all spans "))
-      told += QStringLiteral("; ") + QString::fromStdString(note);
+      status_message += QStringLiteral("; ") + QString::fromStdString(note);
   }
-  tell(told);
-  put_topology_away(false);
-  marks_->read_beside(path);
-  if (!of_desk) remember_file(path);
+  tell(status_message);
+  hide_topology(false);
+  marks_->open_marks_of(path);
+  if (!from_session) remember_file(path);
   comparison_->set_first(trace, path);
   if (!second_.isEmpty()) return comparison_->open(std::exchange(second_, QString()));
   emit opened();
@@ -615,7 +616,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   comparison_->stop();
   sweep_->stop_and_wait();
   // Save the layout of panels for a single timeline.
-  put_topology_away(false);
+  hide_topology(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();
   QSettings settings;
   settings.setValue(QStringLiteral("geometry"), saveGeometry());
@@ -628,17 +629,17 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::tell(const QString& text) {
   // Width of the progress bar and of the time under the mouse.
   constexpr int kOthers = 230;
-  told_ = text;
+  status_text_ = text;
   const int room = std::max(100, statusBar()->width() - kOthers);
   statusBar()->showMessage(statusBar()->fontMetrics().elidedText(text, Qt::ElideRight, room));
   statusBar()->setToolTip(text);
 }
 
-QString MainWindow::status_text() const { return told_; }
+QString MainWindow::status_text() const { return status_text_; }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
   QMainWindow::resizeEvent(event);
-  if (!told_.isEmpty()) tell(told_);
+  if (!status_text_.isEmpty()) tell(status_text_);
 }
 
 void MainWindow::set_dark(bool dark) {
@@ -662,7 +663,7 @@ void MainWindow::set_dark(bool dark) {
 
 QString MainWindow::proposed_name(const QString& ending) const {
   const QString path =
-      sweep_is_meant() && sweep_->data() ? QString::fromStdString(sweep_->data()->path) : shown_;
+      exports_sweep() && sweep_->data() ? QString::fromStdString(sweep_->data()->path) : shown_;
   if (path.isEmpty()) return {};
   const QFileInfo file(path);
   const bool temporary = session_->made(path) || sweep_->made(path);
@@ -683,7 +684,7 @@ void MainWindow::export_picture(const QString& path) {
 }
 
 void MainWindow::export_numbers(const QString& path) {
-  const bool sweep = sweep_is_meant();
+  const bool sweep = exports_sweep();
   if (path.isEmpty() || (!sweep && !view_->trace())) return;
   QSaveFile file(path);
   const QByteArray numbers = sweep ? sweep_->csv() : numbers_->csv().toUtf8();

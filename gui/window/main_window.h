@@ -95,7 +95,7 @@ class MainWindow : public QMainWindow {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  void make_desk();
+  void make_editor_session();
   void make_sweep();
   void add_sweep_actions();
   void make_panels();
@@ -123,12 +123,12 @@ class MainWindow : public QMainWindow {
   void begin_sweep();
   /// Returns true if an export applies to the sweep instead of the timeline: the sweep has the
   /// keyboard focus, or only the sweep is shown.
-  [[nodiscard]] bool sweep_is_meant() const;
-  void show_desk();
+  [[nodiscard]] bool exports_sweep() const;
+  void show_editor_session();
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void make_comparison();
-  void put_topology_away(bool away);
+  void hide_topology(bool away);
   void choose_second();
   void report_cursor(qint64 picoseconds);
   void export_picture(const QString& path);
@@ -162,7 +162,7 @@ class MainWindow : public QMainWindow {
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
   /// The layout of the panels, saved while there is no timeline; else empty.
   QByteArray panels_;
-  QString told_;             ///< the full text of the status bar, which may show only its beginning
+  QString status_text_;      ///< the full text of the status bar, which may show only its beginning
   FileWatch watch_;          ///< watches the file of the timeline
   QString shown_;            ///< the path of the timeline that is shown
   bool reloading_ = false;   ///< true: the timeline that is being opened is the shown one

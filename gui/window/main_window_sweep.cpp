@@ -19,7 +19,7 @@ void MainWindow::make_sweep() {
   middle_->setStretchFactor(2, 2);
   middle_->setCollapsible(2, false);
   sweep_->hide();
-  connect(sweep_, &SweepPanel::told, this, &MainWindow::tell);
+  connect(sweep_, &SweepPanel::status_message, this, &MainWindow::tell);
   connect(sweep_, &SweepPanel::failed, this, &MainWindow::give_up);
   connect(sweep_, &SweepPanel::shown, this, &MainWindow::show_sweep);
   connect(sweep_, &SweepPanel::opened, this, [this] {
@@ -38,7 +38,7 @@ void MainWindow::make_sweep() {
   });
   connect(sweep_, &SweepPanel::timeline_made, this, &MainWindow::open);
   connect(sweep_, &SweepPanel::scenario_wanted, this, [this](const std::string& text) {
-    if (session_->start_from(text)) show_desk();
+    if (session_->start_from(text)) show_editor_session();
   });
 }
 
@@ -81,12 +81,12 @@ void MainWindow::begin_sweep() {
   tell(tr("open a scenario first (Ctrl+O), or create one (Ctrl+N)"));
 }
 
-bool MainWindow::sweep_is_meant() const {
+bool MainWindow::exports_sweep() const {
   return sweep_->isVisible() && (!view_->trace() || sweep_->isAncestorOf(focusWidget()));
 }
 
 QString MainWindow::write_shown(const QString& path) {
-  return sweep_is_meant() ? sweep_->write_picture(path) : write_picture(*view_, path);
+  return exports_sweep() ? sweep_->write_picture(path) : write_picture(*view_, path);
 }
 
 }  // namespace tutti::gui

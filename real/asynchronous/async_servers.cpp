@@ -71,7 +71,7 @@ void AsyncServers::add_part(int number_of_pack, std::int64_t group) {
     part.question->elements = 0;
   }
   part_of_number_[number(number_of_pack, group)] = parts_.size();
-  if (lies_here(part)) place_variable(part);
+  if (is_local(part)) place_variable(part);
   parts_.push_back(std::move(part));
 }
 
@@ -193,7 +193,7 @@ void AsyncServers::fill(std::int32_t step, const Part& part, Rank rank, std::byt
 void AsyncServers::begin(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
-      if (part.question && lies_here(part)) collectives.start(question(step, part), part.root);
+      if (part.question && is_local(part)) collectives.start(question(step, part), part.root);
       // The server sends a read when the worker requests it. A CPU between them forwards the data.
       for (const Rank rank : part.ranks) {
         if (rank == rank_of_host_ && !(is_read(part) && rank == part.root))
@@ -231,7 +231,7 @@ void AsyncServers::ask(std::int32_t step, int pack, Collectives& collectives) {
 
 void AsyncServers::rank_done(CollectiveTag done, Rank rank, Collectives& collectives) {
   const Part* const part = find(done);
-  if (!part || !lies_here(*part) || rank != part->root) return;
+  if (!part || !is_local(*part) || rank != part->root) return;
   const auto step = static_cast<std::int32_t>(done.step);
   if (!pack_of(done)) return send_as_it_is(step, *part, collectives);
   if (!is_read(*part)) apply(step, *part);
@@ -335,9 +335,9 @@ std::vector<ReadSeen> AsyncServers::take_reads() {
 
 core::UpdatesBehind AsyncServers::take_behind() {
   core::UpdatesBehind all = versions_.behind();
-  all.updates -= told_.updates;
-  all.sum -= told_.sum;
-  told_ = versions_.behind();
+  all.updates -= reported_.updates;
+  all.sum -= reported_.sum;
+  reported_ = versions_.behind();
   return all;
 }
 

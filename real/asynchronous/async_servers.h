@@ -103,7 +103,7 @@ class AsyncServers {
   void add_part(int pack, std::int64_t group);
   void place_variable(const Part& part);
   [[nodiscard]] bool is_here(core::Rank rank) const;
-  [[nodiscard]] bool lies_here(const Part& part) const {
+  [[nodiscard]] bool is_local(const Part& part) const {
     return is_here(part.root) && rank_of_host_ == part.root;
   }
   [[nodiscard]] const core::Pack& pack(const Part& part) const {
@@ -139,7 +139,7 @@ class AsyncServers {
       sets_;  ///< [step - first_][part][rank here]
   std::map<int, Variable> variables_;
   core::Versions versions_;
-  core::UpdatesBehind told_;
+  core::UpdatesBehind reported_;
   std::vector<Event> events_;
   std::set<std::pair<std::int32_t, int>> requested_;  ///< step and pack
 };

@@ -42,8 +42,8 @@ class Children {
   [[nodiscard]] bool started(std::size_t worker) const;
 
   struct End {
-    std::string how;        ///< how the process ended, such as "was ended by signal 9 (Killed)"
-    bool told_why = false;  ///< true: the worker reported its failure to the coordinator
+    std::string how;  ///< how the process ended, such as "was ended by signal 9 (Killed)"
+    bool reported_failure = false;  ///< true: the worker reported its failure to the coordinator
   };
   /// Returns how the worker's process ended; nothing if it is running, or was not started by this
   /// object.

@@ -34,7 +34,7 @@ void ClockOffset::add(const ClockSample& sample) {
     return fence.least <= old.most + drift && old.least - drift <= fence.most;
   };
   if (!std::all_of(fences_.begin(), fences_.end(), agrees)) {
-    strayed_ = true;
+    drift_exceeded_ = true;
     fences_.clear();
   }
   fences_.push_back(fence);

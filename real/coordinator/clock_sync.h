@@ -59,7 +59,7 @@ class ClockOffset {
   [[nodiscard]] std::int64_t latest_bound_ns() const;
   /// Returns true if the samples contradict the maximum drift: one of the clocks was set, or stood
   /// still.
-  [[nodiscard]] bool strayed() const { return strayed_; }
+  [[nodiscard]] bool drift_exceeded() const { return drift_exceeded_; }
 
  private:
   struct Fence {
@@ -68,7 +68,7 @@ class ClockOffset {
     std::int64_t most = 0;
   };
   std::deque<Fence> fences_;
-  bool strayed_ = false;
+  bool drift_exceeded_ = false;
 };
 
 }  // namespace tutti::real

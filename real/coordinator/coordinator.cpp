@@ -38,7 +38,7 @@ namespace {
 
 /// The user gets a note if the time of waiting for cores is at least this share of the time with
 /// packs in flight.
-constexpr double kWorthTelling = 0.1;
+constexpr double kMinReportedShare = 0.1;
 
 /// The maximum number of workers' notes that a run keeps. Each note is a sentence about a kind of
 /// device.
@@ -67,13 +67,13 @@ class Coordinator {
   Expected<void> all_steps();
   Expected<void> start_workers();
   Expected<void> assign();
-  Expected<void> hand_round_nccl_id();
+  Expected<void> broadcast_nccl_id();
   void take_notes(const WorkerSet::Messages& ready);
   [[nodiscard]] InboxLimit inbox_limit() const;
   [[nodiscard]] std::string unreachable() const;
   Expected<void> run_batch(std::int32_t first, std::int32_t count);
   Expected<void> take_results(std::int32_t step);
-  void take_what_is_whole();
+  void record_complete_steps();
   void keep_timeline();
   [[nodiscard]] std::int32_t steps_in_a_batch() const;
   /// Returns the time of the coordinator's clock at which all workers begin the next step. The time
@@ -103,8 +103,8 @@ class Coordinator {
   std::int64_t clock_bound_ns_ = 0;
   std::int64_t messages_ = 0, late_ = 0, latest_ns_ = 0;
   std::int32_t steps_ended_ = 0;
-  std::set<std::string> said_;  ///< notes of workers, at most kMaxNotes
-  AsyncAccount async_servers_;  ///< only for asynchronous workers
+  std::set<std::string> notes_seen_;  ///< notes of workers, at most kMaxNotes
+  AsyncAccount async_servers_;        ///< only for asynchronous workers
 };
 
 Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario& scenario,
@@ -134,7 +134,7 @@ Expected<bool> Coordinator::run() {
   const bool come_again = done && options_.gathering.come_again;
   const bool stopped = !done && worker_set_.cancelled();
   worker_set_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
-  take_what_is_whole();
+  record_complete_steps();
   settle();
   if (stopped) {
     sink_.note(
@@ -202,11 +202,11 @@ Expected<void> Coordinator::all_steps() {
   }
   worker_set_.limit_inboxes(inbox_limit());
   if (auto assigned = assign(); !assigned) return assigned;
-  if (auto named = hand_round_nccl_id(); !named) return named;
+  if (auto named = broadcast_nccl_id(); !named) return named;
   const std::int32_t batch = steps_in_a_batch();
   const auto name = [this](std::size_t worker) { return worker_set_.name(worker); };
   for (std::int32_t first = 0; first < scenario_.run.steps; first += batch) {
-    auto ready = worker_set_.from_everyone(Control::kReady, "is not ready");
+    auto ready = worker_set_.receive_from_all(Control::kReady, "is not ready");
     if (!ready) return tl::make_unexpected(ready.error());
     take_notes(*ready);
     if (auto same = async_servers_.take(*ready, name); !same) return same;
@@ -214,7 +214,7 @@ Expected<void> Coordinator::all_steps() {
     settle();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
-  auto ready = worker_set_.from_everyone(Control::kReady, "has not verified its results");
+  auto ready = worker_set_.receive_from_all(Control::kReady, "has not verified its results");
   if (!ready) return tl::make_unexpected(ready.error());
   take_notes(*ready);
   if (auto same = async_servers_.take(*ready, name); !same) return same;
@@ -309,10 +309,10 @@ Expected<void> Coordinator::assign() {
 }
 
 /// Worker 0 creates the identifier of the communicator of all ranks.
-Expected<void> Coordinator::hand_round_nccl_id() {
+Expected<void> Coordinator::broadcast_nccl_id() {
   if (!needs_nccl_id(options_.backend, scenario_)) return {};
   auto ids =
-      worker_set_.from_everyone(Control::kNcclId, "has not sent the communicator's identifier");
+      worker_set_.receive_from_all(Control::kNcclId, "has not sent the communicator's identifier");
   if (!ids) return tl::make_unexpected(ids.error());
   if (const std::size_t size = ids->front()->nccl_id().size(); size != kTuttiNcclIdBytes) {
     return tl::make_unexpected(
@@ -330,9 +330,9 @@ Expected<void> Coordinator::hand_round_nccl_id() {
 void Coordinator::take_notes(const WorkerSet::Messages& ready) {
   for (const auto& message : ready) {
     for (const std::string& text : message->ready().note()) {
-      if (said_.size() >= kMaxNotes) return;
+      if (notes_seen_.size() >= kMaxNotes) return;
       const std::string note = peer_text(text, kLongestNote);
-      if (said_.insert(note).second) sink_.note(note);
+      if (notes_seen_.insert(note).second) sink_.note(note);
     }
   }
 }
@@ -396,7 +396,7 @@ Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
 }
 
 Expected<void> Coordinator::take_results(std::int32_t step) {
-  auto results = worker_set_.from_everyone(Control::kStep, "has not completed its step");
+  auto results = worker_set_.receive_from_all(Control::kStep, "has not completed its step");
   if (!results) return tl::make_unexpected(results.error());
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     if (const std::string wrong =
@@ -412,8 +412,8 @@ Expected<void> Coordinator::take_results(std::int32_t step) {
 
 /// Keeps the complete steps of a batch in which the run was stopped or failed. A step is complete
 /// if all workers have reported its end.
-void Coordinator::take_what_is_whole() {
-  while (auto results = worker_set_.already_from_everyone(Control::kStep)) {
+void Coordinator::record_complete_steps() {
+  while (auto results = worker_set_.try_receive_from_all(Control::kStep)) {
     for (std::size_t w = 0; w < results->size(); ++w) {
       if (!merger_.problem_of((*results)[w]->step(), static_cast<std::int32_t>(w), steps_ended_)
                .empty())
@@ -470,7 +470,7 @@ void Coordinator::closing_notes(const Expected<void>& done) {
         "scenario's time, because this machine was too busy; use a larger --time-scale",
         late_, messages_, core::to_us(merger_.scenario_time(latest_ns_))));
   }
-  if (const double waited = merger_.core_wait(); waited >= kWorthTelling) {
+  if (const double waited = merger_.core_wait(); waited >= kMinReportedShare) {
     const std::string how_long =
         options_.loop ? ""
                       : fmt::format(" for up to {:.0f} % of the time that packs were in flight",
@@ -484,7 +484,7 @@ void Coordinator::closing_notes(const Expected<void>& done) {
     sink_.note(fmt::format("times measured on other machines are accurate to ± {:.3g} µs",
                            core::to_us(merger_.scenario_time(clock_bound_ns_))));
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
-      if (worker_set_[w].clock.strayed())
+      if (worker_set_[w].clock.drift_exceeded())
         sink_.note(fmt::format(
             "the times of {} are not reliable, because its clock was set or stopped during the run",
             worker_set_.name(w)));

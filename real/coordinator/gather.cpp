@@ -34,10 +34,10 @@ namespace {
 
 /// The maximum number of connections that have completed the handshake but not the introduction, in
 /// addition to the number of workers.
-constexpr std::size_t kMaxIntroducing = 64;
+constexpr std::size_t kMaxPendingPeers = 64;
 
 /// A connection that has completed the handshake and is about to introduce itself.
-struct Introducing {
+struct PendingPeer {
   ControlChannel channel;
   Introduction who;
   std::string host;
@@ -45,7 +45,7 @@ struct Introducing {
 };
 
 /// Counts of rejected peers, for the error about a worker that never joined.
-struct Strangers {
+struct RejectedPeers {
   int without_secret = 0;
   int others = 0;
   std::string last_host;
@@ -97,14 +97,14 @@ class Gatherer {
     for (;;) {
       if (worker_set_.cancelled())
         return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
-      if (auto here = look_after_those_here(); !here) return here;
+      if (auto here = check_joined_workers(); !here) return here;
       if (missing().empty()) return {};
-      if (Clock::now() > until) return tl::make_unexpected(never_came());
+      if (Clock::now() > until) return tl::make_unexpected(missing_workers_error());
       for (Reception::Event& event :
            reception_.wait(Clock::now() + std::chrono::milliseconds(50), files())) {
         if (auto met = meet(std::move(event)); !met) return met;
       }
-      hear_introductions();
+      read_introductions();
     }
   }
 
@@ -124,21 +124,21 @@ class Gatherer {
 
   [[nodiscard]] std::vector<int> files() const {
     std::vector<int> files;
-    for (const Introducing& i : introducing_) files.push_back(i.channel.file());
+    for (const PendingPeer& i : pending_peers_) files.push_back(i.channel.file());
     return files;
   }
 
-  [[nodiscard]] Error never_came() const {
+  [[nodiscard]] Error missing_workers_error() const {
     const std::vector<std::size_t> workers = missing();
     return Error::run(
         {ProblemCode::kLost, "", static_cast<std::int32_t>(workers.front())},
         fmt::format("{} {} did not join within {:g} s (the coordinator listens at {}){}",
                     workers.size() == 1 ? "worker" : "workers", fmt::join(workers, ", "),
                     gathering_.wait.count(), to_string(listener_.address()),
-                    strangers_.in_words()));
+                    rejected_peers_.in_words()));
   }
 
-  Expected<void> look_after_those_here() {
+  Expected<void> check_joined_workers() {
     make_room();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (const auto end = children_.ended(w))
@@ -151,7 +151,7 @@ class Gatherer {
   /// Frees the places of workers that joined and then left. Also frees the places of peers that
   /// sent a message before the run began, since no valid worker does this.
   void make_room() {
-    worker_set_.greet();
+    worker_set_.serve_joined_workers();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
       if (worker_set_[w].channel && (worker_set_[w].gone || !worker_set_[w].inbox.empty()))
         worker_set_[w] = {};
@@ -160,27 +160,27 @@ class Gatherer {
 
   Expected<void> meet(Reception::Event event) {
     if (event.state != State::kDone) {
-      strangers_.add(event);
+      rejected_peers_.add(event);
       return {};
     }
-    if (!speaks_ours(event.peer.version)) {
+    if (!is_compatible(event.peer.version)) {
       return tl::make_unexpected(Error::run(
           {ProblemCode::kIncompatible}, fmt::format("the worker at {} is Tutti {}, but this "
                                                     "coordinator is Tutti {}; use the same version",
                                                     event.host, event.peer.version, protocol())));
     }
     // A peer that is silent after the handshake must neither use much memory nor block other peers.
-    const std::size_t room = worker_set_.size() + kMaxIntroducing;
-    if (introducing_.size() >= room) introducing_.erase(introducing_.begin());
-    introducing_.push_back(
+    const std::size_t room = worker_set_.size() + kMaxPendingPeers;
+    if (pending_peers_.size() >= room) pending_peers_.erase(pending_peers_.begin());
+    pending_peers_.push_back(
         {ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
          event.host, Clock::now() + std::chrono::seconds(10)});
     return {};
   }
 
-  void hear_introductions() {
-    std::vector<Introducing> waiting;
-    for (Introducing& guest : introducing_) {
+  void read_introductions() {
+    std::vector<PendingPeer> waiting;
+    for (PendingPeer& guest : pending_peers_) {
       auto message = guest.channel.receive({});
       if (message && !*message && Clock::now() < guest.until) {
         waiting.push_back(std::move(guest));
@@ -188,7 +188,7 @@ class Gatherer {
         take_in(guest, (*message)->hello());
       }
     }
-    introducing_ = std::move(waiting);
+    pending_peers_ = std::move(waiting);
   }
 
   /// Returns a free place for a worker that accepts any place; kAnyWorker if there is none.
@@ -199,7 +199,7 @@ class Gatherer {
     return kAnyWorker;
   }
 
-  void take_in(Introducing& guest, const proto::Hello& hello) {
+  void take_in(PendingPeer& guest, const proto::Hello& hello) {
     const auto workers = static_cast<std::int64_t>(worker_set_.size());
     std::int64_t w = guest.who.joiner;
     const bool full = w == kAnyWorker ? first_free() == kAnyWorker
@@ -256,8 +256,8 @@ class Gatherer {
   const Gathering& gathering_;
   const Listener& listener_;
   Reception reception_;
-  std::vector<Introducing> introducing_;
-  Strangers strangers_;
+  std::vector<PendingPeer> pending_peers_;
+  RejectedPeers rejected_peers_;
 };
 
 }  // namespace
@@ -267,8 +267,8 @@ Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering
   return Gatherer(worker_set, children, gathering, listener, run).run();
 }
 
-void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
-               const Error& why) {
+void refuse_joiners(const Gathering& gathering, std::size_t others, const Listener& listener,
+                    const Error& why) {
   RunId run;
   fill_random(run.data(), run.size());
   Reception reception(reception_options(gathering, run, others), &listener);

@@ -45,7 +45,7 @@ core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gat
 
 /// Tells processes that are about to join that the run is cancelled, with the reason `why`. Waits
 /// at most ten seconds for these processes, whose number is `others`.
-void turn_away(const Gathering& gathering, std::size_t others, const Listener& listener,
-               const core::Error& why);
+void refuse_joiners(const Gathering& gathering, std::size_t others, const Listener& listener,
+                    const core::Error& why);
 
 }  // namespace tutti::real

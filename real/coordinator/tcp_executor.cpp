@@ -54,7 +54,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   }
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool asynchronous = who == core::ReductionScope::kAsyncServers;
-  if (who == core::ReductionScope::kNobody || who == core::ReductionScope::kGroups) {
+  if (who == core::ReductionScope::kNoReduction || who == core::ReductionScope::kGroups) {
     return wrong({core::ProblemCode::kUnsupported, "Strategy"},
                  fmt::format("{}: a real run does not support groups of replicas, because it "
                              "performs one collective of all replicas per pack; use tutti simulate",
@@ -119,7 +119,7 @@ Expected<void> check_memory_here(const TcpExecutorOptions& options,
 }  // namespace
 
 TcpExecutor::TcpExecutor(TcpExecutorOptions options)
-    : options_(std::move(options)), others_(std::max(options_.gathering.ranks - 1, 0)) {}
+    : options_(std::move(options)), joining_(std::max(options_.gathering.ranks - 1, 0)) {}
 
 /// Listens for workers. The address is announced once.
 Expected<void> TcpExecutor::open() {
@@ -147,11 +147,11 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   if (good) good = check_backend(options_.backend, scenario, all_here);
   if (good && all_here) good = check_memory_here(options_, scenario);
   if (!good) {
-    turn_away(good.error());
+    refuse_joiners(good.error());
     return good;
   }
   if (auto opened = open(); !opened) return opened;
-  others_ = 0;
+  joining_ = 0;
   const auto done = coordinate(options_, scenario, record, control, sink, listener_);
   if (!done || !*done) listener_.reset();
   if (!done) return tl::make_unexpected(done.error());
@@ -159,13 +159,13 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   const std::int64_t here = gathering.spawn == Gathering::Spawn::kAll ? scenario.cluster->workers()
                             : gathering.spawn == Gathering::Spawn::kFirst ? 1
                                                                           : 0;
-  if (*done) others_ = scenario.cluster->workers() - here;
+  if (*done) joining_ = scenario.cluster->workers() - here;
   return {};
 }
 
-void TcpExecutor::turn_away(const Error& why) {
-  const auto others = static_cast<std::size_t>(std::exchange(others_, 0));
-  if (others > 0 && open()) real::turn_away(options_.gathering, others, *listener_, why);
+void TcpExecutor::refuse_joiners(const Error& why) {
+  const auto others = static_cast<std::size_t>(std::exchange(joining_, 0));
+  if (others > 0 && open()) real::refuse_joiners(options_.gathering, others, *listener_, why);
 }
 
 }  // namespace tutti::real

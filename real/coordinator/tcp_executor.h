@@ -53,14 +53,14 @@ class TcpExecutor : public core::Executor {
   /// Tells processes that are about to join that the run is cancelled, with the reason `why`. Must
   /// be called if run() is not called. The processes were started by a launcher together with this
   /// process, or were asked to join again.
-  void turn_away(const core::Error& why);
+  void refuse_joiners(const core::Error& why);
 
  private:
   core::Expected<void> open();
 
   TcpExecutorOptions options_;
   std::optional<Listener> listener_;
-  std::int64_t others_ = 0;  ///< the number of processes that are about to join
+  std::int64_t joining_ = 0;  ///< the number of processes that are about to join
 };
 
 }  // namespace tutti::real

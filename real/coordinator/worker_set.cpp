@@ -58,12 +58,12 @@ double seconds(WorkerSet::Clock::duration d) { return std::chrono::duration<doub
 }  // namespace
 
 WorkerSet::WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
-                     Clock::duration timeout, Clock::duration last_words)
+                     Clock::duration timeout, Clock::duration drain_timeout)
     : members_(workers),
       children_(children),
       control_(control),
       timeout_(timeout),
-      last_words_(last_words) {}
+      drain_timeout_(drain_timeout) {}
 
 WorkerSet::~WorkerSet() = default;
 
@@ -90,7 +90,7 @@ Error WorkerSet::failed(std::size_t worker, ProblemCode code, const std::string&
                     fmt::format("{} {}", name(worker), what));
 }
 
-Error WorkerSet::as_said_by(std::size_t worker, const Error& said) const {
+Error WorkerSet::reported_by(std::size_t worker, const Error& said) const {
   return failed(worker, kind_of(said).code, "reports: " + said.message());
 }
 
@@ -123,7 +123,7 @@ void WorkerSet::wait(Clock::time_point until) {
 
 /// Takes messages from all workers, but only a bounded number from each. Even if one worker sends
 /// many messages, other workers, timeouts and Ctrl-C are served in time.
-void WorkerSet::take_all_that_came() {
+void WorkerSet::read_arrived() {
   for (Member& member : members_) {
     for (int taken = 0; taken < kMaxPerTurn && member.channel && !member.gone; ++taken) {
       auto message = member.channel->receive({});
@@ -167,9 +167,9 @@ void WorkerSet::take(Member& member, std::unique_ptr<Control> message) {
   }
 }
 
-void WorkerSet::keep_company(bool everyone) {
-  if (Clock::now() - kept_company_ < std::chrono::seconds(1)) return;
-  kept_company_ = Clock::now();
+void WorkerSet::send_heartbeats(bool everyone) {
+  if (Clock::now() - last_heartbeat_ < std::chrono::seconds(1)) return;
+  last_heartbeat_ = Clock::now();
   for (Member& member : members_) {
     if (!member.channel || member.gone || (!everyone && member.inbox.empty())) continue;
     Control ping;
@@ -178,13 +178,13 @@ void WorkerSet::keep_company(bool everyone) {
   }
 }
 
-Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::string& due) {
+Expected<WorkerSet::Messages> WorkerSet::receive_from_all(int wanted, const std::string& due) {
   const auto now = Clock::now();
   for (Member& member : members_) member.heard = std::max(member.heard, now);
   while (true) {
-    take_all_that_came();
+    read_arrived();
     if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
-    if (const auto error = trouble(due)) return tl::make_unexpected(*error);
+    if (const auto error = check_failures(due)) return tl::make_unexpected(*error);
     for (std::size_t w = 0; w < size(); ++w) {
       if (!members_[w].inbox.empty() &&
           static_cast<int>(members_[w].inbox.front().message->content_case()) != wanted)
@@ -194,13 +194,13 @@ Expected<WorkerSet::Messages> WorkerSet::from_everyone(int wanted, const std::st
     const bool all = std::all_of(members_.begin(), members_.end(),
                                  [](const Member& m) { return !m.inbox.empty(); });
     if (all) break;
-    keep_company(false);  // workers that have delivered wait for the others
+    send_heartbeats(false);  // workers that have delivered wait for the others
     wait(Clock::now() + std::chrono::milliseconds(20));
   }
   return first_of_all();
 }
 
-std::optional<WorkerSet::Messages> WorkerSet::already_from_everyone(int wanted) {
+std::optional<WorkerSet::Messages> WorkerSet::try_receive_from_all(int wanted) {
   for (const Member& member : members_) {
     if (member.inbox.empty() ||
         static_cast<int>(member.inbox.front().message->content_case()) != wanted)
@@ -220,9 +220,9 @@ WorkerSet::Messages WorkerSet::first_of_all() {
   return messages;
 }
 
-void WorkerSet::greet() {
-  take_all_that_came();
-  keep_company(true);
+void WorkerSet::serve_joined_workers() {
+  read_arrived();
+  send_heartbeats(true);
 }
 
 Expected<void> WorkerSet::align_clocks() {
@@ -279,7 +279,7 @@ std::optional<std::size_t> WorkerSet::silent(Clock::duration longer_than) const 
   return longest;
 }
 
-std::optional<Error> WorkerSet::trouble(const std::string& due) {
+std::optional<Error> WorkerSet::check_failures(const std::string& due) {
   for (std::size_t w = 0; w < size(); ++w) {
     if (failure_of(w) || members_[w].gone || children_.ended(w)) return find_cause();
   }
@@ -309,26 +309,26 @@ std::optional<Error> WorkerSet::standstill() const {
 }
 
 Error WorkerSet::find_cause() {
-  const Clock::time_point until = Clock::now() + last_words_;
+  const Clock::time_point until = Clock::now() + drain_timeout_;
   while (true) {
-    take_all_that_came();
+    read_arrived();
     // A user who cancels the run may also have stopped its workers.
     if (cancelled()) return Error::run({ProblemCode::kStopped}, "stopped");
-    const bool last_word = Clock::now() >= until;
-    if (auto cause = known_cause(last_word)) return *cause;
+    const bool drain_over = Clock::now() >= until;
+    if (auto cause = known_cause(drain_over)) return *cause;
     ::poll(nullptr, 0, 10);
   }
 }
 
-std::optional<Error> WorkerSet::known_cause(bool last_word) {
+std::optional<Error> WorkerSet::known_cause(bool drain_over) {
   std::optional<std::size_t> first;
   bool first_waited = false;
   for (std::size_t w = 0; w < size(); ++w) {
     if (members_[w].exceeds) return failed(w, ProblemCode::kProtocol, members_[w].farewell);
-    if (const auto end = children_.ended(w); end && !end->told_why)
+    if (const auto end = children_.ended(w); end && !end->reported_failure)
       return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
     const std::optional<Error> said = failure_of(w);
-    if (said && kind_of(*said).code == ProblemCode::kWrongResult) return as_said_by(w, *said);
+    if (said && kind_of(*said).code == ProblemCode::kWrongResult) return reported_by(w, *said);
     const bool waited = said && only_waited(*said);
     if (said && (!first || (first_waited && !waited))) {
       first = w;
@@ -343,20 +343,20 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
     const std::int32_t worker = kind_of(said).worker;
     const auto blamed = static_cast<std::size_t>(worker);
     if (worker < 0 || blamed >= size() || blamed == culprit) break;
-    const std::optional<Error> of_blamed = failure_of(blamed);
-    if (!of_blamed) {
+    const std::optional<Error> blamed_failure = failure_of(blamed);
+    if (!blamed_failure) {
       if (members_[blamed].gone)
         because = fmt::format("; {} reports: {}", name(culprit), said.message());
       // A process closes its connections before its exit status is available.
-      if (members_[blamed].gone && !last_word && children_.started(blamed)) return std::nullopt;
+      if (members_[blamed].gone && !drain_over && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
         return failed(blamed, ProblemCode::kLost,
                       fmt::format("has disconnected ({}){}", members_[blamed].doing, because));
-      if (!last_word) return std::nullopt;
+      if (!drain_over) return std::nullopt;
       break;
     }
     // The blamed worker was only waiting, so the report that blames it is the best known cause.
-    if (only_waited(*of_blamed)) return as_said_by(culprit, said);
+    if (only_waited(*blamed_failure)) return reported_by(culprit, said);
     culprit = blamed;
   }
   if (first) {
@@ -369,10 +369,10 @@ std::optional<Error> WorkerSet::known_cause(bool last_word) {
                                 seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
                                 name(culprit), said.message()));
     }
-    if (!last_word && kind_of(said).worker >= 0) return std::nullopt;
-    return as_said_by(culprit, said);
+    if (!drain_over && kind_of(said).worker >= 0) return std::nullopt;
+    return reported_by(culprit, said);
   }
-  if (!last_word) return std::nullopt;
+  if (!drain_over) return std::nullopt;
   for (std::size_t w = 0; w < size(); ++w) {
     if (const auto end = children_.ended(w))
       return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
@@ -403,13 +403,13 @@ void WorkerSet::dismiss(const Error* why, bool come_again) {
   }
   // Closing the connections at once could discard the last messages. Therefore wait until the
   // workers have read the messages and closed the connections.
-  const Clock::time_point until = Clock::now() + last_words_;
+  const Clock::time_point until = Clock::now() + drain_timeout_;
   const auto someone = [this] {
     return std::any_of(members_.begin(), members_.end(),
                        [](const Member& m) { return m.channel && !m.gone; });
   };
   while (someone() && Clock::now() < until) {
-    take_all_that_came();
+    read_arrived();
     if (someone()) wait(std::min(until, Clock::now() + std::chrono::milliseconds(50)));
   }
   for (Member& member : members_) member.channel.reset();

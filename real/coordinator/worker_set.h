@@ -59,12 +59,12 @@ class WorkerSet {
   using Clock = ControlChannel::Clock;
   using Messages = std::vector<std::unique_ptr<proto::Control>>;
 
-  /// `timeout`: a worker that sends nothing for longest_silence(timeout) has failed. `last_words`:
-  /// the time to wait for the reports of the other workers after a failure, because the first
-  /// worker that reports a failure is seldom the cause. REQUIRES: children and control outlive this
-  /// object.
+  /// `timeout`: a worker that sends nothing for longest_silence(timeout) has failed.
+  /// `drain_timeout`: the time to wait for the reports of the other workers after a failure,
+  /// because the first worker that reports a failure is seldom the cause. REQUIRES: children and
+  /// control outlive this object.
   WorkerSet(std::size_t workers, Children& children, const core::RunControl& control,
-            Clock::duration timeout, Clock::duration last_words = std::chrono::seconds(1));
+            Clock::duration timeout, Clock::duration drain_timeout = std::chrono::seconds(1));
   ~WorkerSet();
 
   [[nodiscard]] std::size_t size() const { return members_.size(); }
@@ -85,16 +85,16 @@ class WorkerSet {
   /// ended its step".
   /// ERRORS: a worker failed, ended, sent nothing for too long, or sent a message of another kind;
   /// the run was cancelled.
-  core::Expected<Messages> from_everyone(int wanted, const std::string& due);
-  /// Returns one message of the kind `wanted` from every worker, as from_everyone(), but does not
-  /// wait. Returns nothing unless the messages of all workers have arrived already.
-  std::optional<Messages> already_from_everyone(int wanted);
+  core::Expected<Messages> receive_from_all(int wanted, const std::string& due);
+  /// Returns one message of the kind `wanted` from every worker, as receive_from_all(), but does
+  /// not wait. Returns nothing unless the messages of all workers have arrived already.
+  std::optional<Messages> try_receive_from_all(int wanted);
   /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES:
   /// every worker is waiting for an order from the coordinator.
   core::Expected<void> align_clocks();
   /// Sends heartbeats to the workers that have joined, and records which workers have left. To be
   /// called while the coordinator waits for more workers to join.
-  void greet();
+  void serve_joined_workers();
 
   /// Tells all workers that the run is over, and waits briefly until they have left. `why`: the
   /// error if the run failed; else null. `come_again`: true asks workers that this process did not
@@ -112,20 +112,20 @@ class WorkerSet {
   void set_progress(double share) { share_ = share; }
 
  private:
-  void take_all_that_came();
+  void read_arrived();
   Messages first_of_all();
   /// Waits until a message arrives from any worker.
   void wait(Clock::time_point until);
-  void keep_company(bool everyone);
+  void send_heartbeats(bool everyone);
   void take(Member& member, std::unique_ptr<proto::Control> message);
   bool take_answer(std::size_t worker, std::int64_t sent_ns);
-  std::optional<core::Error> trouble(const std::string& due);
+  std::optional<core::Error> check_failures(const std::string& due);
   core::Error find_cause();
-  [[nodiscard]] std::optional<core::Error> known_cause(bool last_word);
+  [[nodiscard]] std::optional<core::Error> known_cause(bool drain_over);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
   /// Returns the error `said`, which the worker has reported, with the worker's name added.
-  [[nodiscard]] core::Error as_said_by(std::size_t worker, const core::Error& said) const;
+  [[nodiscard]] core::Error reported_by(std::size_t worker, const core::Error& said) const;
   /// Returns the failure that the worker has reported; nothing if it has reported none.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;
 
@@ -133,9 +133,9 @@ class WorkerSet {
   Children& children_;
   const core::RunControl& control_;
   Clock::duration timeout_;
-  Clock::duration last_words_;
+  Clock::duration drain_timeout_;
   InboxLimit limit_;
-  Clock::time_point kept_company_;
+  Clock::time_point last_heartbeat_;
   Clock::time_point reported_progress_;
   double share_ = 0;
   bool stopped_ = false;

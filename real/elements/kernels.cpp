@@ -15,19 +15,19 @@ namespace {
 /// The type in which elements are computed: float for small floats, unsigned for integers (so that
 /// they wrap around).
 template <class Element>
-struct Wider {
+struct Accumulator {
   using Type = Element;
   static Type from(Element value) { return value; }
   static Element back(Type value) { return value; }
 };
 template <>
-struct Wider<Half> {
+struct Accumulator<Half> {
   using Type = float;
   static float from(Half value) { return to_float(value); }
   static Half back(float value) { return to_half(value); }
 };
 template <>
-struct Wider<Bfloat> {
+struct Accumulator<Bfloat> {
   using Type = float;
   static float from(Bfloat value) { return to_float(value); }
   static Bfloat back(float value) { return to_bfloat(value); }
@@ -55,7 +55,7 @@ T combined(T a, T b) {
 
 template <Operation operation, class Element>
 void combine_loop(void* target, const void* a, const void* b, std::int64_t count) {
-  using Wide = Wider<Element>;
+  using Wide = Accumulator<Element>;
   auto* const t = static_cast<Element*>(target);
   const auto* const x = static_cast<const Element*>(a);
   const auto* const y = static_cast<const Element*>(b);
@@ -65,7 +65,7 @@ void combine_loop(void* target, const void* a, const void* b, std::int64_t count
 
 template <class Element>
 void scale_loop(void* target, std::int64_t count, double factor) {
-  using Wide = Wider<Element>;
+  using Wide = Accumulator<Element>;
   auto* const t = static_cast<Element*>(target);
   for (std::int64_t i = 0; i < count; ++i) {
     if constexpr (std::is_integral_v<Element>) {

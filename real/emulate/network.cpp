@@ -1,11 +1,11 @@
 // Two processes move every message independently. The real transport moves its bytes. Timers move
 // its head and tail over the emulated links. serve() moves the head over one hop, with the formulas
-// of sim/network/network.cpp and with timers instead of events. At the sender, let_go() frees the
-// buffer when the first link has sent the tail, and hand_over() sends the stamp and the bytes as
-// soon as the times at the receiver's first link are known. At the receiver, the message is
-// delivered when both processes have ended. Messages between ranks of this process do not use the
-// transport. Messages within a device use no links. traffic.cpp knows which messages are valid, and
-// scale.h converts between the clocks.
+// of sim/network/network.cpp and with timers instead of events. At the sender, leave_sender() frees
+// the buffer when the first link has sent the tail, and deliver_to_receiver() sends the stamp and
+// the bytes as soon as the times at the receiver's first link are known. At the receiver, the
+// message is delivered when both processes have ended. Messages between ranks of this process do
+// not use the transport. Messages within a device use no links. traffic.cpp knows which messages
+// are valid, and scale.h converts between the clocks.
 
 #include "real/emulate/network.h"
 
@@ -137,11 +137,11 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
   // A message occupies a link until its tail has passed. Exception: links after the threads of a
   // host, which deliver data slowly.
-  free = hop.host     ? later(head, scale_.here(hop.host->occupied(bytes)))
-         : hop.unheld ? through
-                      : tail;
+  free = hop.host          ? later(head, scale_.here(hop.host->occupied(bytes)))
+         : hop.interleaves ? through
+                           : tail;
   if (index == 0) message->began = head;
-  if (index == 0) timers_.at(tail, [this, message] { let_go(message); });
+  if (index == 0) timers_.at(tail, [this, message] { leave_sender(message); });
   const Clock::duration latency = scale_.here(hop.latency);
   message->tail = later(tail, latency);
   if (hop.nexts == 0) {
@@ -150,7 +150,7 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
   }
   const std::size_t next = index + 1;
   const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
-  if (next == message->own_hops && !message->local) return hand_over(message, arrives);
+  if (next == message->own_hops && !message->local) return deliver_to_receiver(message, arrives);
   // If the head arrives at the current time, serve it at once, before other messages that reach the
   // link at the same time.
   if (arrives == head_here) return serve(message, next, arrives);
@@ -172,7 +172,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   message->began = message->tail = now;
   if (paths_.path(message->path).hops.empty()) {  // the message moves within a device
     timers_.at(now, [this, message] {
-      let_go(message);
+      leave_sender(message);
       arrive(message);
     });
   } else {
@@ -204,7 +204,7 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
 
 /// Passes the message to the real transport. The message's head leaves the sender's last link, and
 /// reaches the receiver's first link at time `head`.
-void EmulatedNetwork::hand_over(const MessagePointer& message, Clock::time_point head) {
+void EmulatedNetwork::deliver_to_receiver(const MessagePointer& message, Clock::time_point head) {
   message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
                     message->tail.time_since_epoch().count()};
   message->handed_over = true;
@@ -267,7 +267,7 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
 
 /// Frees the interpreter's memory, since the first link has taken the whole message. A message that
 /// has not reached the last link of this worker yet is copied.
-void EmulatedNetwork::let_go(const MessagePointer& message) {
+void EmulatedNetwork::leave_sender(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {
     message->bytes.resize(static_cast<std::size_t>(message->total));
@@ -353,10 +353,10 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   }
   if (message->here < static_cast<std::int64_t>(message->bytes.size())) return;
   receiving_.at(piece.channel).message.reset();
-  ++punctuality_.messages;
+  ++late_messages_.messages;
   if (!message->due) return;
-  ++punctuality_.late;
-  punctuality_.latest = std::max(punctuality_.latest, Clock::now() - message->tail);
+  ++late_messages_.late;
+  late_messages_.latest = std::max(late_messages_.latest, Clock::now() - message->tail);
   deliver(message);
 }
 
@@ -365,11 +365,11 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   if (!receiver_->is_open(freed.collective)) return;  // the collective has ended here
   if (!may_say(slot_stamp_, slot_stamp_))
     return fail(freed.to, "sent a slot release with an invalid time");
-  if (slots_coming_[freed] >= traffic_.find(freed)->slots)
+  if (credits_to_report_[freed] >= traffic_.find(freed)->slots)
     return fail(freed.to, "released a slot that was not in use");
-  ++slots_coming_[freed];
+  ++credits_to_report_[freed];
   timers_.at(Clock::time_point(std::chrono::nanoseconds(slot_stamp_)), [this, freed] {
-    if (--slots_coming_[freed] == 0) slots_coming_.erase(freed);
+    if (--credits_to_report_[freed] == 0) credits_to_report_.erase(freed);
     if (!receiver_->slot_freed(freed)) fail(freed.to, "released a slot that was not in use");
   });
 }

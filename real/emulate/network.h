@@ -56,12 +56,12 @@ class EmulatedNetwork : public Transport, private Receiver {
   /// `messages`: the number of messages from other processes. `late`: the number of these messages
   /// that really arrived later than the emulated links allow. `latest`: the maximum delay of a late
   /// message.
-  struct Punctuality {
+  struct LateMessages {
     std::int64_t messages = 0;
     std::int64_t late = 0;
     Clock::duration latest{};
   };
-  [[nodiscard]] const Punctuality& punctuality() const { return punctuality_; }
+  [[nodiscard]] const LateMessages& late_messages() const { return late_messages_; }
 
  private:
   struct Message;
@@ -83,11 +83,11 @@ class EmulatedNetwork : public Transport, private Receiver {
   MessagePointer new_message(const Piece& piece, std::int64_t total);
   MessagePointer begin(const Piece& piece);
   void serve(const MessagePointer& message, std::size_t hop, Clock::time_point head_here);
-  void hand_over(const MessagePointer& message, Clock::time_point head);
+  void deliver_to_receiver(const MessagePointer& message, Clock::time_point head);
   void pass_below(const MessagePointer& message, const Piece& piece, const std::byte* payload,
                   Ticket ticket);
   void give_back(const MessagePointer& message, Ticket ticket);
-  void let_go(const MessagePointer& message);
+  void leave_sender(const MessagePointer& message);
   void arrive(const MessagePointer& message);
   void deliver(const MessagePointer& message);
   std::byte* place_message(const Piece& piece);
@@ -100,7 +100,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   TimeScale scale_;
   Timers& timers_;
   Receiver* receiver_ = nullptr;
-  core::PathBook paths_;
+  core::PathTable paths_;
   Traffic traffic_;
   Clock::time_point opened_;  ///< the lower bound of the times in stamps
   Clock::duration
@@ -116,7 +116,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   };
   std::map<Channel, Incoming> receiving_;
   /// By channel: the number of freed slots that are not yet reported to the sender.
-  std::map<Channel, std::int64_t> slots_coming_;
+  std::map<Channel, std::int64_t> credits_to_report_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
   /// The stamps that are being sent.
@@ -125,7 +125,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   std::int64_t slot_stamp_ = 0;
   /// The time at which the message that is being delivered began to move.
   std::optional<Clock::time_point> began_;
-  Punctuality punctuality_;
+  LateMessages late_messages_;
   /// The number of messages to other processes that are not yet handed to the real transport.
   std::int64_t on_own_links_ = 0;
   std::optional<core::Error> failure_;

@@ -8,7 +8,7 @@ using core::Rank;
 using core::Step;
 using core::StepKind;
 
-Traffic::Traffic(const core::Plan& plan, core::PathBook& paths,
+Traffic::Traffic(const core::Plan& plan, core::PathTable& paths,
                  const std::function<bool(Rank)>& is_local) {
   for (std::size_t p = 0; p < plan.packs.size(); ++p) {
     const core::Collective& collective = plan.collective(plan.packs[p]);
@@ -34,7 +34,7 @@ Traffic::Traffic(const core::Plan& plan, core::PathBook& paths,
 }
 
 void Traffic::add(const core::Collective& collective, const Channel& channel, std::int64_t bytes,
-                  core::PathBook& paths, const std::function<bool(Rank)>& is_local) {
+                  core::PathTable& paths, const std::function<bool(Rank)>& is_local) {
   const core::Schedule& schedule = *collective.schedule;
   const std::int32_t path =
       paths.unicast(collective.group.device(channel.from), collective.group.device(channel.to),

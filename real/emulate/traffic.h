@@ -21,7 +21,7 @@ class Traffic {
   };
 
   /// Cost: visits every schedule step of every rank. REQUIRES: no step is an in-switch reduction.
-  Traffic(const core::Plan& plan, core::PathBook& paths,
+  Traffic(const core::Plan& plan, core::PathTable& paths,
           const std::function<bool(core::Rank)>& is_local);
 
   /// Returns the connection between the lanes of `channel`. Null if no schedule sends messages
@@ -35,7 +35,7 @@ class Traffic {
 
  private:
   void add(const core::Collective& collective, const Channel& channel, std::int64_t bytes,
-           core::PathBook& paths, const std::function<bool(core::Rank)>& is_local);
+           core::PathTable& paths, const std::function<bool(core::Rank)>& is_local);
 
   std::map<Channel, Connection> connections_;  ///< connections of step 0
   core::Time in_turn_;

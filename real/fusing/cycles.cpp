@@ -82,8 +82,8 @@ void Cycles::prepare(std::int32_t first, std::int32_t count) {
   first_ = first;
   count_ = count;
   numbers_ = 0;
-  left_to_agree_ = std::int64_t{count} * packs_in_step_;
-  collectives_.let_peers_be_ahead(
+  packs_to_agree_ = std::int64_t{count} * packs_in_step_;
+  collectives_.allow_early_messages(
       {static_cast<std::uint32_t>(first + count - 1), std::numeric_limits<std::uint32_t>::max()});
   open_agreement();
 }
@@ -142,10 +142,10 @@ void Cycles::agreed() {
   const core::GateBatch* last = nullptr;
   for (const core::GateDecision& decision : decisions) {
     if (std::exchange(last, decision.batch.get()) != decision.batch.get())
-      left_to_agree_ -= std::ssize(decision.batch->items);
+      packs_to_agree_ -= std::ssize(decision.batch->items);
   }
   carry_out(decisions);
-  if (left_to_agree_ == 0) return;
+  if (packs_to_agree_ == 0) return;
   open_agreement();
   if (const auto next = gate_->next_round(now()))
     timers_.at(origin_ + std::chrono::nanoseconds(next->count() / kPicoseconds),

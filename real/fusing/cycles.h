@@ -102,7 +102,7 @@ class Cycles {
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
   /// The number of packs in the prepared steps that workers have not agreed on yet.
-  std::int64_t left_to_agree_ = 0;
+  std::int64_t packs_to_agree_ = 0;
   std::int32_t step_ = 0;                      ///< the step of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight
   bool decided_ = false;

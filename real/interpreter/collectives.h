@@ -52,7 +52,7 @@ class Collectives : public WorkListener {
   virtual void close(CollectiveTag tag) = 0;
   /// Allows peers to be ahead of this process, up to collective `last`. Messages for a collective
   /// that is not open yet then wait in the transport. Without this call, such messages are invalid.
-  virtual void let_peers_be_ahead(CollectiveTag last) { static_cast<void>(last); }
+  virtual void allow_early_messages(CollectiveTag last) { static_cast<void>(last); }
 
   /// Advances all collectives that can advance. ERRORS: no collective can advance any more, because
   /// a peer is gone or violates the protocol.
@@ -65,7 +65,7 @@ class Collectives : public WorkListener {
   [[nodiscard]] virtual std::int64_t moved() const = 0;
   /// Describes what the incomplete collectives wait for. The text is used in the error message of a
   /// run without progress.
-  [[nodiscard]] virtual std::string where_it_stands() const = 0;
+  [[nodiscard]] virtual std::string progress_text() const = 0;
   /// Waits, for a limited time, until channel_done() has been called for all channels of completed
   /// collectives.
   virtual void drain() {}

@@ -2,7 +2,7 @@
 // the wait (a message, a free slot, completed work, progress of another lane) puts the lane into
 // the queue `ready_`. One thread therefore executes any number of lanes, and no call blocks. A lane
 // has two counters. `next` is the current step. `done` is the number of steps that are complete
-// including their sends. The steps between `done` and `next` are in `departing`. Other lanes see
+// including their sends. The steps between `done` and `next` are in `unsent_steps`. Other lanes see
 // only `done`, and must_wait_for_sends() prevents steps from overwriting data that is still being
 // sent. Closed collectives are kept and reopened in later training steps, because creating their
 // lanes takes longer than resetting them. Messages are handled in sending.cpp and receiving.cpp.
@@ -38,7 +38,7 @@ Interpreter::Interpreter(Transport& transport, Devices& devices, InterpreterList
       devices_(devices),
       listener_(listener),
       watch_steps_(watch_steps),
-      one_thing_at_a_time_(!devices.at_once()),
+      serial_steps_(!devices.at_once()),
       piece_bytes_(transport.piece_bytes()) {}
 Interpreter::~Interpreter() = default;
 
@@ -124,14 +124,14 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
            std::equal(ranks.begin(), ranks.end(), instance.ranks.begin(), instance.ranks.end(),
                       [](Rank rank, const Local& local) { return rank == local.rank; });
   };
-  const auto found = std::find_if(spares_.begin(), spares_.end(), same);
-  if (found == spares_.end()) return nullptr;
-  std::swap(*found, spares_.back());
-  Instance* const instance = spares_.back().mapped().get();
-  spares_.back().key() = tag;
+  const auto found = std::find_if(free_instances_.begin(), free_instances_.end(), same);
+  if (found == free_instances_.end()) return nullptr;
+  std::swap(*found, free_instances_.back());
+  Instance* const instance = free_instances_.back().mapped().get();
+  free_instances_.back().key() = tag;
   // The new tag is usually the last in the order of tags.
-  instances_.insert(instances_.end(), std::move(spares_.back()));
-  spares_.pop_back();
+  instances_.insert(instances_.end(), std::move(free_instances_.back()));
+  free_instances_.pop_back();
   for (Local& local : instance->ranks) {
     local.started = false;
     for (Lane& lane : local.lanes) {
@@ -168,7 +168,7 @@ void Interpreter::close(CollectiveTag tag) {
   Instances::node_type entry = instances_.extract(tag);
   TUTTI_CHECK(!entry.empty(), "step {} pack {} is not open", tag.step, tag.pack);
   if (last_found_ == entry.mapped().get()) last_found_ = nullptr;
-  spares_.push_back(std::move(entry));
+  free_instances_.push_back(std::move(entry));
 }
 
 Interpreter::Instance* Interpreter::find(CollectiveTag tag) {
@@ -248,7 +248,7 @@ Clock::time_point Interpreter::next_due() const {
 void Interpreter::run(Lane& lane) {
   while (lane.state == Lane::State::kReady) {
     if (lane.next == lane.steps) {
-      if (lane.departing.empty()) return finish(lane);
+      if (lane.unsent_steps.empty()) return finish(lane);
       lane.state = Lane::State::kSending;
       return;
     }
@@ -270,7 +270,7 @@ bool Interpreter::begin(Lane& lane) {
         return false;
       }
     }
-    if (!lane.departing.empty() && must_wait_for_sends(lane)) {
+    if (!lane.unsent_steps.empty() && must_wait_for_sends(lane)) {
       lane.state = Lane::State::kSending;
       return false;
     }
@@ -358,7 +358,7 @@ void Interpreter::pass(Lane& lane) {
     const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,
                         lane.now->step,     lane.began,    lane.waited, transport_.now(),
                         lane.peer,          lane.peer_lane};
-    if (one_thing_at_a_time_ && lane.unsent > 0) {
+    if (serial_steps_ && lane.unsent > 0) {
       lane.leaving = done;
     } else {
       listener_.step_done(done);
@@ -370,19 +370,19 @@ void Interpreter::pass(Lane& lane) {
   if (watch_steps_) lane.began = lane.waited = transport_.now();
   // Steps count as complete in order, so a step also waits for earlier steps whose sends have not
   // left.
-  if (lane.unsent == 0 && lane.departing.empty()) {
+  if (lane.unsent == 0 && lane.unsent_steps.empty()) {
     lane.done = lane.next;
     return count_complete(lane);
   }
   const Step& step = lane.now->step;
-  Departing departing{std::exchange(lane.unsent, 0), {}, {}};
+  UnsentStep unsent_steps{std::exchange(lane.unsent, 0), {}, {}};
   if (step.kind == StepKind::kReceiveReduceSend) {
-    departing.kept = std::move(lane.kept);
+    unsent_steps.kept = std::move(lane.kept);
     lane.kept_bytes = 0;
   } else if (core::sends(step.kind)) {
-    departing.source = core::receives(step.kind) ? step.target : step.source;
+    unsent_steps.source = core::receives(step.kind) ? step.target : step.source;
   }
-  lane.departing.push_back(std::move(departing));
+  lane.unsent_steps.push_back(std::move(unsent_steps));
 }
 
 /// Counts completed steps, and continues lanes that waited for them.
@@ -404,15 +404,15 @@ void Interpreter::count_complete(Lane& lane) {
 
 /// Returns true if the current step must not begin before the sends of earlier steps have left.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
-  constexpr std::size_t kMaxDeparting = 16;
+  constexpr std::size_t kMaxUnsentSteps = 16;
   const Step& step = lane.now->step;
-  if (one_thing_at_a_time_ || step.kind == StepKind::kReceiveAny ||
-      lane.departing.size() >= kMaxDeparting)
+  if (serial_steps_ || step.kind == StepKind::kReceiveAny ||
+      lane.unsent_steps.size() >= kMaxUnsentSteps)
     return true;
   const bool writes_none = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast ||
                            step.kind == StepKind::kReceiveReduceSend;
   if (writes_none) return false;
-  return std::any_of(lane.departing.begin(), lane.departing.end(), [&](const Departing& d) {
+  return std::any_of(lane.unsent_steps.begin(), lane.unsent_steps.end(), [&](const UnsentStep& d) {
     return d.unsent > 0 && d.source.buffer == step.target.buffer &&
            d.source.offset < step.target.end() && step.target.offset < d.source.end();
   });
@@ -423,7 +423,7 @@ void Interpreter::finish(Lane& lane) {
   if (--lane.local->lanes_left == 0) listener_.rank_done(lane.instance->tag, lane.rank);
 }
 
-std::string Interpreter::where_it_stands() const {
+std::string Interpreter::progress_text() const {
   std::string text;
   int listed = 0;
   for (const auto& [tag, instance] : instances_) {

@@ -67,7 +67,7 @@ class Interpreter : public Collectives, public Receiver {
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
   void start(CollectiveTag tag, core::Rank rank) override;
   void close(CollectiveTag tag) override;
-  void let_peers_be_ahead(CollectiveTag last) override { last_awaited_ = last; }
+  void allow_early_messages(CollectiveTag last) override { last_awaited_ = last; }
 
   /// Runs the lanes that are ready.
   void run_ready();
@@ -81,7 +81,7 @@ class Interpreter : public Collectives, public Receiver {
   /// Returns the number of pieces that were sent or have arrived.
   [[nodiscard]] std::int64_t moved() const override { return pieces_; }
   [[nodiscard]] Clock::time_point next_due() const override;
-  [[nodiscard]] std::string where_it_stands() const override;
+  [[nodiscard]] std::string progress_text() const override;
   [[nodiscard]] Receiver& receiver() override { return *this; }
 
   std::byte* place(const Piece& piece) override;
@@ -90,7 +90,7 @@ class Interpreter : public Collectives, public Receiver {
   bool slot_freed(const Channel& channel) override;
   void sent(Ticket ticket) override;
   [[nodiscard]] bool is_open(CollectiveTag tag) const override { return instances_.contains(tag); }
-  [[nodiscard]] bool comes_early(CollectiveTag tag) const override {
+  [[nodiscard]] bool is_expected_early(CollectiveTag tag) const override {
     return last_awaited_ && last_opened_ < tag && tag <= *last_awaited_;
   }
   void worked(Ticket ticket) override;
@@ -104,7 +104,7 @@ class Interpreter : public Collectives, public Receiver {
   struct Connection;
   struct Outbound;
   struct PendingSend;
-  struct Departing;
+  struct UnsentStep;
   struct PendingWork;
 
   // interpreter.cpp: collectives, lanes, and steps inside a rank
@@ -168,8 +168,8 @@ class Interpreter : public Collectives, public Receiver {
   Instance* last_found_ = nullptr;
   CollectiveTag last_opened_;
   std::optional<CollectiveTag> last_awaited_;
-  std::vector<Instances::node_type> spares_;  ///< closed collectives, for reuse
-  bool one_thing_at_a_time_;  ///< true: a lane completes each step before it begins the next step
+  std::vector<Instances::node_type> free_instances_;  ///< closed collectives, for reuse
+  bool serial_steps_;         ///< true: a lane completes each step before it begins the next step
   std::int64_t piece_bytes_;  ///< size in bytes of a piece between workers
   Fifo<Lane*> ready_;
   std::vector<PendingSend> sends_;  ///< indexed by ticket - 1

@@ -104,7 +104,7 @@ bool Interpreter::take_message(Lane& lane) {
     lane.passing_on = acquire_slot(lane);
     lane.holds = !lane.passing_on;
     lane.has_slot = false;
-    const bool keeps = lane.holds || one_thing_at_a_time_;
+    const bool keeps = lane.holds || serial_steps_;
     if (step.kind == StepKind::kReceiveReduceSend && keeps && lane.kept_bytes < message.total) {
       lane.kept = devices_.take(lane.rank, message.total, false);
       lane.kept_bytes = message.total;
@@ -225,7 +225,7 @@ bool Interpreter::take(const Piece& piece, const std::byte* bytes) {
   ++pieces_;
   Inbound& message = connection->messages.back();
   message.received = piece.offset + piece.length;
-  if (piece.length > 0 && (one_thing_at_a_time_ || !takes_from(lane, *connection))) {
+  if (piece.length > 0 && (serial_steps_ || !takes_from(lane, *connection))) {
     std::byte* to = nullptr;
     if (takes_from(lane, *connection)) {
       to = room_for(lane, piece.length, true);
@@ -261,7 +261,7 @@ void Interpreter::consume(Lane& lane, const std::byte* bytes, std::int64_t offse
               lane.number, offset, lane.consumed);
   lane.consumed += length;
   if (lane.consumed == lane.in->messages.front().total) lane.state = Lane::State::kOnDevice;
-  const bool kept = lane.holds || one_thing_at_a_time_;
+  const bool kept = lane.holds || serial_steps_;
   if (step.kind == StepKind::kReceiveReduceSend && !kept && length > 0)
     return reduce_and_pass_on(lane, bytes, offset, length);
   std::byte* result = length > 0 ? target_of(lane) + offset : nullptr;

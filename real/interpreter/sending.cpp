@@ -187,11 +187,11 @@ void Interpreter::sent(Ticket ticket) {
     --lane.unsent;
     return;
   }
-  --lane.departing[send.index - lane.done].unsent;
+  --lane.unsent_steps[send.index - lane.done].unsent;
   const std::int64_t before = lane.done;
-  for (; !lane.departing.empty() && lane.departing.front().unsent == 0; ++lane.done)
-    lane.departing.pop_front();
-  if (lane.leaving && lane.departing.empty()) {
+  for (; !lane.unsent_steps.empty() && lane.unsent_steps.front().unsent == 0; ++lane.done)
+    lane.unsent_steps.pop_front();
+  if (lane.leaving && lane.unsent_steps.empty()) {
     lane.leaving->end = lane.began = lane.waited = transport_.now();
     listener_.step_done(*std::exchange(lane.leaving, std::nullopt));
   }

@@ -52,7 +52,7 @@ struct Interpreter::PendingSend {
 };
 
 /// A step whose sends have not left yet. The lane has continued with later steps.
-struct Interpreter::Departing {
+struct Interpreter::UnsentStep {
   std::int64_t unsent = 0;
   core::Range source;  ///< a range that must not be written until the sends have left; may be empty
   Devices::Memory kept;  ///< a buffer that is being sent instead of `source`
@@ -91,7 +91,7 @@ struct Interpreter::Lane {
   bool queued = false;
   std::int64_t next = 0;  ///< index of the current step
   /// All steps before this index are complete. Steps from this index up to `next` are in
-  /// `departing`.
+  /// `unsent_steps`.
   std::int64_t done = 0;
   std::int64_t steps = 0;
   /// All steps of the lane, if there are few, because reading a stored step is faster than
@@ -109,7 +109,7 @@ struct Interpreter::Lane {
   /// True: the current step has a slot at its receiver. The message may still be incomplete.
   bool has_slot = false;
   std::int64_t unsent = 0;  ///< number of unsent pieces of the current step
-  std::deque<Departing> departing;
+  std::deque<UnsentStep> unsent_steps;
   /// Data that is not sent yet, in memory that the host cannot access.
   std::deque<Outbound> outbound;
   int bounces = 0;              ///< number of buffers in use for `outbound`

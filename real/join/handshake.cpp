@@ -109,7 +109,7 @@ void Handshake::end(State state) {
 }
 
 void Handshake::take_greeting(std::string_view bytes) {
-  if (!bytes.starts_with(kGreetingMagic)) return end(State::kStranger);
+  if (!bytes.starts_with(kGreetingMagic)) return end(State::kUnknownProtocol);
   greeting_ = bytes;
   const auto purpose = static_cast<std::uint8_t>(bytes[8]);
   peer_ = {static_cast<Purpose>(purpose), number_in(bytes.substr(9)), number_in(bytes.substr(13)),
@@ -121,7 +121,7 @@ void Handshake::take_greeting(std::string_view bytes) {
 }
 
 void Handshake::take_challenge(std::string_view bytes) {
-  if (!bytes.starts_with(kChallengeMagic)) return end(State::kStranger);
+  if (!bytes.starts_with(kChallengeMagic)) return end(State::kUnknownProtocol);
   challenge_ = bytes;
   RunId run;
   std::memcpy(run.data(), bytes.data() + 8, run.size());

@@ -55,7 +55,7 @@ class Handshake {
     kRunning,
     kDone,  ///< both ends are authenticated
     /// The bytes are not a handshake of Tutti, or have a format that this version does not know.
-    kStranger,
+    kUnknownProtocol,
     kWrongSecret,  ///< the other end does not know this end's secret
     kAnotherRun,   ///< the other end belongs to another run, or intends to reach another worker
     kRefused,      ///< the listener reports that this end has the wrong secret

@@ -39,13 +39,13 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
     case State::kAnotherRun:
       return Error::request(
           fmt::format("the process at {} is a worker of a run, not its coordinator", place));
-    case State::kStranger:
+    case State::kUnknownProtocol:
       if (event.failure.empty())
         return Error::request(
             fmt::format("the program listening at {} is not a coordinator of Tutti", place));
       return std::nullopt;
     case State::kDone:
-      if (speaks_ours(event.peer.version)) return std::nullopt;
+      if (is_compatible(event.peer.version)) return std::nullopt;
       return Error::run({core::ProblemCode::kIncompatible},
                         fmt::format("the coordinator at {} is Tutti {}, but this worker is Tutti "
                                     "{}; use the same version",
@@ -103,7 +103,7 @@ namespace {
 
 class Mesh {
  public:
-  Mesh(const PeerMeeting& meeting, const Listener& listener)
+  Mesh(const PeerConnectionOptions& meeting, const Listener& listener)
       : meeting_(meeting),
         reception_({meeting.secret, introduction(meeting.worker), meeting.run,
                     64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams)},
@@ -228,7 +228,7 @@ class Mesh {
                    fmt::format("worker {} cannot be reached at {}: {}", w, at, event.failure)));
   }
 
-  const PeerMeeting& meeting_;
+  const PeerConnectionOptions& meeting_;
   Reception reception_;
   std::size_t streams_;
   std::vector<std::vector<Socket>> sockets_;  ///< by worker
@@ -236,8 +236,9 @@ class Mesh {
 
 }  // namespace
 
-Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
-                                      const std::function<Expected<void>()>& idle) {
+Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
+                                         const Listener& listener,
+                                         const std::function<Expected<void>()>& idle) {
   return Mesh(meeting, listener).meet(idle);
 }
 

@@ -39,7 +39,7 @@ core::Expected<CoordinatorFound> find_coordinator(
     Reception::Clock::time_point until, const std::function<bool()>& stop);
 
 /// The parameters for connecting a worker to the other workers of its run.
-struct PeerMeeting {
+struct PeerConnectionOptions {
   std::string secret;
   RunId run{};
   std::int32_t worker = 0;
@@ -57,7 +57,8 @@ struct PeerMeeting {
 /// that `idle` returns. Returns the file descriptors by worker, and for each worker by stream. A
 /// stream has the same number at both ends. The entries for this worker itself are -1. ERRORS: this
 /// process could not reach a worker; a worker did not connect.
-core::Expected<std::vector<int>> meet_peers(const PeerMeeting& meeting, const Listener& listener,
-                                            const std::function<core::Expected<void>()>& idle);
+core::Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
+                                               const Listener& listener,
+                                               const std::function<core::Expected<void>()>& idle);
 
 }  // namespace tutti::real

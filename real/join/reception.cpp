@@ -111,8 +111,9 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   event.host = guest.host;
   event.failure = std::move(failure);
   event.closed = guest.closed;
-  event.state = guest.handshake.state() == Handshake::State::kRunning ? Handshake::State::kStranger
-                                                                      : guest.handshake.state();
+  event.state = guest.handshake.state() == Handshake::State::kRunning
+                    ? Handshake::State::kUnknownProtocol
+                    : guest.handshake.state();
   if (event.state != Handshake::State::kDone) return event;
   event.peer = guest.handshake.peer();
   event.run = guest.handshake.run();

@@ -31,7 +31,7 @@ class Reception {
   struct Event {
     bool reached = false;     ///< true: this end opened the connection with reach()
     std::int32_t worker = 0;  ///< if `reached`: the worker to be reached
-    Handshake::State state = Handshake::State::kStranger;
+    Handshake::State state = Handshake::State::kUnknownProtocol;
     Socket socket;      ///< if kDone: the connection
     Introduction peer;  ///< the other end's introduction
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener

@@ -188,7 +188,7 @@ std::vector<std::string> NcclCollectives::notes() const {
   std::vector<std::string> notes{fmt::format(
       "NCCL {}.{}.{}{}{}", version / 10'000, version / 100 % 100, version % 100,
       settings.empty() ? ", with no NCCL_ settings" : " with ", fmt::join(settings, " "))};
-  if (options_.poses_as_host)
+  if (options_.separate_host_ids)
     notes.emplace_back(
         "the measured times do not apply to NCCL between separate GPUs, because ranks of several "
         "processes share this machine's GPUs and NCCL treats each process as a separate host");
@@ -208,11 +208,11 @@ std::vector<std::string> NcclCollectives::notes() const {
 }
 
 std::vector<std::string> NcclCollectives::final_notes() const {
-  if (unheard_ == 0) return {};
+  if (channels_missed_ == 0) return {};
   return {
       fmt::format("at least {} channels of {} {} are missing in the timeline, because NCCL did not "
                   "report them within {} ms",
-                  unheard_, options_.ranks.size() == 1 ? "rank" : "ranks",
+                  channels_missed_, options_.ranks.size() == 1 ? "rank" : "ranks",
                   fmt::join(options_.ranks, ", "), kLastWords.count())};
 }
 
@@ -270,7 +270,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
       // Only the first rank has work in this phase. All other ranks complete the phase at once.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
-    case Phase::kSpreading:
+    case Phase::kBroadcasting:
       if (!alone || options_.factor != 1) return queued_.push_back(&pack);
       return through(pack, options_.ranks.front());
     case Phase::kDone: return;
@@ -283,12 +283,12 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
   ++moved_;
   const bool last = --pack.missing == 0;
   const bool over =
-      pack.phase == Phase::kSpreading || (pack.phase == Phase::kReducing && !stages());
+      pack.phase == Phase::kBroadcasting || (pack.phase == Phase::kReducing && !stages());
   if (over) {
     if (last) pack.phase = Phase::kDone;
     return listener_->rank_done(tag, rank);
   }
-  if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kSpreading);
+  if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kBroadcasting);
 }
 
 /// Handles the end of a schedule between workers on a rank.
@@ -300,7 +300,7 @@ void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
 // --- NCCL ---
 
 TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
-  if (pack.phase == Phase::kSpreading) return kTuttiNcclBroadcast;
+  if (pack.phase == Phase::kBroadcasting) return kTuttiNcclBroadcast;
   switch (pack.collective->kind) {
     case core::CollectiveKind::kAllReduce: return kTuttiNcclAllReduce;
     case core::CollectiveKind::kReduceScatter: return kTuttiNcclReduceScatter;
@@ -354,7 +354,7 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   const auto operation = static_cast<int>(pack.operation);
   switch (function_of(pack)) {
     case kTuttiNcclBroadcast:
-      if (pack.phase == Phase::kSpreading)
+      if (pack.phase == Phase::kBroadcasting)
         return api_.broadcast(communicator, data, data, collective.elements, type, 0, stream);
       return api_.broadcast(communicator, whole_input, data, collective.elements, type,
                             collective.root, stream);
@@ -378,7 +378,7 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
 /// Issues the operation of the pack's phase to NCCL, as one group for all ranks of this process.
 void NcclCollectives::issue(Pack& pack) {
   issuing_ = &pack;
-  const bool spreads = pack.phase == Phase::kSpreading;
+  const bool spreads = pack.phase == Phase::kBroadcasting;
   const core::Collective& collective = *pack.collective;
   if (collective.elements == 0 || !communicators_.front()) return;
   const std::string doing =
@@ -410,7 +410,7 @@ Expected<void> NcclCollectives::after_issue() {
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (state == kTuttiNcclInProgress) return {};
   Pack& pack = *std::exchange(issuing_, nullptr);
-  const bool last = pack.phase == Phase::kSpreading || !stages();
+  const bool last = pack.phase == Phase::kBroadcasting || !stages();
   for (std::size_t i = 0; i < options_.ranks.size(); ++i) {
     const std::vector<core::Contract::Output> sums =
         pack.collective->contract().outputs(options_.ranks[i]);
@@ -467,7 +467,7 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   if (!requested.heard[who]) channels_due_ += channel.channels - 1;
   requested.heard[who] = true;
   --channels_due_;
-  ++heard_;
+  ++channels_reported_;
   const Rank rank = options_.ranks[who];
   const auto start = devices_.time_of(rank, channel.begin_ns);
   const auto end = devices_.time_of(rank, channel.end_ns);
@@ -481,9 +481,9 @@ void NcclCollectives::drain() {
        following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
        listen_to_channels())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-  if (following_ == Following::kYes && !requested_.empty() && heard_ == 0)
+  if (following_ == Following::kYes && !requested_.empty() && channels_reported_ == 0)
     following_ = Following::kNoProfiler;
-  if (following_ == Following::kYes) unheard_ += channels_due_;
+  if (following_ == Following::kYes) channels_missed_ += channels_due_;
   // Channels that are reported after this point are too late to be recorded.
   given_up_ += static_cast<std::int64_t>(requested_.size());
   requested_.clear();
@@ -519,8 +519,8 @@ void NcclCollectives::worked(Ticket ticket) {
   through(*entry.mapped().first, entry.mapped().second);
 }
 
-std::string NcclCollectives::where_it_stands() const {
-  std::string text = lowered_->where_it_stands();
+std::string NcclCollectives::progress_text() const {
+  std::string text = lowered_->progress_text();
   int listed = 0;
   for (const auto& [tag, pack] : packs_) {
     const char* what = nullptr;
@@ -534,7 +534,7 @@ std::string NcclCollectives::where_it_stands() const {
             stages() ? "is being reduced by NCCL inside this worker" : "is being reduced by NCCL";
         break;
       case Phase::kAcross: what = "is being reduced across workers"; break;
-      case Phase::kSpreading: what = "is being broadcast by NCCL"; break;
+      case Phase::kBroadcasting: what = "is being broadcast by NCCL"; break;
       case Phase::kDone: continue;
     }
     if (++listed > 4) return text + ", …";

@@ -28,7 +28,7 @@ struct NcclOptions {
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener
   /// True: processes share GPUs, so each tells NCCL that it is a separate host.
-  bool poses_as_host = false;
+  bool separate_host_ids = false;
 };
 
 /// Executes collectives with NCCL, in place or out of place as the contract specifies. All-reduce,
@@ -74,7 +74,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   core::Expected<void> poll() override;
   [[nodiscard]] Clock::time_point next_due() const override;
   [[nodiscard]] std::int64_t moved() const override { return moved_ + lowered_->moved(); }
-  [[nodiscard]] std::string where_it_stands() const override;
+  [[nodiscard]] std::string progress_text() const override;
   void drain() override;
   [[nodiscard]] Receiver& receiver() override { return *lowered_; }
   [[nodiscard]] std::vector<std::string> notes() const override;
@@ -83,8 +83,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
 
  private:
   /// The phases of a pack, in the order of execution. Only packs with stages have the phases
-  /// kAcross and kSpreading.
-  enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kSpreading, kDone };
+  /// kAcross and kBroadcasting.
+  enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kBroadcasting, kDone };
   struct Pack {
     CollectiveTag tag;
     const core::Collective* collective = nullptr;
@@ -156,8 +156,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   /// The number of channels of operations in requested_ that are not reported yet. An operation
   /// with an unknown number of channels counts as one channel.
   std::int64_t channels_due_ = 0;
-  std::int64_t heard_ = 0;    ///< number of channels reported
-  std::int64_t unheard_ = 0;  ///< the number of channels that NCCL did not report in time
+  std::int64_t channels_reported_ = 0;  ///< number of channels reported
+  std::int64_t channels_missed_ = 0;    ///< the number of channels that NCCL did not report in time
 };
 
 }  // namespace tutti::real

@@ -16,7 +16,7 @@ void Timers::run_due(const std::function<void()>& after) {
     const Action action = std::move(queue_.top().action);
     queue_.pop();
     handling_ = true;
-    moment_ = now - when > forgiven_ ? now : when;
+    moment_ = now - when > tolerance_ ? now : when;
     action();
     after();
     handling_ = false;

@@ -13,16 +13,16 @@ namespace tutti::real {
 /// An action runs late if the process was asleep, or if another process used the core. If later
 /// actions were scheduled relative to the real time, such delays would add up along every chain of
 /// actions. While an action runs, now() therefore returns the time at which the action was due,
-/// unless the delay is more than `forgiven`.
+/// unless the delay is more than `tolerance`.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
   using Action = std::function<void()>;
 
-  explicit Timers(std::chrono::microseconds forgiven) : forgiven_(forgiven) {}
+  explicit Timers(std::chrono::microseconds tolerance) : tolerance_(tolerance) {}
   /// Uses `clock` instead of the machine's clock.
-  Timers(std::chrono::microseconds forgiven, std::function<Clock::time_point()> clock)
-      : forgiven_(forgiven), clock_(std::move(clock)) {}
+  Timers(std::chrono::microseconds tolerance, std::function<Clock::time_point()> clock)
+      : tolerance_(tolerance), clock_(std::move(clock)) {}
 
   void at(Clock::time_point when, Action action);
 
@@ -48,7 +48,7 @@ class Timers {
       return when != other.when ? when > other.when : number > other.number;
     }
   };
-  Clock::duration forgiven_;
+  Clock::duration tolerance_;
   std::function<Clock::time_point()> clock_ = Clock::now;
   std::priority_queue<Entry> queue_;
   std::uint64_t number_ = 0;

@@ -16,13 +16,13 @@ using core::Expected;
 
 namespace {
 
-/// The layout of an inbox: a bell, then counts per sender, then a ring per sender.
+/// The layout of an inbox: a wake_futex, then counts per sender, then a ring per sender.
 struct Layout {
   std::size_t workers = 0;
   std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
   [[nodiscard]] std::size_t front() const {
-    return (sizeof(Bell) + workers * sizeof(RingCounts) + page - 1) / page * page;
+    return (sizeof(WakeFutex) + workers * sizeof(RingCounts) + page - 1) / page * page;
   }
   [[nodiscard]] std::size_t line_bytes() const { return std::max(kLineBytes, page); }
   [[nodiscard]] std::size_t lines(std::size_t sender) const {
@@ -32,9 +32,11 @@ struct Layout {
     return lines(workers) + sender * kPayloadBytes;
   }
   [[nodiscard]] std::size_t all() const { return payloads(workers); }
-  static Bell& bell(const Mapping& front) { return *reinterpret_cast<Bell*>(front.begin()); }
+  static WakeFutex& wake_futex(const Mapping& front) {
+    return *reinterpret_cast<WakeFutex*>(front.begin());
+  }
   static RingCounts& counts(const Mapping& front, std::size_t sender) {
-    return reinterpret_cast<RingCounts*>(front.begin() + sizeof(Bell))[sender];
+    return reinterpret_cast<RingCounts*>(front.begin() + sizeof(WakeFutex))[sender];
   }
 };
 
@@ -47,13 +49,13 @@ struct Offer {
   std::uint32_t payload_bytes = kPayloadBytes;
 };
 
-/// Sends or receives exactly `bytes` bytes. Returns false if the transfer fails, or if `patience`
+/// Sends or receives exactly `bytes` bytes. Returns false if the transfer fails, or if `deadline`
 /// ends.
 template <class Move>
-bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Move move) {
+bool exactly(int socket, short event, std::size_t bytes, SetupDeadline& deadline, Move move) {
   for (std::size_t done = 0; done < bytes;) {
     pollfd file{socket, event, 0};
-    if (!patience.lasts()) return false;
+    if (!deadline.lasts()) return false;
     if (::poll(&file, 1, 20) <= 0) continue;
     const ssize_t moved = move(done, bytes - done);
     if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
@@ -63,20 +65,20 @@ bool exactly(int socket, short event, std::size_t bytes, Patience& patience, Mov
   return true;
 }
 
-bool write_exactly(int socket, const void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLOUT, bytes, patience, [&](std::size_t at, std::size_t length) {
+bool write_exactly(int socket, const void* data, std::size_t bytes, SetupDeadline& deadline) {
+  return exactly(socket, POLLOUT, bytes, deadline, [&](std::size_t at, std::size_t length) {
     return ::send(socket, static_cast<const char*>(data) + at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
   });
 }
 
-bool read_exactly(int socket, void* data, std::size_t bytes, Patience& patience) {
-  return exactly(socket, POLLIN, bytes, patience, [&](std::size_t at, std::size_t length) {
+bool read_exactly(int socket, void* data, std::size_t bytes, SetupDeadline& deadline) {
+  return exactly(socket, POLLIN, bytes, deadline, [&](std::size_t at, std::size_t length) {
     return ::recv(socket, static_cast<char*>(data) + at, length, MSG_DONTWAIT);
   });
 }
 
-tl::unexpected<Error> gone(const InboxPeer& peer, const Patience& patience) {
-  if (patience.stopped) return tl::make_unexpected(*patience.stopped);
+tl::unexpected<Error> gone(const InboxPeer& peer, const SetupDeadline& deadline) {
+  if (deadline.stopped) return tl::make_unexpected(*deadline.stopped);
   return tl::make_unexpected(
       Error::run({core::ProblemCode::kLost, "", peer.worker},
                  fmt::format("worker {} does not support shared memory", peer.worker)));
@@ -105,7 +107,7 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
   peer.in_lines = std::move(*in_lines);
   peer.out_payloads = std::move(*out_payloads);
   peer.in_payloads = std::move(*in_payloads);
-  peer.bell = &Layout::bell(peer.front);
+  peer.wake_futex = &Layout::wake_futex(peer.front);
   peer.out.emplace(RingMemory{Layout::counts(peer.front, number), peer.out_lines.begin(),
                               peer.out_payloads.begin(), layout.line_bytes(), kPayloadBytes});
   return {};
@@ -116,17 +118,17 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
 /// cannot be accessed.
 Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
                                    const Layout& layout, const std::vector<InboxPeer*>& peers,
-                                   Patience& patience) {
+                                   SetupDeadline& deadline) {
   Offer offer;
   offer.process = ::getpid();
   offer.number = own.number();
   for (InboxPeer* const peer : peers) {
-    if (!write_exactly(peer->socket, &offer, sizeof offer, patience)) return gone(*peer, patience);
+    if (!write_exactly(peer->socket, &offer, sizeof offer, deadline)) return gone(*peer, deadline);
   }
   Expected<void> reached;
   for (InboxPeer* const peer : peers) {
     Offer theirs;
-    if (!read_exactly(peer->socket, &theirs, sizeof theirs, patience)) return gone(*peer, patience);
+    if (!read_exactly(peer->socket, &theirs, sizeof theirs, deadline)) return gone(*peer, deadline);
     if (auto mapped = map(*peer, own, number, theirs, layout); !mapped && reached) {
       reached = tl::make_unexpected(Error::run(
           {core::ProblemCode::kSystem, "", peer->worker},
@@ -144,24 +146,24 @@ InboxPeer::~InboxPeer() {
 }
 
 Expected<Inbox> Inbox::exchange(std::size_t workers, std::size_t own,
-                                const std::vector<InboxPeer*>& peers, Patience& patience) {
+                                const std::vector<InboxPeer*>& peers, SetupDeadline& deadline) {
   const Layout layout{workers};
   auto memory = SharedMemory::create(layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
   auto front = memory->map(0, layout.front());
   if (!front) return tl::make_unexpected(front.error());
-  auto all = reach_all(*memory, own, layout, peers, patience);
+  auto all = reach_all(*memory, own, layout, peers, deadline);
   if (!all) return tl::make_unexpected(all.error());
   Expected<void>& reached = *all;
   // No worker continues until all workers have mapped all inboxes, since inboxes must stay open
   // until then.
   const char word = reached ? 'y' : 'n';
   for (InboxPeer* const peer : peers) {
-    if (!write_exactly(peer->socket, &word, 1, patience)) return gone(*peer, patience);
+    if (!write_exactly(peer->socket, &word, 1, deadline)) return gone(*peer, deadline);
   }
   for (InboxPeer* const peer : peers) {
     char theirs = 0;
-    if (!read_exactly(peer->socket, &theirs, 1, patience)) return gone(*peer, patience);
+    if (!read_exactly(peer->socket, &theirs, 1, deadline)) return gone(*peer, deadline);
     if (theirs != 'y' && reached)
       reached = tl::make_unexpected(
           Error::run({core::ProblemCode::kSystem, "", peer->worker},

@@ -22,8 +22,8 @@ inline constexpr std::size_t kPayloadBytes = 512 << 10;
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
 /// A futex in a worker's inbox, in shared memory, by which peers wake the sleeping worker.
-struct alignas(kLine) Bell {
-  std::atomic<std::uint32_t> rung;
+struct alignas(kLine) WakeFutex {
+  std::atomic<std::uint32_t> wakeups;
   std::atomic<std::uint32_t> sleeping;
 };
 
@@ -41,7 +41,7 @@ struct InboxPeer {
   Mapping in_lines, in_payloads;
   std::optional<RingWriter> out;
   std::optional<RingReader> in;
-  Bell* bell = nullptr;  ///< the peer's bell
+  WakeFutex* wake_futex = nullptr;  ///< the peer's wake_futex
 };
 
 /// A worker's inbox, in memory shared with all other workers. The inbox has one doorbell, and a
@@ -50,11 +50,12 @@ class Inbox {
  public:
   /// Creates the inbox of worker `own` in a run of `workers` workers, and exchanges inboxes with
   /// the peers over their sockets. Every peer has to call this function, too. ERRORS: no memory is
-  /// left; a peer does not answer within `patience`; a peer's memory cannot be accessed.
+  /// left; a peer does not answer within `deadline`; a peer's memory cannot be accessed.
   static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own,
-                                        const std::vector<InboxPeer*>& peers, Patience& patience);
+                                        const std::vector<InboxPeer*>& peers,
+                                        SetupDeadline& deadline);
 
-  Bell& bell() { return *reinterpret_cast<Bell*>(front_.begin()); }
+  WakeFutex& wake_futex() { return *reinterpret_cast<WakeFutex*>(front_.begin()); }
 
  private:
   explicit Inbox(Mapping front) : front_(std::move(front)) {}

@@ -63,10 +63,10 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   if (memory.file_ < 0) return failed(path);
   struct stat about {};
   // Reject memory that could shrink under the mapping, which would kill this process.
-  const bool as_said = ::fstat(memory.file_, &about) == 0 &&
-                       about.st_size == static_cast<off_t>(bytes) &&
-                       (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
-  if (!as_said)
+  const bool has_expected_size = ::fstat(memory.file_, &about) == 0 &&
+                                 about.st_size == static_cast<off_t>(bytes) &&
+                                 (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;
+  if (!has_expected_size)
     return tl::make_unexpected(
         Error::run({core::ProblemCode::kProtocol}, path + " is not the expected shared memory"));
   return memory;

@@ -1,11 +1,11 @@
 // ring.cpp moves bytes between processes. This file decides when to look for messages, when to
 // sleep, and when to wake a peer. A check whether a peer sleeps costs a full memory fence, and
 // waking the peer costs a system call. After a long piece, the sender does both at once. After a
-// short message, the check is deferred to a later call of poll() (`unsettled`), so that several
-// messages share the cost. A worker announces its sleep, and then looks for messages once more.
-// Both sides have fences, so either the worker sees the message, or the sender sees that the worker
-// sleeps. A sleep lasts at most 10 ms, after which the sockets show whether a peer is gone. Peers
-// are not trusted: an invalid message ends the run.
+// short message, the check is deferred to a later call of poll() (`polls_without_wake`), so that
+// several messages share the cost. A worker announces its sleep, and then looks for messages once
+// more. Both sides have fences, so either the worker sees the message, or the sender sees that the
+// worker sleeps. A sleep lasts at most 10 ms, after which the sockets show whether a peer is gone.
+// Peers are not trusted: an invalid message ends the run.
 
 #include "real/transport/shm.h"
 
@@ -35,7 +35,7 @@ namespace {
 /// Size of a piece; several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
 /// The number of successful calls of poll() before a sleeping peer is woken for its messages.
-constexpr int kMaxUnsettled = 2;
+constexpr int kMaxPollsBeforeWake = 2;
 /// The interval at which a sleeping worker checks that its peers are still there.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
 /// The number of polls between two yields of the core, if there is a core for every worker.
@@ -96,7 +96,7 @@ struct ShmTransport::State {
   bool crowded = true;  ///< true: there are more workers than cores
   /// The number of calls of poll() since messages or space became available to a peer that may have
   /// to be woken; 0: there is no such peer.
-  int unsettled = 0;
+  int polls_without_wake = 0;
 
   Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
 
@@ -117,7 +117,7 @@ struct ShmTransport::State {
   /// have left this core. After short messages, poll() calls this function only when there is no
   /// other work.
   void settle() {
-    unsettled = 0;
+    polls_without_wake = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (Peer* const peer : others) {
       const bool got_room = std::exchange(peer->has_room, false) && peer->in->writer_waits();
@@ -128,9 +128,9 @@ struct ShmTransport::State {
   /// Wakes a sleeping peer. Must be called after the changes that the peer must see, and after a
   /// fence.
   static void ring(const Peer& peer) {
-    if (peer.bell->sleeping.load(std::memory_order_relaxed) == 0) return;
-    peer.bell->rung.fetch_add(1, std::memory_order_release);
-    futex_wake(peer.bell->rung);
+    if (peer.wake_futex->sleeping.load(std::memory_order_relaxed) == 0) return;
+    peer.wake_futex->wakeups.fetch_add(1, std::memory_order_release);
+    futex_wake(peer.wake_futex->wakeups);
   }
 
   void publish(Peer& peer, const Header& header) {
@@ -140,7 +140,7 @@ struct ShmTransport::State {
       return ring(peer);
     }
     peer.has_news = true;
-    unsettled = std::max(unsettled, 1);
+    polls_without_wake = std::max(polls_without_wake, 1);
   }
 
   bool put(Peer& peer, const Header& header, const std::byte* payload) {
@@ -179,7 +179,7 @@ struct ShmTransport::State {
       }
       const Piece& piece = message->header.piece;
       const bool is_piece = message->header.kind == Header::Kind::kPiece;
-      if (is_piece && receiver->comes_early(piece.channel.collective)) break;
+      if (is_piece && receiver->is_expected_early(piece.channel.collective)) break;
       moved = true;
       if (!is_piece) {
         if (!is_of(peer, piece.channel.to) || !receiver->slot_freed(piece.channel))
@@ -200,7 +200,7 @@ struct ShmTransport::State {
     }
     if (moved) {
       peer.has_room = true;
-      unsettled = std::max(unsettled, 1);
+      polls_without_wake = std::max(polls_without_wake, 1);
     }
     return moved;
   }
@@ -226,22 +226,22 @@ struct ShmTransport::State {
   // --- waiting ---
 
   void sleep(Clock::time_point until) {
-    Bell& bell = inbox->bell();
+    WakeFutex& wake_futex = inbox->wake_futex();
     // The value is loaded before the last look for messages. If a peer rings after the load,
     // futex_wait() returns at once.
-    const std::uint32_t rung = bell.rung.load(std::memory_order_acquire);
+    const std::uint32_t wakeups = wake_futex.wakeups.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);
     }
-    bell.sleeping.store(1, std::memory_order_seq_cst);
+    wake_futex.sleeping.store(1, std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     // Check for messages that arrived before peers could see that this worker sleeps.
     const auto left = std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestShmSleep);
     if (!move() && !failure && left.count() > 0) {
-      futex_wait(bell.rung, rung, left);
-      if (bell.rung.load(std::memory_order_relaxed) == rung) look_after_peers();
+      futex_wait(wake_futex.wakeups, wakeups, left);
+      if (wake_futex.wakeups.load(std::memory_order_relaxed) == wakeups) look_after_peers();
     }
-    bell.sleeping.store(0, std::memory_order_relaxed);
+    wake_futex.sleeping.store(0, std::memory_order_relaxed);
     for (Peer* const peer : others) peer->out->wait_for_room(false);
   }
 
@@ -265,7 +265,7 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
                                                            std::int32_t worker,
                                                            std::vector<std::int32_t> worker_of,
                                                            const WaitOptions& options,
-                                                           Patience patience) {
+                                                           SetupDeadline deadline) {
   auto state = std::make_unique<State>();
   state->worker_of = std::move(worker_of);
   state->options = options;
@@ -279,7 +279,7 @@ Expected<std::unique_ptr<ShmTransport>> ShmTransport::open(std::vector<int> sock
     state->peers[w] = std::move(peer);
   }
   auto inbox = Inbox::exchange(sockets.size(), static_cast<std::size_t>(worker),
-                               {state->others.begin(), state->others.end()}, patience);
+                               {state->others.begin(), state->others.end()}, deadline);
   if (!inbox) return tl::make_unexpected(inbox.error());
   state->inbox.emplace(std::move(*inbox));
   return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(state)));
@@ -330,7 +330,7 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   bool moved = s.move() || had_local;
   // Reading the clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
-  if (s.unsettled > 0 && (!moved || ++s.unsettled > kMaxUnsettled)) {
+  if (s.polls_without_wake > 0 && (!moved || ++s.polls_without_wake > kMaxPollsBeforeWake)) {
     s.settle();
     moved = moved || !patient;  // the caller may have waited for this only: see flushed()
   }
@@ -342,7 +342,7 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
     const Clock::time_point now = Clock::now();
     if (now < until) {
       moved = (!patient && s.look()) ||
-              look_around(std::min(until, now + s.options.spin), [&] { return s.look(); });
+              poll_until(std::min(until, now + s.options.spin), [&] { return s.look(); });
       if (!moved && !s.failure) {
         s.sleep(until);
         s.move();
@@ -357,7 +357,7 @@ bool ShmTransport::flushed() const {
   for (const State::Peer* const peer : state_->others) {
     if (!peer->queue.empty()) return false;
   }
-  return state_->unsettled == 0 && state_->local.flushed();
+  return state_->polls_without_wake == 0 && state_->local.flushed();
 }
 
 }  // namespace tutti::real

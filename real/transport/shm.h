@@ -20,13 +20,13 @@ class ShmTransport : public Transport {
  public:
   /// Exchanges inboxes with all peers. Every peer has to call this function, too. `sockets` and
   /// `worker_of` are as in TcpTransport. This object owns the sockets. `worker` is this worker.
-  /// ERRORS: no memory is left; a peer does not answer within `patience`; a peer runs on another
+  /// ERRORS: no memory is left; a peer does not answer within `deadline`; a peer runs on another
   /// machine or as another user, so that its memory cannot be accessed.
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets,
                                                             std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,
                                                             const WaitOptions& options,
-                                                            Patience patience);
+                                                            SetupDeadline deadline);
   ~ShmTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

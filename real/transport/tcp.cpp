@@ -303,7 +303,7 @@ struct TcpTransport::State {
       return fail(peer, core::ProblemCode::kProtocol, "sent data that is not a message of Tutti"),
              false;
     if (header->kind == Header::Kind::kPiece &&
-        receiver->comes_early(header->piece.channel.collective)) {
+        receiver->is_expected_early(header->piece.channel.collective)) {
       peer.early = true;
       return false;
     }
@@ -463,8 +463,8 @@ core::Expected<void> TcpTransport::poll(Clock::time_point until) {
   if (had_local) static_cast<void>(s.local.poll({}));
   bool moved = s.move() || had_local;
   if (!moved && !s.failure) {
-    moved = look_around(std::min(until, Clock::now() + s.options.spin),
-                        [&] { return s.move() || s.failure; });
+    moved = poll_until(std::min(until, Clock::now() + s.options.spin),
+                       [&] { return s.move() || s.failure; });
     if (!moved && !s.failure) {
       s.sleep(until);
       s.move();

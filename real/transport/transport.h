@@ -70,7 +70,7 @@ class Receiver {
   /// collective, from a peer that is ahead, stay in the transport until the collective is open. All
   /// later messages of that peer also wait. A peer can therefore be ahead only by as much as the
   /// transport can buffer.
-  [[nodiscard]] virtual bool comes_early(CollectiveTag) const { return false; }
+  [[nodiscard]] virtual bool is_expected_early(CollectiveTag) const { return false; }
 };
 
 /// Interface that moves pieces between ranks. The transport delivers all pieces of a message, and

@@ -18,7 +18,7 @@ struct WaitOptions {
 };
 
 /// The time limit for waiting for peers while a transport is set up.
-struct Patience {
+struct SetupDeadline {
   Transport::Clock::time_point until;
   /// Called repeatedly while the transport waits for peers. An error ends the wait. May be empty.
   std::function<core::Expected<void>()> look{};
@@ -44,18 +44,18 @@ struct Patience {
 /// times.)
 /// REQUIRES: `look` takes less than 1 µs if it returns false.
 template <class Look>
-bool look_around(Transport::Clock::time_point until, Look look) {
+bool poll_until(Transport::Clock::time_point until, Look look) {
   /// If a yield and a call of `look` together take longer than this time, another thread has used
   /// the core.
-  constexpr std::chrono::nanoseconds kOthersRan{2000};
-  constexpr int kMaxTurns = 10;
+  constexpr std::chrono::nanoseconds kPreempted{2000};
+  constexpr int kMaxPreemptions = 10;
   int turns = 0;
   Transport::Clock::time_point now = Transport::Clock::now();
   while (now < until) {
     ::sched_yield();
     if (look()) return true;
     const Transport::Clock::time_point before = std::exchange(now, Transport::Clock::now());
-    if (now - before > kOthersRan && ++turns == kMaxTurns) return false;
+    if (now - before > kPreempted && ++turns == kMaxPreemptions) return false;
   }
   return false;
 }

@@ -46,6 +46,8 @@ std::string_view protocol() {
   return text;
 }
 
-bool speaks_ours(std::string_view theirs) { return common_part(theirs) == common_part(protocol()); }
+bool is_compatible(std::string_view theirs) {
+  return common_part(theirs) == common_part(protocol());
+}
 
 }  // namespace tutti::real

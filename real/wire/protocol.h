@@ -17,6 +17,6 @@ std::string_view protocol();
 /// Returns true if a process whose protocol() is `theirs` is compatible. Releases may differ, since
 /// a separate check ensures that both processes make the same plan of a scenario
 /// (core/scenario/plan_digest.h).
-bool speaks_ours(std::string_view theirs);
+bool is_compatible(std::string_view theirs);
 
 }  // namespace tutti::real

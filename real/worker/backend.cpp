@@ -99,7 +99,7 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
 /// Makes each process tell NCCL that it is a separate host. NCCL rejects two ranks on one GPU of
 /// the same host, and connects ranks on different hosts by sockets. The user's own settings are
 /// kept. (docs/running-on-gpus.md)
-void pose_as_host_of_its_own(std::int32_t worker, bool all_here) {
+void set_separate_host_id(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :
        {std::pair{"NCCL_HOSTID", name.c_str()}, std::pair{"NCCL_NET", "Socket"},
@@ -157,7 +157,7 @@ Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
   cuda.shared = shares && options.workers_here > 1 &&
                 options.backend == Backend::kCuda;  // NCCL needs further checks
   if (options.backend == Backend::kNccl && shares)
-    pose_as_host_of_its_own(options.worker, options.workers_here == cluster.workers());
+    set_separate_host_id(options.worker, options.workers_here == cluster.workers());
   auto devices = CudaDevices::open(**api, std::move(cuda));
   if (!devices) return tl::make_unexpected(devices.error());
   return std::move(*devices);
@@ -196,7 +196,7 @@ Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
                     core::to_string(scenario.strategy.algorithm))));
   }
   nccl.follow_channels = options.follow_channels;
-  nccl.poses_as_host = shares_gpus(options, per_worker, *gpus);
+  nccl.separate_host_ids = shares_gpus(options, per_worker, *gpus);
   nccl.ranks_in_all = nccl_id.empty() ? 0 : static_cast<std::int32_t>(cluster.replicas());
   for (int i = 0; i < per_worker; ++i)
     nccl.ranks.push_back(static_cast<core::Rank>(options.worker * per_worker + i));

@@ -28,11 +28,11 @@ void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) {
 
 void CoordinatorLine::now_doing(std::string what) { heartbeat_->now_doing(std::move(what)); }
 
-void CoordinatorLine::standing_still(std::optional<Clock::time_point> since,
+void CoordinatorLine::set_standstill(std::optional<Clock::time_point> since,
                                      const std::function<std::string()>& where) {
   if (since == still_since_) return;
   still_since_ = since;
-  heartbeat_->standing_still(since, since ? where() : "");
+  heartbeat_->set_standstill(since, since ? where() : "");
 }
 
 Expected<void> CoordinatorLine::send(const Control& message) {
@@ -84,7 +84,7 @@ void CoordinatorLine::answer(const proto::Ping& ping) {
 
 Expected<std::unique_ptr<Control>> CoordinatorLine::understood(std::unique_ptr<Control> message) {
   if (!message->has_failure()) return message;
-  said_so_ = true;
+  failure_reported_ = true;
   Error error = error_of(message->failure());
   if (error.kind() == core::ErrorKind::kRequest) return tl::make_unexpected(std::move(error));
   return tl::make_unexpected(Error::run(kind_of(error), "the run has failed: " + error.message()));
@@ -99,7 +99,7 @@ Expected<void> CoordinatorLine::look() {
   auto said = understood(std::move(*message));
   if (!said) return tl::make_unexpected(said.error());
   if ((*said)->has_finish()) {
-    said_so_ = true;
+    failure_reported_ = true;
     return tl::make_unexpected(stopped("the run was stopped"));
   }
   return tl::make_unexpected(not_due("nothing"));
@@ -126,7 +126,7 @@ Error not_due(const std::string& what) {
 // --- the end ---
 
 WorkerEnd CoordinatorLine::end(Expected<void> done) {
-  bool told = said_so_;
+  bool told = failure_reported_;
   if (!done && !told) {
     Error error =
         Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
@@ -135,7 +135,7 @@ WorkerEnd CoordinatorLine::end(Expected<void> done) {
     // be unread.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
-  return {std::move(done), (told || said_so_) && !gone_};
+  return {std::move(done), (told || failure_reported_) && !gone_};
 }
 
 bool CoordinatorLine::tell(const Error& error) {

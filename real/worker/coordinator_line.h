@@ -35,7 +35,7 @@ class CoordinatorLine {
   /// standstill, the process moves no data and has no pending timers. `where` returns a text on
   /// what the run waits for, and is called once per standstill. REQUIRES: begin_heartbeat() was
   /// called.
-  void standing_still(std::optional<Clock::time_point> since,
+  void set_standstill(std::optional<Clock::time_point> since,
                       const std::function<std::string()>& where);
 
   /// Sends a message. ERRORS: the coordinator is gone.
@@ -79,10 +79,10 @@ class CoordinatorLine {
   std::optional<Heartbeat> heartbeat_;
   std::optional<core::Error> stop_reason_;
   Clock::time_point looked_;
-  /// The value of `since` in the last call of standing_still().
+  /// The value of `since` in the last call of set_standstill().
   std::optional<Clock::time_point> still_since_;
   /// True: the coordinator has reported how the run ended.
-  bool said_so_ = false;
+  bool failure_reported_ = false;
   bool gone_ = false;
 };
 

@@ -28,8 +28,8 @@ class Environment {
   [[nodiscard]] bool emulates() const { return network_ != nullptr; }
 
   /// Returns how many messages of the emulated network were late; zeros if nothing is emulated.
-  [[nodiscard]] EmulatedNetwork::Punctuality punctuality() const {
-    return network_ ? network_->punctuality() : EmulatedNetwork::Punctuality{};
+  [[nodiscard]] EmulatedNetwork::LateMessages late_messages() const {
+    return network_ ? network_->late_messages() : EmulatedNetwork::LateMessages{};
   }
 
  private:

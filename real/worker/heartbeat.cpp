@@ -37,7 +37,7 @@ std::string Heartbeat::doing() const {
   return doing_;
 }
 
-void Heartbeat::standing_still(std::optional<std::chrono::steady_clock::time_point> since,
+void Heartbeat::set_standstill(std::optional<std::chrono::steady_clock::time_point> since,
                                std::string where) {
   const std::lock_guard lock(mutex_);
   still_since_ = since;

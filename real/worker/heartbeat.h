@@ -25,7 +25,7 @@ class Heartbeat {
   /// Sets the start of the current standstill, in which this process moves no data and has no
   /// pending timers, and a text on what the run waits for. Without a start, the process makes
   /// progress.
-  void standing_still(std::optional<std::chrono::steady_clock::time_point> since,
+  void set_standstill(std::optional<std::chrono::steady_clock::time_point> since,
                       std::string where);
 
  private:

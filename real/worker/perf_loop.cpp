@@ -63,7 +63,7 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
     for (std::size_t r = 0; r < replicas_; ++r)
       barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
     // Two checks and three barriers are added to the configured iterations.
-    collectives_->let_peers_be_ahead(
+    collectives_->allow_early_messages(
         {static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
   }
   open(0);
@@ -216,7 +216,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
     carried = transport_.carried();
     if (now - moved > options_.timeout)
       return failed(core::ProblemCode::kTimeout,
-                    nothing_moved(options_.timeout, collectives_->where_it_stands()));
+                    nothing_moved(options_.timeout, collectives_->progress_text()));
     if (!idle()) return failed(core::ProblemCode::kStopped, "the run was stopped");
   }
   if (iteration_ % 64 == 0 && !idle())

@@ -42,7 +42,7 @@ using Clock = CoordinatorLine::Clock;
 namespace {
 
 /// The maximum delay of reports about ended steps, so that the coordinator can record them in time.
-constexpr std::chrono::milliseconds kMaxUntold{500};
+constexpr std::chrono::milliseconds kMaxReportDelay{500};
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
   return std::chrono::milliseconds(
@@ -105,7 +105,7 @@ class Worker {
         !fits)
       return fits;
     now_doing("connecting to the other workers");
-    auto sockets = meet_others(order, found_, *listener_, line_);
+    auto sockets = connect_workers(order, found_, *listener_, line_);
     if (!sockets) return tl::make_unexpected(sockets.error());
     listener_.reset();  // no other worker will connect
     now_doing("making its buffers");
@@ -223,19 +223,19 @@ class Worker {
     // Long lists of spans would delay the running steps, so short steps are reported together.
     // Reports do not disturb an emulation.
     const bool at_once = environment_->emulates() || !records_steps_;
-    Clock::time_point told_at = Clock::now();
+    Clock::time_point reported_at = Clock::now();
     const auto report_now_and_then = [&] {
-      if (!at_once && Clock::now() - told_at < kMaxUntold) return true;
-      told_at = Clock::now();
+      if (!at_once && Clock::now() - reported_at < kMaxReportDelay) return true;
+      reported_at = Clock::now();
       return report_steps();
     };
     auto ran = run_->run(begin_, [&] {
       // A worker may wait for another worker's slow links, so only all workers together can detect
       // a loss.
-      line_.standing_still(run_->still_since(), [&] { return run_->where_it_stands(); });
+      line_.set_standstill(run_->still_since(), [&] { return run_->progress_text(); });
       return report_now_and_then() && line_.still_wanted();
     });
-    line_.standing_still(std::nullopt, {});
+    line_.set_standstill(std::nullopt, {});
     const bool told = report_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
     if (!told)
@@ -254,10 +254,10 @@ class Worker {
       Control message;
       write_step(
           step, [this](std::int64_t ns) { return join_.clock.shows(ns); }, *message.mutable_step());
-      const EmulatedNetwork::Punctuality punctuality = environment_->punctuality();
-      message.mutable_step()->set_messages(punctuality.messages);
-      message.mutable_step()->set_late_messages(punctuality.late);
-      message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(punctuality.latest).count());
+      const EmulatedNetwork::LateMessages late_messages = environment_->late_messages();
+      message.mutable_step()->set_messages(late_messages.messages);
+      message.mutable_step()->set_late_messages(late_messages.late);
+      message.mutable_step()->set_latest_ns(std::chrono::nanoseconds(late_messages.latest).count());
       if (!line_.send(message)) return false;
     }
     return true;
@@ -293,9 +293,9 @@ class Worker {
     if (auto sent = line_.send(ready); !sent) return tl::make_unexpected(sent.error());
     now_doing("waiting for other workers");
     // Serve peers that have already begun. The coordinator detects lost peers.
-    line_.standing_still(Clock::now(), [] { return std::string(); });
+    line_.set_standstill(Clock::now(), [] { return std::string(); });
     auto message = line_.next(longest_silence(patience_), serve);
-    line_.standing_still(std::nullopt, {});
+    line_.set_standstill(std::nullopt, {});
     if (!message) return tl::make_unexpected(message.error());
     if ((*message)->has_finish()) {
       wanted_again_ = (*message)->finish().come_again();

@@ -45,7 +45,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
       timers_(timers),
       options_(options),
       programs_(scenario.workload, scenario.plan),
-      pull_of_(core::answers_to(scenario.plan)),
+      pull_of_(core::pulls_of(scenario.plan)),
       collectives_(maker ? maker(*this, options.log.steps)
                          : interpreter(transport, devices, *this, options.log.steps)),
       gates_(scenario.plan),
@@ -189,7 +189,7 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
       still_since_.reset();
     } else if (still_since_ = moved; now - moved > options_.timeout) {
       return tl::make_unexpected(core::Error::run(
-          {core::ProblemCode::kTimeout}, nothing_moved(options_.timeout, where_it_stands())));
+          {core::ProblemCode::kTimeout}, nothing_moved(options_.timeout, progress_text())));
     }
     if (!idle())
       return tl::make_unexpected(
@@ -227,7 +227,7 @@ std::vector<WorkerStep> WorkerRun::take_steps() {
   return steps;
 }
 
-void WorkerRun::one_less_left(std::int32_t step) {
+void WorkerRun::count_completed(std::int32_t step) {
   --left_in_all_;
   if (--left_[step - first_] > 0) return;
   if (in_flight_ > 0) waited_for_core_ += core_wait_->lap();
@@ -301,7 +301,7 @@ void WorkerRun::end_step(Replica& replica) {
   record.end = replica.cause.value_or(timers_.now());
   record.communication = std::chrono::nanoseconds(replica.exposed.communication().count());
   record.exposed = std::chrono::nanoseconds(replica.exposed.exposed().count());
-  one_less_left(replica.step);
+  count_completed(replica.step);
   if (++replica.step < first_ + count_) begin_step(replica);
 }
 
@@ -318,7 +318,7 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
   }
   Task begun{task, start, replica.stream_free, replica.core ? replica.core->begin(length) : 0};
   timers_.at(replica.stream_free, [this, &replica, begun] {
-    replica.core ? look_after(replica, begun) : compute_done(replica, begun);
+    replica.core ? poll_compute(replica, begun) : compute_done(replica, begun);
   });
 }
 
@@ -345,8 +345,8 @@ bool WorkerRun::computes(Clock::time_point now) const {
   });
 }
 
-std::string WorkerRun::where_it_stands() const {
-  std::string text = collectives_->where_it_stands();
+std::string WorkerRun::progress_text() const {
+  std::string text = collectives_->progress_text();
   for (const std::unique_ptr<Replica>& replica : replicas_) {
     if (replica->on_device.empty()) continue;
     text += fmt::format("{}{} is not through: {}", text.empty() ? "" : ", ",
@@ -358,12 +358,12 @@ std::string WorkerRun::where_it_stands() const {
 
 /// Completes the task if its thread has reported the end; otherwise checks again after a short
 /// time.
-void WorkerRun::look_after(Replica& replica, Task task) {
-  constexpr std::chrono::microseconds kLookAgain{50};
+void WorkerRun::poll_compute(Replica& replica, Task task) {
+  constexpr std::chrono::microseconds kPollInterval{50};
   const auto done = replica.core->take(task.job);
   if (!done)
-    return timers_.at(Clock::now() + kLookAgain,
-                      [this, &replica, task] { look_after(replica, task); });
+    return timers_.at(Clock::now() + kPollInterval,
+                      [this, &replica, task] { poll_compute(replica, task); });
   task.start = done->start;
   task.end = done->end;
   replica.stream_free = std::max(replica.stream_free, done->end);

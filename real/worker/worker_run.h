@@ -77,9 +77,9 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
   /// The following two functions may be called during run(). still_since() returns the start of the
   /// current standstill, in which no data moves and no timer is pending; nothing if there is
-  /// progress. where_it_stands() returns a text on what the run waits for.
+  /// progress. progress_text() returns a text on what the run waits for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
-  [[nodiscard]] std::string where_it_stands() const;
+  [[nodiscard]] std::string progress_text() const;
   /// Returns, in order, the records of the steps that are complete on this worker, except records
   /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
@@ -112,11 +112,11 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   [[nodiscard]] std::vector<core::Rank> ranks_of(std::size_t pack) const;
   [[nodiscard]] bool is_in(std::int32_t step, std::size_t pack) const;
   void start_helpers();
-  void one_less_left(std::int32_t step);
+  void count_completed(std::int32_t step);
   void begin_step(Replica& replica);
   void end_step(Replica& replica);
   void compute(Replica& replica, const core::ComputeTask& task);
-  void look_after(Replica& replica, Task task);
+  void poll_compute(Replica& replica, Task task);
   void compute_done(Replica& replica, const Task& done);
   [[nodiscard]] bool computes(Clock::time_point now) const;
   void launch(Replica& replica, int pack);

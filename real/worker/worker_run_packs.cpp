@@ -55,10 +55,10 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
   if (async_servers_) {
     async_servers_->rank_done(collective, rank, *collectives_);
     const auto pack = async_servers_->pack_of(collective);
-    if (!pack) return one_less_left(static_cast<std::int32_t>(collective.step));
+    if (!pack) return count_completed(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
     // The worker for which a server works records the server's work.
-    if (replicas_.empty()) return one_less_left(static_cast<std::int32_t>(collective.step));
+    if (replicas_.empty()) return count_completed(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
 }
@@ -73,7 +73,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const int answer = pull_of_[collective.pack];
   if (answer >= 0 && index >= replicas_.size())
     collectives_->start(tag_of(step, static_cast<std::size_t>(answer)), rank);
-  one_less_left(step);
+  count_completed(step);
   if (index >= replicas_.size()) return;
   if (--in_flight_ == 0) waited_for_core_ += core_wait_->lap();
   Replica& replica = *replicas_[index];

@@ -142,10 +142,10 @@ bool is_due(const proto::Go& go, std::int32_t next) {
   return go.step() == next && go.start_ns() > -kLatestNs && go.start_ns() < kLatestNs;
 }
 
-Expected<std::vector<int>> meet_others(const proto::Assignment& order,
-                                       const CoordinatorFound& found, const Listener& listener,
-                                       CoordinatorLine& line) {
-  PeerMeeting meeting;
+Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
+                                           const CoordinatorFound& found, const Listener& listener,
+                                           CoordinatorLine& line) {
+  PeerConnectionOptions meeting;
   meeting.secret = found.appointment.secret;
   meeting.run = found.run;
   meeting.worker = order.worker();
@@ -161,7 +161,7 @@ Expected<std::vector<int>> meet_others(const proto::Assignment& order,
       address.host = found.appointment.coordinator.host;
     meeting.peers.push_back(std::move(address));
   }
-  return meet_peers(meeting, listener, [&line] { return line.look(); });
+  return connect_peers(meeting, listener, [&line] { return line.look(); });
 }
 
 Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,

@@ -36,13 +36,13 @@ core::Expected<void> check_assignment(const proto::Assignment& order,
 /// time is valid.
 bool is_due(const proto::Go& go, std::int32_t next);
 
-/// Connects to the other workers. Returns file descriptors as meet_peers(). ERRORS: as
-/// meet_peers(); as CoordinatorLine::look().
-core::Expected<std::vector<int>> meet_others(const proto::Assignment& order,
-                                             const CoordinatorFound& found,
-                                             const Listener& listener, CoordinatorLine& line);
+/// Connects to the other workers. Returns file descriptors as connect_peers(). ERRORS: as
+/// connect_peers(); as CoordinatorLine::look().
+core::Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
+                                                 const CoordinatorFound& found,
+                                                 const Listener& listener, CoordinatorLine& line);
 
-/// Creates the transport. REQUIRES: `sockets` are from meet_others() with the same assignment.
+/// Creates the transport. REQUIRES: `sockets` are from connect_workers() with the same assignment.
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                           const core::Scenario& scenario,
                                                           std::vector<int> sockets,

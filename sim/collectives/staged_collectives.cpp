@@ -172,11 +172,11 @@ StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
              own.steps(rank, lane);  // minus steps that wait for the stage before
     lane = in_whole;
   };
-  StepDone told = step;
-  told.instance = whole.instance;
-  place(told.rank, told.lane, told.index);
-  if (told.peer >= 0) place(told.peer, told.peer_lane, told.peer_index);
-  return told;
+  StepDone placed = step;
+  placed.instance = whole.instance;
+  place(placed.rank, placed.lane, placed.index);
+  if (placed.peer >= 0) place(placed.peer, placed.peer_lane, placed.peer_index);
+  return placed;
 }
 
 }  // namespace tutti::sim

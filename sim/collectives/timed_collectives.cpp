@@ -152,10 +152,10 @@ Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
 
 /// True if no worker of the group is lost. If a worker is lost, the other ranks wait forever.
 bool TimedCollectives::is_whole(const Job& job, Time now) const {
-  const Slowness& slowness = devices_.slowness();
-  if (!slowness.loses_workers()) return true;
+  const DeviceFaults& device_faults = devices_.device_faults();
+  if (!device_faults.loses_workers()) return true;
   for (Rank rank = 0; rank < job.collective->schedule->ranks(); ++rank) {
-    if (slowness.gone(job.group.device(rank).worker, now)) return false;
+    if (device_faults.gone(job.group.device(rank).worker, now)) return false;
   }
   return true;
 }

@@ -52,7 +52,7 @@ void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_pp
   if (!shared_) return expect_end(core::later(now, duration), events);
   if (goes_on_from_ != now) busy_since_ = now;
   compute_bound_ = compute_bound_ppm;
-  forget_served(now);
+  remove_finished(now);
   at_start_ = {held_until(now), moved_before(now), busy_until(now)};
   expect_end(foreseen_end(now), events);
 }
@@ -177,7 +177,7 @@ Time ComputeStream::longer(Time duration, int nth, Time now) const {
 }
 
 void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
-  forget_served(now);
+  remove_finished(now);
   if (start < end) services_.push_back({start, end, duration});
 }
 
@@ -185,7 +185,7 @@ void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
 /// ignored while no task is running.
 void ComputeStream::visit_state(StateVisitor& visitor) {
   if (running_) return visitor.unfit();
-  forget_served(visitor.now());
+  remove_finished(visitor.now());
   visitor.same(held_by_all_);
   visitor.until(sum_of_bytes_.last);
   visitor.same(static_cast<std::int64_t>(services_.size()));
@@ -196,7 +196,7 @@ void ComputeStream::visit_state(StateVisitor& visitor) {
   }
 }
 
-void ComputeStream::forget_served(Time now) {
+void ComputeStream::remove_finished(Time now) {
   while (!services_.empty() && services_.front().end <= now) {
     served_ += wide(services_.front().duration);
     services_.pop_front();

@@ -99,7 +99,7 @@ class ComputeStream {
   [[nodiscard]] core::Time end_if_busy(core::Wide busy, core::Time now) const;
   [[nodiscard]] core::Time foreseen_end(core::Time now) const;
   void expect_end(core::Time at, EventQueue& events);
-  void forget_served(core::Time now);
+  void remove_finished(core::Time now);
   [[nodiscard]] std::int64_t memory_bound() const { return cpu_ ? kAll : kAll - compute_bound_; }
   [[nodiscard]] std::int64_t multiprocessors_or_one() const {
     return multiprocessors_ > 0 ? multiprocessors_ : 1;

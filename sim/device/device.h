@@ -7,8 +7,8 @@
 
 #include "core/cluster/cluster.h"
 #include "sim/device/compute_stream.h"
+#include "sim/device/device_faults.h"
 #include "sim/device/server.h"
-#include "sim/device/slowness.h"
 
 namespace tutti::sim {
 
@@ -19,13 +19,13 @@ class Devices {
  public:
   using Id = std::int32_t;
 
-  explicit Devices(const core::Cluster& cluster, Slowness slowness = {})
-      : cluster_(cluster), slowness_(std::move(slowness)) {
+  explicit Devices(const core::Cluster& cluster, DeviceFaults device_faults = {})
+      : cluster_(cluster), device_faults_(std::move(device_faults)) {
     for (const core::WorkerGroup& group : cluster.groups())
       parts_ = std::max(parts_, group.machine->parts().size());
   }
 
-  [[nodiscard]] const Slowness& slowness() const { return slowness_; }
+  [[nodiscard]] const DeviceFaults& device_faults() const { return device_faults_; }
 
   Id id(core::PartId part) {
     const std::size_t place =
@@ -113,7 +113,7 @@ class Devices {
   };
 
   Server::Service serve(Device& device, core::Time duration, core::Time now, By by) {
-    duration = slowness_.longer(device.part, duration, now);
+    duration = device_faults_.longer(device.part, duration, now);
     if (!device.stream) return device.pool.serve(now, duration);
     const core::Time shared = device.stream->longer(duration, device.pool.busy(now) + 1, now);
     const Server::Service service = device.pool.serve(now, shared);
@@ -124,7 +124,7 @@ class Devices {
   static constexpr Id kNew = -1;
 
   const core::Cluster& cluster_;
-  Slowness slowness_;
+  DeviceFaults device_faults_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
   /// The ids of devices, by worker and part. The array is flat, because it is read for every rank
   /// of every piece of a collective.

@@ -8,7 +8,7 @@
 
 namespace tutti::sim {
 
-std::string what_is_gone(const core::Scenario& scenario) {
+std::string lost_worker_text(const core::Scenario& scenario) {
   const core::Conditions& conditions = scenario.run.conditions;
   std::map<core::LinkId, core::LinkChange> last;
   std::string text;

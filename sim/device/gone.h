@@ -8,6 +8,6 @@ namespace tutti::sim {
 
 /// Returns a text that names the lost workers and the links that are down at the end of the run;
 /// empty if there are no such workers and links.
-std::string what_is_gone(const core::Scenario& scenario);
+std::string lost_worker_text(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

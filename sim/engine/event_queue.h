@@ -128,7 +128,7 @@ class EventQueue {
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
-      intruders_.push(event);
+      due_heap_.push(event);
     } else {
       put_away(event);
     }
@@ -137,7 +137,7 @@ class EventQueue {
   /// Returns a copy of all pending events, in no particular order. Cost: visits all buckets.
   [[nodiscard]] std::vector<Event> all() const {
     std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
-    all.insert(all.end(), intruders_.all().begin(), intruders_.all().end());
+    all.insert(all.end(), due_heap_.all().begin(), due_heap_.all().end());
     for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
     return all;
   }
@@ -152,8 +152,8 @@ class EventQueue {
   /// REQUIRES: not empty.
   Event pop() {
     --size_;
-    if (!intruders_.empty()) {
-      if (next_ == run_.size() || intruders_.front().before(run_[next_])) return intruders_.pop();
+    if (!due_heap_.empty()) {
+      if (next_ == run_.size() || due_heap_.front().before(run_[next_])) return due_heap_.pop();
     } else if (next_ == run_.size()) {
       begin_run();
     }
@@ -222,7 +222,7 @@ class EventQueue {
   Bucket run_;  ///< the current run of events, sorted; events before index `next_` were popped
   std::size_t next_ = 0;
   core::Time run_end_{-1};
-  EventHeap intruders_;     ///< events pushed into the time range of the current run
+  EventHeap due_heap_;      ///< events pushed into the time range of the current run
   std::uint64_t base_ = 0;  ///< lower bound of the times in all buckets, in ps
   std::array<Bucket, kLevels * kDigits> buckets_;
   std::array<std::uint64_t, kLevels> filled_{};  ///< by level: bit mask of the non-empty buckets

@@ -26,11 +26,11 @@ inline void visit_causal_chain(CausalChain& causal_chain, StateVisitor& visitor)
        {&parts.launch, &parts.latency, &parts.queue, &parts.reduce, &parts.copy, &parts.host})
     visitor.counted(*time);
   for (core::Time& time : parts.wire) visitor.counted(time);
-  visitor.told(causal_chain.origin);
-  visitor.told(causal_chain.slowest);
-  visitor.told(causal_chain.slowest_time.count());
-  visitor.told(causal_chain.queued_at);
-  visitor.told(causal_chain.queued_time.count());
+  visitor.recorded(causal_chain.origin);
+  visitor.recorded(causal_chain.slowest);
+  visitor.recorded(causal_chain.slowest_time.count());
+  visitor.recorded(causal_chain.queued_at);
+  visitor.recorded(causal_chain.queued_time.count());
 }
 
 }  // namespace tutti::sim

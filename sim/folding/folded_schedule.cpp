@@ -86,8 +86,8 @@ class Folded : public core::Schedule {
 
   void fold(Step& step, Rank own) const {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
-      // Both kinds stay inside the worker (PathBook), where ranks keep their numbers. The last rank
-      // may be a host.
+      // Both kinds stay inside the worker (PathTable), where ranks keep their numbers. The last
+      // rank may be a host.
       TUTTI_CHECK(
           step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
           "a multicast from rank {} leaves its worker", own);

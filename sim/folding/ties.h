@@ -40,9 +40,10 @@ class Ties {
       wanted.at = now;
       wanted.by.clear();
     }
-    const bool rivals = std::any_of(wanted.by.begin(), wanted.by.end(), [this](const Comer& other) {
-      return other.place == now_.place && other.away != now_.away;
-    });
+    const bool rivals =
+        std::any_of(wanted.by.begin(), wanted.by.end(), [this](const Arrival& other) {
+          return other.place == now_.place && other.away != now_.away;
+        });
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
   }
@@ -52,9 +53,9 @@ class Ties {
       for (Wanted& wanted : all) {
         visitor.seen(wanted.at);
         if (wanted.at >= visitor.now()) {
-          for (const Comer& comer : wanted.by) {
-            visitor.same(static_cast<std::int64_t>(comer.place));
-            visitor.same(comer.away);
+          for (const Arrival& arrival : wanted.by) {
+            visitor.same(static_cast<std::int64_t>(arrival.place));
+            visitor.same(arrival.away);
           }
         }
         visitor.until(wanted.at);
@@ -65,17 +66,17 @@ class Ties {
   [[nodiscard]] bool matter() const { return matter_; }
 
  private:
-  struct Comer {
+  struct Arrival {
     /// Identifies the collective, and the lane within its worker.
     std::uint64_t place = 0;
     std::int32_t away = 0;
   };
   struct Wanted {
     core::Time at{-1};
-    std::vector<Comer> by;
+    std::vector<Arrival> by;
   };
   std::array<std::vector<Wanted>, 3> wanted_;  ///< indexed by Thing
-  Comer now_;
+  Arrival now_;
   bool matter_ = false;
 };
 

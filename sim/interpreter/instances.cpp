@@ -15,11 +15,11 @@ using core::StepKind;
 using core::Time;
 
 void Interpreter::expect(const core::Collective& collective, const GoOn& go_on) {
-  constexpr Rank kAskEvery = 64;
+  constexpr Rank kRanksPerCheck = 64;
   const core::Schedule& schedule = *collective.schedule;
   const core::Group& group = collective.group;
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
-    if (rank % kAskEvery == kAskEvery - 1 && !go_on()) return;
+    if (rank % kRanksPerCheck == kRanksPerCheck - 1 && !go_on()) return;
     for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
       const core::Engine engine = schedule.engine(rank, lane);
       std::pair<Rank, std::int32_t> last{-1, 0};
@@ -72,7 +72,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
       state.steps = schedule.steps(rank, l);
     }
   }
-  take_turns(*instance);
+  assign_event_order(*instance);
   instance->waiting.resize(static_cast<std::size_t>(lanes));
   if (watch_steps_) instance->watched.resize(static_cast<std::size_t>(lanes));
   if (network_.keeps_causal_chains())
@@ -113,7 +113,7 @@ void Interpreter::close(std::uint32_t id) {
 /// events in a worker then have the same order on all workers, except events from ranks with the
 /// same index in different workers (docs/decisions/0005). Groups that do not consist of whole
 /// workers are ordered by rank and lane.
-void Interpreter::take_turns(Instance& instance) {
+void Interpreter::assign_event_order(Instance& instance) {
   const core::Collective& collective = *instance.collective;
   const core::Cluster& cluster = collective.group.cluster();
   const auto ranks = static_cast<Rank>(instance.first_lane.size()) - 1;

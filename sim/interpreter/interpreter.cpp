@@ -88,7 +88,7 @@ void Interpreter::buffer_free(const Event& event) {
   // After a reduction in a switch, the lane waits for the result instead.
   if (state.blocked != Blocked::kOnWire) return;
   if (network_.keeps_causal_chains()) {
-    const core::Path::Stretch& way = network_.paths().path(departure.path).stretches.front();
+    const core::Path::PathSegment& way = network_.paths().path(departure.path).segments.front();
     const Time moving =
         std::min(event.time - departure.sent, transfer_time(departure.bytes, way.narrowest));
     CausalChain& causal_chain = causal_chain_at(instance, lane);
@@ -126,28 +126,28 @@ Interpreter::Arrivals& Interpreter::arrivals_of(Instance& instance, LaneState& s
 void Interpreter::look_up_step(const Instance& instance, LaneState& state) {
   const core::Schedule& schedule = *instance.schedule;
   const Step step = schedule.step(state.rank, state.lane, state.next);
-  AtHand& at_hand = state.step;
-  at_hand.kind = step.kind;
-  at_hand.accumulate = step.accumulate;
-  at_hand.inputs = step.inputs;
-  at_hand.wait_lane = step.wait.lane;
-  at_hand.wait_count = step.wait.count;
-  at_hand.source = bytes_of(instance, step.source.count);
-  at_hand.target = bytes_of(instance, step.target.count);
+  StepFields& fields = state.step;
+  fields.kind = step.kind;
+  fields.accumulate = step.accumulate;
+  fields.inputs = step.inputs;
+  fields.wait_lane = step.wait.lane;
+  fields.wait_count = step.wait.count;
+  fields.source = bytes_of(instance, step.source.count);
+  fields.target = bytes_of(instance, step.target.count);
   const auto ranks = static_cast<std::int32_t>(instance.first_lane.size()) - 1;
-  at_hand.from_away = step.from.away;
-  at_hand.to_away = step.to.away;
+  fields.from_away = step.from.away;
+  fields.to_away = step.to.away;
   if (receives(step.kind) && step.kind != StepKind::kReceiveAny)
-    at_hand.from = lane_number(instance, step.from.rank(state.rank, ranks), step.from.lane);
+    fields.from = lane_number(instance, step.from.rank(state.rank, ranks), step.from.lane);
   if (sends(step.kind) && step.kind != StepKind::kMulticast)
-    at_hand.to = lane_number(instance, step.to.rank(state.rank, ranks), step.to.lane);
+    fields.to = lane_number(instance, step.to.rank(state.rank, ranks), step.to.lane);
   state.step_known = true;
 }
 
 void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
-  const Slowness& slowness = devices_.slowness();
-  if (slowness.loses_workers() &&
-      slowness.gone(device_of(instance, lane_at(instance, lane).rank).worker, now))
+  const DeviceFaults& device_faults = devices_.device_faults();
+  if (device_faults.loses_workers() &&
+      device_faults.gone(device_of(instance, lane_at(instance, lane).rank).worker, now))
     return;
   while (run_step(instance, lane, now)) {
   }
@@ -166,7 +166,7 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
     }
     return false;
   }
-  const AtHand& step = step_at_hand(instance, state);
+  const StepFields& step = step_at_hand(instance, state);
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
@@ -190,7 +190,7 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
     if (devices_.any_shared()) move_in_memory(instance, state, step, now);
     if (work(instance, lane, step, now)) return false;
   }
-  if (state.in_hand != kNone) free_slot(instance, lane, now);
+  if (state.held_connection != kNone) free_slot(instance, lane, now);
   if (step.kind == StepKind::kMulticast) return multicast(instance, lane, step, now);
   if (sends(step.kind)) return send(instance, lane, step, now);
   complete_step(instance, lane, now);
@@ -231,7 +231,7 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
 }
 
 /// Removes the step's message from its connection; blocks the lane if the message has not arrived.
-bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHand& step) {
+bool Interpreter::take_message(Instance& instance, std::int32_t lane, const StepFields& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
     Arrivals& arrivals = arrivals_of(instance, state);
@@ -251,7 +251,7 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
   }
   Connection& in = instance.connections[state.last_in];
   --in.arrived;
-  state.in_hand = state.last_in;
+  state.held_connection = state.last_in;
   if (watch_steps_) {
     SenderSteps& sent = instance.sender_steps[state.last_in];
     instance.watched[lane].peer_index = sent.steps[sent.taken++];
@@ -262,7 +262,7 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const AtHa
 
 /// Starts the step's reductions and copies. Returns true if they take time; the lane is then
 /// scheduled for their end.
-bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
+bool Interpreter::work(Instance& instance, std::int32_t lane, const StepFields& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
   const bool updates = step.kind == StepKind::kUpdate;
@@ -288,7 +288,7 @@ bool Interpreter::work(Instance& instance, std::int32_t lane, const AtHand& step
   return true;
 }
 
-bool Interpreter::send(Instance& instance, std::int32_t lane, const AtHand& step, Time now) {
+bool Interpreter::send(Instance& instance, std::int32_t lane, const StepFields& step, Time now) {
   LaneState& state = lane_at(instance, lane);
   if (!leads_to(instance, state.last_out, step.to, step.to_away)) {
     state.last_out = connection(instance, lane, step.to, step.to_away);
@@ -324,11 +324,11 @@ void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path,
   const core::PathHop& first = way.first();
   const Time moving = std::min(buffer_free - now, transfer_time(bytes, first.rate));
   CausalChain& causal_chain = causal_chain_at(instance, lane);
-  causal_chain.moved(way.stretches.front().kind, way.stretches.front().link, moving);
+  causal_chain.moved(way.segments.front().kind, way.segments.front().link, moving);
   causal_chain.queued(first.link(), buffer_free - now - moving);
 }
 
-bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand& at_hand,
+bool Interpreter::multicast(Instance& instance, std::int32_t lane, const StepFields& fields,
                             Time now) {
   LaneState& state = lane_at(instance, lane);
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);
@@ -356,13 +356,13 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
     const std::int32_t path = network_.paths().multicast(device_of(instance, state.rank), devices);
     const CausalChain* const causal_chain =
         network_.keeps_causal_chains() ? &causal_chain_at(instance, lane) : nullptr;
-    buffer_free = network_.send(path, at_hand.source, now, order_of(instance, lane),
+    buffer_free = network_.send(path, fields.source, now, order_of(instance, lane),
                                 std::move(addresses), causal_chain, events_);
     if (buffer_free == core::kNever) {
       state.blocked = Blocked::kOnWire;
       return false;
     }
-    if (causal_chain) sent(instance, lane, path, at_hand.source, now, buffer_free);
+    if (causal_chain) sent(instance, lane, path, fields.source, now, buffer_free);
   }
   complete_step(instance, lane, buffer_free);
   return true;
@@ -370,7 +370,7 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const AtHand&
 
 /// Starts the reduction of a step in phase kFresh. The result arrives as a message from the lane to
 /// itself, and run_step() then calls this function again.
-bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtHand& at_hand,
+bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const StepFields& fields,
                                 Time now) {
   LaneState& state = lane_at(instance, lane);
   const std::int32_t own = connection(instance, lane, lane, 0);
@@ -385,7 +385,7 @@ bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const AtH
   const std::int32_t path =
       network_.paths().switch_reduce(devices, device_of(instance, state.rank));
   std::vector<Address> address{{instance.id, static_cast<std::uint32_t>(own)}};
-  network_.send(path, at_hand.source, now, order_of(instance, lane), std::move(address),
+  network_.send(path, fields.source, now, order_of(instance, lane), std::move(address),
                 network_.keeps_causal_chains() ? &causal_chain_at(instance, lane) : nullptr,
                 events_);
   state.last_in = own;
@@ -439,7 +439,7 @@ void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const
 /// connection.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
-  Connection& in = instance.connections[std::exchange(state.in_hand, kNone)];
+  Connection& in = instance.connections[std::exchange(state.held_connection, kNone)];
   --in.occupied;
   const std::int32_t sender = std::exchange(in.blocked_sender, kNone);
   if (sender == kNone) return;

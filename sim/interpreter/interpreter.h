@@ -127,7 +127,7 @@ class Interpreter final : public CollectiveEngine {
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// The fields of a step that are needed to execute it.
-  struct AtHand {
+  struct StepFields {
     core::StepKind kind = core::StepKind::kNop;
     bool accumulate = false;
     std::int32_t inputs = 0;
@@ -150,7 +150,7 @@ class Interpreter final : public CollectiveEngine {
     std::int64_t next = 0;
     std::int64_t steps = 0;
     core::Time ready;  ///< end of the previous step: the lane's own clock
-    AtHand step;
+    StepFields step;
     bool step_known = false;  ///< true if `step` describes the next step
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
@@ -158,8 +158,9 @@ class Interpreter final : public CollectiveEngine {
     bool awaited = false;  ///< true if other lanes wait for this lane (Waiting)
     Driven driven = Driven::kUnknown;
     std::uint16_t sent = 0;  ///< number of sent messages modulo 2^16; orders simultaneous messages
-    Devices::Id device = kNone;    ///< kNone until the lane first uses the device
-    std::int32_t in_hand = kNone;  ///< the connection whose slot the current step still holds
+    Devices::Id device = kNone;  ///< kNone until the lane first uses the device
+    std::int32_t held_connection =
+        kNone;  ///< the connection whose slot the current step still holds
     /// The last connection that the lane used in each direction. Most lanes use only one connection
     /// per direction.
     std::int32_t last_in = kNone;
@@ -258,7 +259,7 @@ class Interpreter final : public CollectiveEngine {
   static void visit(LaneState& state, StateVisitor& visitor);
   void arrived(Address address, core::Time now, const Network::Arrival* arrival);
   /// Returns the lane's next step. REQUIRES: the lane has a next step.
-  static const AtHand& step_at_hand(const Instance& instance, LaneState& state) {
+  static const StepFields& step_at_hand(const Instance& instance, LaneState& state) {
     if (!state.step_known) look_up_step(instance, state);
     return state.step;
   }
@@ -266,17 +267,17 @@ class Interpreter final : public CollectiveEngine {
   void run(Instance& instance, std::int32_t lane, core::Time now);
   bool run_step(Instance& instance, std::int32_t lane, core::Time now);
   bool wait_fulfilled(Instance& instance, std::int32_t lane, core::Time now);
-  bool take_message(Instance& instance, std::int32_t lane, const AtHand& step);
-  bool work(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
-  bool send(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
-  bool multicast(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
+  bool take_message(Instance& instance, std::int32_t lane, const StepFields& step);
+  bool work(Instance& instance, std::int32_t lane, const StepFields& step, core::Time now);
+  bool send(Instance& instance, std::int32_t lane, const StepFields& step, core::Time now);
+  bool multicast(Instance& instance, std::int32_t lane, const StepFields& step, core::Time now);
   bool receives_any(Instance& instance, std::int32_t lane);
   static Arrivals& arrivals_of(Instance& instance, LaneState& state);
-  bool switch_reduce(Instance& instance, std::int32_t lane, const AtHand& step, core::Time now);
-  ComputeStream* stream_beside(const Instance& instance, LaneState& state);
+  bool switch_reduce(Instance& instance, std::int32_t lane, const StepFields& step, core::Time now);
+  ComputeStream* compute_stream_of(const Instance& instance, LaneState& state);
   void take_multiprocessor(const Instance& instance, LaneState& state, core::Time now);
   void give_back_multiprocessor(LaneState& state);
-  void move_in_memory(const Instance& instance, LaneState& state, const AtHand& step,
+  void move_in_memory(const Instance& instance, LaneState& state, const StepFields& step,
                       core::Time now);
   void sent(Instance& instance, std::int32_t lane, std::int32_t path, core::Bytes bytes,
             core::Time now, core::Time buffer_free);
@@ -294,7 +295,7 @@ class Interpreter final : public CollectiveEngine {
     return elements * core::size_of(instance.collective->type);
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
-  static void take_turns(Instance& instance);
+  static void assign_event_order(Instance& instance);
   /// Returns the devices of all `ranks` except `but`, in order.
   static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks,
                                               core::Rank but);

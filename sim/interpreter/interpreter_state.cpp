@@ -67,7 +67,7 @@ void Interpreter::visit(LaneState& state, StateVisitor& visitor) {
   visitor.counted(state.ready);
   visitor.same(state.step_known ? 1 : 0);
   if (state.step_known) {
-    const AtHand& step = state.step;
+    const StepFields& step = state.step;
     visitor.same(static_cast<std::int64_t>(step.kind));
     for (const std::int32_t number : {step.accumulate ? 1 : 0, step.inputs, step.wait_lane,
                                       step.from, step.to, step.from_away, step.to_away})
@@ -84,7 +84,7 @@ void Interpreter::visit(LaneState& state, StateVisitor& visitor) {
   visitor.numbered(sent, 16);
   state.sent = static_cast<std::uint16_t>(sent);
   for (const std::int32_t number :
-       {state.device, state.in_hand, state.last_in, state.last_out, state.arrivals})
+       {state.device, state.held_connection, state.last_in, state.last_out, state.arrivals})
     visitor.same(number);
 }
 

@@ -41,7 +41,7 @@ class Mover : public StateVisitor {
         wrapped(static_cast<std::int64_t>(number) + wrapped(rounds_, bits) * grown, bits));
     ++numbered_;
   }
-  void told(std::int64_t) override {}
+  void recorded(std::int64_t) override {}
   void unfit() override {}
 
  private:
@@ -55,7 +55,7 @@ class Mover : public StateVisitor {
 /// True if both snapshots have the same future, shifted in time.
 bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
-         a.told.size() == b.told.size();
+         a.recorded.size() == b.recorded.size();
 }
 
 /// Compares three snapshots of the same state, taken one round apart. Returns true if this and
@@ -69,7 +69,7 @@ bool grow_evenly(const StateSnapshot& a, const StateSnapshot& b, const StateSnap
         wrapped(c.numbered[i] - b.numbered[i], a.bits[i]))
       return false;
   }
-  return b.told == c.told;
+  return b.recorded == c.recorded;
 }
 
 bool is_ours(const Event& event) {
@@ -79,7 +79,7 @@ bool is_ours(const Event& event) {
 
 }  // namespace
 
-Time Rounds::look_closely(Time now) {
+Time Rounds::compare_rounds(Time now) {
   idle_ = 0;
   if (!pace_) {
     begin();
@@ -96,14 +96,14 @@ Time Rounds::look_closely(Time now) {
     return {};
   }
   due_ = *progress + round_;
-  if (!portraits_.empty() && !looks_like(portraits_.back(), last)) {
+  if (!snapshots_.empty() && !looks_like(snapshots_.back(), last)) {
     longer_rounds(std::move(last));
     return {};
   }
-  portraits_.push_back(std::move(last));
-  if (portraits_.size() < 3) return {};
-  if (grow_evenly(portraits_[0], portraits_[1], portraits_[2])) return skip(now);
-  longer_rounds(std::move(portraits_.back()));
+  snapshots_.push_back(std::move(last));
+  if (snapshots_.size() < 3) return {};
+  if (grow_evenly(snapshots_[0], snapshots_[1], snapshots_[2])) return skip(now);
+  longer_rounds(std::move(snapshots_.back()));
   return {};
 }
 
@@ -118,7 +118,7 @@ void Rounds::begin() {
 
 void Rounds::give_up() {
   pace_.reset();
-  portraits_.clear();
+  snapshots_.clear();
 }
 
 /// Tries longer rounds: 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
@@ -127,8 +127,8 @@ void Rounds::longer_rounds(StateSnapshot last) {
   const bool three = times % 3 == 0;
   round_ = pace_->identical.period * (times == 1 ? 2 : (three ? times / 3 * 4 : times / 2 * 3));
   due_ = last.progress[pace_->lane] + round_;
-  portraits_.clear();
-  portraits_.push_back(std::move(last));
+  snapshots_.clear();
+  snapshots_.push_back(std::move(last));
 }
 
 /// Returns the pending events of the collective, in order, and moves all other events to `others`.
@@ -171,12 +171,12 @@ StateSnapshot Rounds::snapshot(Time now) {
 
 /// Skips all identical rounds that end before any other event.
 Time Rounds::skip(Time now) {
-  const StateSnapshot before = std::move(portraits_[1]);
-  const StateSnapshot last = std::move(portraits_[2]);
+  const StateSnapshot before = std::move(snapshots_[1]);
+  const StateSnapshot last = std::move(snapshots_[2]);
   const Time round = last.at - before.at;
   std::vector<Event> others;
   std::vector<Event> events = ours(others);
-  std::int64_t rounds = interpreter_.rounds_left(*pace_, portraits_[0].progress);
+  std::int64_t rounds = interpreter_.rounds_left(*pace_, snapshots_[0].progress);
   Time end = core::kHorizon;
   for (const Event& event : others) end = std::min(end, event.time);
   if (round > Time()) rounds = std::min(rounds, (end - now - Time(1)) / round);

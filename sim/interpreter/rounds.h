@@ -43,7 +43,7 @@ class Rounds {
   /// REQUIRES: the caller calls this function after every event, with the time of the event.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
-    return look_closely(now);
+    return compare_rounds(now);
   }
   /// Returns the number of lane steps that were not simulated.
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
@@ -57,7 +57,7 @@ class Rounds {
   static constexpr std::int64_t kFewRounds = 32;  ///< minimum number of remaining rounds for an
                                                   ///< attempt
 
-  core::Time look_closely(core::Time now);
+  core::Time compare_rounds(core::Time now);
   void begin();
   void give_up();
   void longer_rounds(StateSnapshot last);
@@ -78,7 +78,7 @@ class Rounds {
   std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of the lane of
                                            ///< `pace_`
   std::int64_t due_ = 0;                  ///< step of that lane at which the next snapshot is taken
-  std::vector<StateSnapshot> portraits_;  ///< up to three snapshots, one per round
+  std::vector<StateSnapshot> snapshots_;  ///< up to three snapshots, one per round
   std::int64_t steps_skipped_ = 0;
 };
 

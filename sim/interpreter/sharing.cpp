@@ -44,7 +44,7 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
 }  // namespace
 
 /// Returns the compute stream of the lane's device; null if it has none.
-ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& state) {
+ComputeStream* Interpreter::compute_stream_of(const Instance& instance, LaneState& state) {
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   ComputeStream* const stream = devices_.stream(state.device);
   if (stream && state.driven == Driven::kUnknown) {
@@ -59,7 +59,7 @@ ComputeStream* Interpreter::stream_beside(const Instance& instance, LaneState& s
 /// end of its last step.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
-  ComputeStream* const stream = stream_beside(instance, state);
+  ComputeStream* const stream = compute_stream_of(instance, state);
   if (!stream || state.driven != Driven::kByKernel) return;
   state.driven = Driven::kByKernelThatHolds;
   stream->hold(1, now, events_);
@@ -71,9 +71,9 @@ void Interpreter::give_back_multiprocessor(LaneState& state) {
   state.driven = Driven::kByKernel;
 }
 
-void Interpreter::move_in_memory(const Instance& instance, LaneState& state, const AtHand& step,
+void Interpreter::move_in_memory(const Instance& instance, LaneState& state, const StepFields& step,
                                  Time now) {
-  ComputeStream* const stream = stream_beside(instance, state);
+  ComputeStream* const stream = compute_stream_of(instance, state);
   if (!stream) return;
   const bool sends_only = step.kind == StepKind::kSend || step.kind == StepKind::kMulticast;
   const std::int32_t operands = step.inputs + (step.accumulate ? 1 : 0);

@@ -27,7 +27,7 @@ class Painter : public StateVisitor {
     snapshot_.numbered.push_back(static_cast<std::int64_t>(number));
     snapshot_.bits.push_back(bits);
   }
-  void told(std::int64_t value) override { snapshot_.told.push_back(value); }
+  void recorded(std::int64_t value) override { snapshot_.recorded.push_back(value); }
   void unfit() override { snapshot_.fit = false; }
 
   [[nodiscard]] StateSnapshot snapshot() && { return std::move(snapshot_); }

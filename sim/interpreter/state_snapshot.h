@@ -13,7 +13,7 @@ namespace tutti::sim {
 /// snapshot is compared with the snapshot of the previous round.
 struct StateSnapshot {
   core::Time at;
-  std::vector<std::int64_t> same, counted, numbered, told;
+  std::vector<std::int64_t> same, counted, numbered, recorded;
   std::vector<int> bits;               ///< bit widths of the entries of `numbered`
   std::vector<std::int64_t> progress;  ///< by lane: number of completed steps
   LinkLoads::Totals carried;           ///< by link: bytes carried so far

@@ -60,30 +60,30 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
   return known->second;
 }
 
-/// Adds the route of a stretch. `narrowest` is the minimum bandwidth of the links. If a stretch is
+/// Adds the route of a segment. `narrowest` is the minimum bandwidth of the links. If a segment is
 /// slower than this even without competing traffic, its route has a cap.
-FairShare::Route FairLinks::route(const Stretch& stretch, std::vector<FairShare::Link> links,
+FairShare::Route FairLinks::route(const PathSegment& segment, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
-  for (const LinkId id : stretch.links) links.push_back(link(id));
-  return share_.add_route(links, stretch.alone < narrowest ? stretch.alone : Bandwidth());
+  for (const LinkId id : segment.links) links.push_back(link(id));
+  return share_.add_route(links, segment.alone < narrowest ? segment.alone : Bandwidth());
 }
 
-const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& paths) {
+const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathTable& paths) {
   const auto index = static_cast<std::size_t>(id);
   if (ways_.size() <= index) ways_.resize(index + 1);
   Way& way = ways_[index];
-  if (!way.stretches.empty()) return way;
+  if (!way.segments.empty()) return way;
   const Path& path = paths.path(id);
   constexpr Bandwidth kNoLimit(std::numeric_limits<std::int64_t>::max());
   const auto serves = [&](const PathHop& hop, bool with_bytes) {
-    Stretch service;
+    PathSegment service;
     service.host = hop.host;
     service.resource = hop.resource;
     service.with_bytes = with_bytes;
-    way.stretches.push_back(std::move(service));
+    way.segments.push_back(std::move(service));
   };
   struct Flow {
-    std::size_t stretch = 0;
+    std::size_t segment = 0;
     Bandwidth narrowest;
     std::vector<FairShare::Link> threads;
   };
@@ -107,17 +107,17 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {
       if (!in_flow) {
-        way.stretches.emplace_back();
-        way.stretches.back().alone = kNoLimit;
-        flows.push_back({way.stretches.size() - 1, kNoLimit, {}});
+        way.segments.emplace_back();
+        way.segments.back().alone = kNoLimit;
+        flows.push_back({way.segments.size() - 1, kNoLimit, {}});
         in_flow = true;
       }
       Flow& flow = flows.back();
-      Stretch& stretch = way.stretches[flow.stretch];
-      stretch.latency += hop.latency;
-      stretch.alone = std::min(stretch.alone, hop.rate);
+      PathSegment& segment = way.segments[flow.segment];
+      segment.latency += hop.latency;
+      segment.alone = std::min(segment.alone, hop.rate);
       if (hop.host == nullptr) {
-        stretch.links.push_back(hop.link());
+        segment.links.push_back(hop.link());
         flow.narrowest = std::min(flow.narrowest, cluster_.link(hop.link()).bandwidth);
       } else {
         flow.threads.push_back(threads(hop.resource, *hop.host));
@@ -129,32 +129,31 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathBook& path
       in_flow = false;
     }
   }
-  TUTTI_CHECK(path.chain || way.stretches.size() == 1, "a tree of {} stretches",
-              way.stretches.size());
+  TUTTI_CHECK(path.chain || way.segments.size() == 1, "a tree of {} segments", way.segments.size());
   TUTTI_CHECK(!flows.empty(), "a way without links");
-  TUTTI_CHECK(way.stretches.size() < 256, "a way of {} stretches", way.stretches.size());
+  TUTTI_CHECK(way.segments.size() < 256, "a way of {} segments", way.segments.size());
   for (Flow& flow : flows) {
-    Stretch& stretch = way.stretches[flow.stretch];
-    stretch.route = route(stretch, std::move(flow.threads), flow.narrowest);
+    PathSegment& segment = way.segments[flow.segment];
+    segment.route = route(segment, std::move(flow.threads), flow.narrowest);
   }
-  way.leaves = flows.front().stretch;
+  way.leaves = flows.front().segment;
   way.lags =
-      path.chain ? std::vector<Time>{way.stretches.back().latency} : lags_of(path, last_begins);
+      path.chain ? std::vector<Time>{way.segments.back().latency} : lags_of(path, last_begins);
   return way;
 }
 
 void FairLinks::start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, Time now,
                       EventQueue& events) {
   share_.start(route, bytes, message);
-  ask_to_settle(now, events);
+  schedule_admission(now, events);
 }
 
 void FairLinks::set_share(LinkId id, std::int64_t share_ppm, Time now, EventQueue& events) {
   share_.set_capacity(link(id), part_of(cluster_.link(id).bandwidth, share_ppm));
-  ask_to_settle(now, events);
+  schedule_admission(now, events);
 }
 
-void FairLinks::ask_to_settle(Time now, EventQueue& events) {
+void FairLinks::schedule_admission(Time now, EventQueue& events) {
   if (awaited_ == now) return;
   awaited_ = now;
   events.push({now, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, ++stamp_, 0});

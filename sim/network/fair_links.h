@@ -20,10 +20,10 @@ class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path without staging. A message uses all links of a stretch at the same time, at
+  /// A part of a path without staging. A message uses all links of a segment at the same time, at
   /// one rate.
-  struct Stretch {
-    /// If set, the stretch is not a flow but the threads of a host, which serve messages in order
+  struct PathSegment {
+    /// If set, the segment is not a flow but the threads of a host, which serve messages in order
     /// of arrival. Each message takes the threads' overhead per message; if `with_bytes`, it also
     /// takes the time to process its bytes.
     const core::HostEndpoint* host = nullptr;
@@ -33,18 +33,18 @@ class FairLinks {
     FairShare::Route route = 0;
     std::vector<core::LinkId> links;
     core::Bandwidth alone;  ///< the rate of a message without competing traffic
-    core::Time latency;     ///< latency from the end of this stretch to the next one
+    core::Time latency;     ///< latency from the end of this segment to the next one
   };
   struct Way {
-    std::vector<Stretch> stretches;
+    std::vector<PathSegment> segments;
     std::vector<core::Time> lags;  ///< by receiver: latency between the end of the last flow and
                                    ///< the arrival
-    /// The index of the first stretch that is a flow. The sender's buffer becomes free when this
+    /// The index of the first segment that is a flow. The sender's buffer becomes free when this
     /// flow ends.
     std::size_t leaves = 0;
   };
   /// REQUIRES: the path has hops.
-  const Way& way(std::int32_t path, const core::PathBook& paths);
+  const Way& way(std::int32_t path, const core::PathTable& paths);
 
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now,
              EventQueue& events);
@@ -66,8 +66,8 @@ class FairLinks {
  private:
   FairShare::Link link(core::LinkId id);
   FairShare::Link threads(core::ResourceId id, const core::HostEndpoint& host);
-  void ask_to_settle(core::Time now, EventQueue& events);
-  FairShare::Route route(const Stretch& stretch, std::vector<FairShare::Link> links,
+  void schedule_admission(core::Time now, EventQueue& events);
+  FairShare::Route route(const PathSegment& segment, std::vector<FairShare::Link> links,
                          core::Bandwidth narrowest);
 
   const core::Cluster& cluster_;

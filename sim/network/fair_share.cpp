@@ -5,8 +5,8 @@
 // network. New rates are stored in `next_rate` and `next_group`, and take effect only in commit().
 // Before commit(), fits() may add overloaded links to the region, and the filling is repeated.
 // After three attempts, the whole connected component is filled. The level of a link in the heap
-// `rising_` is a lower bound, because fixing other routes can only raise it. An outdated entry is
-// therefore inserted again with its current level.
+// `fill_heap_` is a lower bound, because fixing other routes can only raise it. An outdated entry
+// is therefore inserted again with its current level.
 
 #include "sim/network/fair_share.h"
 
@@ -166,7 +166,7 @@ void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
   }
   if (state.flows > 0) {
     p.mark = p.flows.front().mark - p.ahead;
-    sift(group(g), static_cast<std::size_t>(p.place));
+    restore_heap(group(g), static_cast<std::size_t>(p.place));
   } else {
     remove(g, r);
     take_off_links(r);
@@ -292,40 +292,40 @@ void FairShare::grow() {
 void FairShare::fill() {
   ++work_.fillings;
   work_.routes_filled += static_cast<std::int64_t>(filled_.size());
-  const auto later = [](const Rising& a, const Rising& b) { return a.after(b); };
-  rising_.clear();
+  const auto later = [](const FillEvent& a, const FillEvent& b) { return a.after(b); };
+  fill_heap_.clear();
   for (const Link id : region_) {
     LinkState& l = link(id);
     group(l.group).next_rate = 0;
     l.left = l.capacity > l.kept ? l.capacity - l.kept : 0;
-    l.rising = l.filled;
-    if (l.rising > 0) rising_.push_back({l.left / l.rising, id});
+    l.open_flows = l.filled;
+    if (l.open_flows > 0) fill_heap_.push_back({l.left / l.open_flows, id});
   }
   for (const Route r : filled_) {
     route(r).next_group = kNoGroup;
-    if (route(r).cap != kNoCap) rising_.push_back({route(r).cap, -1 - r});
+    if (route(r).cap != kNoCap) fill_heap_.push_back({route(r).cap, -1 - r});
   }
-  std::make_heap(rising_.begin(), rising_.end(), later);
+  std::make_heap(fill_heap_.begin(), fill_heap_.end(), later);
   std::size_t missing = filled_.size();
   while (missing > 0) {
-    TUTTI_CHECK(!rising_.empty(), "{} of {} routes have no bottleneck", missing, filled_.size());
-    std::pop_heap(rising_.begin(), rising_.end(), later);
-    const Rising first = rising_.back();
-    rising_.pop_back();
+    TUTTI_CHECK(!fill_heap_.empty(), "{} of {} routes have no bottleneck", missing, filled_.size());
+    std::pop_heap(fill_heap_.begin(), fill_heap_.end(), later);
+    const FillEvent first = fill_heap_.back();
+    fill_heap_.pop_back();
     if (first.what < 0) {
       const Route r = -1 - first.what;
       if (route(r).next_group == kNoGroup) fix(r, first.level, progress(r).own), --missing;
       continue;
     }
     LinkState& l = link(first.what);
-    if (l.rising == 0) continue;
+    if (l.open_flows == 0) continue;
     // Other routes of the link may have been fixed at lower rates since the entry was made, which
     // raises the level of the link. The rate is at least 1, because a flow with rate 0 would never
     // end although its link works.
-    const Rate level = std::max<Rate>(l.left / l.rising, l.capacity > 0 ? 1 : 0);
+    const Rate level = std::max<Rate>(l.left / l.open_flows, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
-      rising_.push_back({level, first.what});
-      std::push_heap(rising_.begin(), rising_.end(), later);
+      fill_heap_.push_back({level, first.what});
+      std::push_heap(fill_heap_.begin(), fill_heap_.end(), later);
       continue;
     }
     for (const Entry& entry : l.routes) {
@@ -346,26 +346,26 @@ void FairShare::fix(Route r, Rate level, Group bottleneck) {
     if (l.round != round_) continue;
     const Rate taken = level * state.flows;
     l.left = l.left > taken ? l.left - taken : 0;
-    l.rising -= state.flows;
+    l.open_flows -= state.flows;
   }
 }
 
 /// True if the links next to the region can carry the new rates of the filled routes. Links that
 /// cannot carry these rates are added to the region.
 bool FairShare::fits() {
-  beside_.clear();
+  unsaturated_.clear();
   for (const Route r : filled_) {
     const RouteState& state = route(r);
     for (const Link id : links_of(state)) {
       LinkState& l = link(id);
       if (l.round == round_) continue;
-      if (l.change == 0) beside_.push_back(id);
+      if (l.change == 0) unsaturated_.push_back(id);
       l.change +=
           static_cast<Change>(state.next_rate) * state.flows - static_cast<Change>(state.carried);
     }
   }
   bool all = true;
-  for (const Link id : beside_) {
+  for (const Link id : unsaturated_) {
     LinkState& l = link(id);
     // A link may be listed twice; its first entry accounts for all of its change.
     if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
@@ -414,7 +414,7 @@ void FairShare::move(Route r, Time now) {
     insert(state.group, r);
   } else if (p.mark != p.flows.front().mark - p.ahead) {
     p.mark = p.flows.front().mark - p.ahead;
-    sift(group(state.group), static_cast<std::size_t>(p.place));
+    restore_heap(group(state.group), static_cast<std::size_t>(p.place));
   }
 }
 
@@ -467,7 +467,7 @@ void FairShare::insert(Group g, Route r) {
   GroupState& state = group(g);
   progress(r).place = static_cast<std::int32_t>(state.routes.size());
   state.routes.push_back(r);
-  sift(state, state.routes.size() - 1);
+  restore_heap(state, state.routes.size() - 1);
 }
 
 void FairShare::remove(Group g, Route r) {
@@ -478,10 +478,10 @@ void FairShare::remove(Group g, Route r) {
   if (last == r) return;
   state.routes[hole] = last;
   progress(last).place = static_cast<std::int32_t>(hole);
-  sift(state, hole);
+  restore_heap(state, hole);
 }
 
-void FairShare::sift(GroupState& g, std::size_t place) {
+void FairShare::restore_heap(GroupState& g, std::size_t place) {
   sift_heap(
       g.routes, place, [this](Route a, Route b) { return progress(a).mark < progress(b).mark; },
       [this](Route r, std::size_t at) { progress(r).place = static_cast<std::int32_t>(at); });

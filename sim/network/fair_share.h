@@ -127,9 +127,9 @@ class FairShare {
     std::vector<Entry> routes;  ///< routes that have flows
     // While filling:
     Rate left = 0;
-    std::uint32_t rising = 0;  ///< number of flows whose rates are not yet fixed
-    Rate kept = 0;             ///< total rate of the routes that the filling does not include
-    std::uint32_t filled = 0;  ///< number of flows of the routes that the filling includes
+    std::uint32_t open_flows = 0;  ///< number of flows whose rates are not yet fixed
+    Rate kept = 0;                 ///< total rate of the routes that the filling does not include
+    std::uint32_t filled = 0;      ///< number of flows of the routes that the filling includes
     Change change = 0;
   };
   struct RouteState {
@@ -170,10 +170,10 @@ class FairShare {
     bool touched = false;
     std::vector<Route> routes;  ///< a heap by Progress::mark
   };
-  struct Rising {
+  struct FillEvent {
     Rate level = 0;
     std::int32_t what = 0;  ///< a link, or -1 - r for the cap of route r
-    [[nodiscard]] bool after(const Rising& other) const {
+    [[nodiscard]] bool after(const FillEvent& other) const {
       return level != other.level ? level > other.level : what > other.what;
     }
   };
@@ -218,7 +218,7 @@ class FairShare {
   void refresh(Group g);
   void insert(Group g, Route r);
   void remove(Group g, Route r);
-  void sift(GroupState& g, std::size_t place);
+  void restore_heap(GroupState& g, std::size_t place);
   void sift_ending(std::size_t place);
 
   core::Bandwidth widest_;
@@ -248,9 +248,9 @@ class FairShare {
   std::size_t grown_ = 0;
   bool over_all_links_ = false;
   std::vector<Route> filled_;
-  std::vector<Link> beside_;  ///< links that are not full and are on a route that the filling
-                              ///< includes
-  std::vector<Rising> rising_;
+  std::vector<Link> unsaturated_;  ///< links that are not full and are on a route that the filling
+                                   ///< includes
+  std::vector<FillEvent> fill_heap_;
   std::vector<Group> touched_;
   Work work_;
 };

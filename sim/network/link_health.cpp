@@ -41,7 +41,7 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 /// Bursts start in the steady state: the probability of an initial burst is the bursts' share of
 /// the time. Bursts are memoryless, so the remaining length of an initial burst has the
 /// distribution of a whole burst.
-void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
+void LinkBandwidth::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
   if (load.burst == Time()) {
     constant_ppm_ = product(constant_ppm_, left);
@@ -58,12 +58,12 @@ void LinkCourse::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   bursts_.push_back(burst);
 }
 
-void LinkCourse::Burst::toggle() {
+void LinkBandwidth::Burst::toggle() {
   on = !on;
   until = core::later(until, exponential(on ? mean_burst : mean_pause, random));
 }
 
-LinkCourse::Phase LinkCourse::phase_from(Time from) const {
+LinkBandwidth::Phase LinkBandwidth::phase_from(Time from) const {
   std::int64_t share = product(changed_ppm_, constant_ppm_);
   for (const Burst& burst : bursts_) {
     if (burst.on) share = product(share, burst.left_ppm);
@@ -71,13 +71,13 @@ LinkCourse::Phase LinkCourse::phase_from(Time from) const {
   return {from, share, part_of(whole_, share)};
 }
 
-const LinkCourse::Phase* LinkCourse::phase(std::size_t number) {
+const LinkBandwidth::Phase* LinkBandwidth::phase(std::size_t number) {
   TUTTI_CHECK(number >= forgotten_, "phase {} was forgotten", number);
   if (phases_.empty()) phases_.push_back(phase_from(Time()));
   while (phases_.size() <= number - forgotten_) {
     Time next = next_change_ < changes_.size() ? changes_[next_change_].at : kNever;
     for (const Burst& burst : bursts_) next = std::min(next, burst.until);
-    if (next == kNever || is_dead_for_good()) return nullptr;
+    if (next == kNever || is_down_forever()) return nullptr;
     for (; next_change_ < changes_.size() && changes_[next_change_].at == next; ++next_change_)
       changed_ppm_ = changes_[next_change_].share_ppm;
     for (Burst& burst : bursts_) {
@@ -88,7 +88,7 @@ const LinkCourse::Phase* LinkCourse::phase(std::size_t number) {
   return &phases_[number - forgotten_];
 }
 
-std::size_t LinkCourse::forget_before(Time now) {
+std::size_t LinkBandwidth::forget_before(Time now) {
   while (phases_.size() > 1 && phases_[1].from <= now) {
     phases_.pop_front();
     ++forgotten_;
@@ -100,30 +100,30 @@ std::size_t LinkCourse::forget_before(Time now) {
 
 LinkHealth::LinkHealth(const core::Cluster& cluster, const std::vector<core::LinkChange>& changes,
                        const std::vector<core::BackgroundLoad>& background, std::uint64_t seed) {
-  for (const core::LinkChange& change : changes) course_of(change.link, cluster).add(change);
+  for (const core::LinkChange& change : changes) find_or_add_link(change.link, cluster).add(change);
   for (const core::BackgroundLoad& load : background) {
-    for (const LinkId link : load.links) course_of(link, cluster).add(load, seed);
+    for (const LinkId link : load.links) find_or_add_link(link, cluster).add(load, seed);
   }
   std::sort(links_.begin(), links_.end());
 }
 
-LinkCourse& LinkHealth::course_of(LinkId link, const core::Cluster& cluster) {
-  const auto known = courses_.find(link);
-  if (known != courses_.end()) return known->second;
+LinkBandwidth& LinkHealth::find_or_add_link(LinkId link, const core::Cluster& cluster) {
+  const auto known = by_link_.find(link);
+  if (known != by_link_.end()) return known->second;
   links_.push_back(link);
-  return courses_.emplace(link, LinkCourse(link, cluster.link(link).bandwidth)).first->second;
+  return by_link_.emplace(link, LinkBandwidth(link, cluster.link(link).bandwidth)).first->second;
 }
 
 Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
-  LinkCourse& course = courses_.at(link);
+  LinkBandwidth& course = by_link_.at(link);
   Wide left = static_cast<Wide>(bytes.count()) * core::kPicosecondsPerSecond;
   Time now = head;
   std::size_t number = 0;
   if (course.has_bursts()) number = course.forget_before(head);
-  while (const LinkCourse::Phase* const phase = course.phase(number)) {
+  while (const LinkBandwidth::Phase* const phase = course.phase(number)) {
     // Copy the speed, because the next call of phase() may move the phase.
     const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());
-    const LinkCourse::Phase* const next = course.phase(++number);
+    const LinkBandwidth::Phase* const next = course.phase(++number);
     const Time end = next ? next->from : kNever;
     if (end <= now) continue;
     const Wide carried = speed * static_cast<Wide>((end - now).count());

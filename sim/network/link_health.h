@@ -12,9 +12,9 @@ namespace tutti::sim {
 /// The bandwidth of one link over time, as a sequence of phases. The bandwidth changes at given
 /// times, and with background traffic, which is constant or in bursts. Phases are created on
 /// demand, because bursts may continue forever.
-class LinkCourse {
+class LinkBandwidth {
  public:
-  LinkCourse(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
+  LinkBandwidth(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
 
   /// REQUIRES: changes are added in order of time.
   void add(const core::LinkChange& change) { changes_.push_back(change); }
@@ -33,7 +33,7 @@ class LinkCourse {
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
   /// Returns true if the link is down and no later change restores it.
-  [[nodiscard]] bool is_dead_for_good() const {
+  [[nodiscard]] bool is_down_forever() const {
     return changed_ppm_ == 0 && next_change_ == changes_.size();
   }
 
@@ -70,7 +70,7 @@ class LinkHealth {
              const std::vector<core::BackgroundLoad>& background = {}, std::uint64_t seed = 0);
 
   [[nodiscard]] bool changes(core::LinkId link) const {
-    return !courses_.empty() && courses_.contains(link);
+    return !by_link_.empty() && by_link_.contains(link);
   }
   /// Returns the time at which the last byte of a message of `bytes` enters `link` if its first
   /// byte enters at `head`. Only the link and `rate`, the message's maximum rate, limit it. Returns
@@ -81,12 +81,12 @@ class LinkHealth {
 
   /// Returns the links whose bandwidth changes, in order.
   [[nodiscard]] const std::vector<core::LinkId>& links() const { return links_; }
-  LinkCourse& course(core::LinkId link) { return courses_.at(link); }
+  LinkBandwidth& course(core::LinkId link) { return by_link_.at(link); }
 
  private:
-  LinkCourse& course_of(core::LinkId link, const core::Cluster& cluster);
+  LinkBandwidth& find_or_add_link(core::LinkId link, const core::Cluster& cluster);
 
-  std::unordered_map<core::LinkId, LinkCourse> courses_;
+  std::unordered_map<core::LinkId, LinkBandwidth> by_link_;
   std::vector<core::LinkId> links_;
 };
 

@@ -3,7 +3,7 @@
 // whole path is one section and no causal chain is kept, the message has no record. Its passage is
 // computed when it is sent, and its arrival is the only event. A message passes a tree, which is
 // the path of a multicast or an in-switch reduction, hop by hop (serve()). With the model fair,
-// each stretch is a flow whose end depends on other flows (fair_links.cpp). Records of messages are
+// each segment is a flow whose end depends on other flows (fair_links.cpp). Records of messages are
 // reused, so memory is proportional to the number of messages in flight. On arrival, deliver()
 // divides the time of a message into latency, transfer and host time; the rest is queueing.
 
@@ -76,7 +76,7 @@ Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t o
   message.hold = hold;
   message.queued_time = Time();
   message.queued_at = -1;
-  message.stretch = 0;
+  message.segment = 0;
   return start(id, now, causal_chain, events);
 }
 
@@ -226,25 +226,25 @@ void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
     const core::LinkId link = health_.links()[which];
-    const LinkCourse::Phase& first = *health_.course(link).phase(0);
+    const LinkBandwidth::Phase& first = *health_.course(link).phase(0);
     if (first.share_ppm < 1'000'000) fair_->set_share(link, first.share_ppm, Time(), events);
     schedule_change(which, 1, events);
   }
 }
 
 void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue& events) {
-  const LinkCourse::Phase* const next = health_.course(health_.links()[which]).phase(phase);
+  const LinkBandwidth::Phase* const next = health_.course(health_.links()[which]).phase(phase);
   if (!next) return;
   events.push({next->from, which, EventKind::kChange, which, static_cast<std::uint32_t>(phase)});
-  ++changes_to_come_;
+  ++pending_changes_;
 }
 
 void Network::change(const Event& event, EventQueue& events) {
   // If only changes of bandwidth are pending, nothing else will happen. Stop, because bursts would
   // continue forever.
-  const bool alone = events.size() + 1 == changes_to_come_--;
+  const bool alone = events.size() + 1 == pending_changes_--;
   const core::LinkId link = health_.links()[event.a];
-  LinkCourse& course = health_.course(link);
+  LinkBandwidth& course = health_.course(link);
   if (alone && course.has_bursts()) return;
   fair_->set_share(link, course.phase(event.b)->share_ppm, event.time, events);
   course.forget_before(event.time);
@@ -294,48 +294,48 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
 // --- fair ---
 
-/// Starts the message's current stretch as a flow. Returns the end of the stretch if it is already
+/// Starts the message's current segment as a flow. Returns the end of the segment if it is already
 /// known.
 Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
   const FairLinks::Way& way = fair_->way(message.path, paths_);
-  if (message.bytes.count() > 0 && way.stretches[message.stretch].host != nullptr)
+  if (message.bytes.count() > 0 && way.segments[message.segment].host != nullptr)
     return be_served(id, way, now, events);
   if (message.bytes.count() > 0) {
-    fair_->start(way.stretches[message.stretch].route, message.bytes, id, now, events);
+    fair_->start(way.segments[message.segment].route, message.bytes, id, now, events);
     return core::kNever;
   }
   // The message has no bytes, so only latency passes.
   Time arrives = now;
-  for (std::size_t s = 0; s + 1 < way.stretches.size(); ++s) arrives += way.stretches[s].latency;
-  for (const FairLinks::Stretch& stretch : way.stretches) {
-    if (stretch.host != nullptr) arrives = core::later(arrives, stretch.host->per_message);
+  for (std::size_t s = 0; s + 1 < way.segments.size(); ++s) arrives += way.segments[s].latency;
+  for (const FairLinks::PathSegment& segment : way.segments) {
+    if (segment.host != nullptr) arrives = core::later(arrives, segment.host->per_message);
   }
   for (std::uint32_t r = 0; r < way.lags.size(); ++r)
     events.push({arrives + way.lags[r], message.order, EventKind::kDeliver, id, r});
   return now;
 }
 
-/// Serves the message in a stretch that consists of a host's threads, which serve messages in order
+/// Serves the message in a segment that consists of a host's threads, which serve messages in order
 /// of arrival.
 Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
   Message& message = messages_[id];
-  const FairLinks::Stretch& stretch = way.stretches[message.stretch];
-  const core::HostEndpoint& host = *stretch.host;
-  Server& threads = resources_[stretch.resource];
+  const FairLinks::PathSegment& segment = way.segments[message.segment];
+  const core::HostEndpoint& host = *segment.host;
+  Server& threads = resources_[segment.resource];
   const Time start = std::max(now, threads.free_at());
-  const Time own = stretch.with_bytes ? host.moving(message.bytes) : Time();
+  const Time own = segment.with_bytes ? host.moving(message.bytes) : Time();
   const Time occupied =
-      stretch.with_bytes ? host.occupied(message.bytes) : host.occupied(core::Bytes());
+      segment.with_bytes ? host.occupied(message.bytes) : host.occupied(core::Bytes());
   threads.occupy_until(core::later(start, occupied));
   const Time end = core::later(core::later(start, own), host.per_message);
   if (start - now > message.queued_time) {
     message.queued_time = start - now;
     message.queued_at = -1;
   }
-  if (++message.stretch < way.stretches.size()) {
-    events.push({end, message.order, EventKind::kHop, id, message.stretch});
+  if (++message.segment < way.segments.size()) {
+    events.push({end, message.order, EventKind::kHop, id, message.segment});
   } else {
     events.push({end + way.lags.front(), message.order, EventKind::kDeliver, id, 0});
   }
@@ -352,10 +352,10 @@ void Network::share(const Event& event, EventQueue& events) {
 void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const FairLinks::Way& way = fair_->way(message.path, paths_);
-  const FairLinks::Stretch& stretch = way.stretches[message.stretch];
+  const FairLinks::PathSegment& segment = way.segments[message.segment];
   // Flows may end 2^-12 ps early, but no message is faster than it would be without competing
   // traffic.
-  const Time alone = transfer_time(message.bytes, stretch.alone);
+  const Time alone = transfer_time(message.bytes, segment.alone);
   const Time end = std::max(now, core::later(message.stretch_began, alone));
   const Time shared = end - message.stretch_began - alone;
   if (shared > message.queued_time) {
@@ -365,11 +365,11 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   // A hold reports the carried bytes at its end, and has no sender's buffer to free.
   if (message.hold)
     return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
-  for (const core::LinkId link : stretch.links)
+  for (const core::LinkId link : segment.links)
     loads_.add(link, message.bytes, message.stretch_began, end);
-  if (message.stretch == way.leaves) events.push({end, message.order, EventKind::kSent, id, 0});
-  if (++message.stretch < way.stretches.size()) {
-    events.push({end + stretch.latency, message.order, EventKind::kHop, id, message.stretch});
+  if (message.segment == way.leaves) events.push({end, message.order, EventKind::kSent, id, 0});
+  if (++message.segment < way.segments.size()) {
+    events.push({end + segment.latency, message.order, EventKind::kHop, id, message.segment});
     return;
   }
   for (std::uint32_t r = 0; r < way.lags.size(); ++r)
@@ -393,7 +393,7 @@ void Network::load_silent_links(const Message& message, Time end) {
 }
 
 void Network::visit_state(StateVisitor& visitor) {
-  if (fair_ || changes_to_come_ > 0) visitor.unfit();
+  if (fair_ || pending_changes_ > 0) visitor.unfit();
   for (Server& resource : resources_) resource.visit_state(visitor);
 }
 
@@ -408,8 +408,8 @@ void Network::visit_message(std::uint32_t id, StateVisitor& visitor) {
   visitor.moment(message.tail);
   visitor.same(message.receiver.instance);
   visitor.same(message.receiver.connection);
-  visitor.told(message.queued_at);
-  visitor.told(message.queued_time.count());
+  visitor.recorded(message.queued_at);
+  visitor.recorded(message.queued_time.count());
   visit_causal_chain(causal_chains_[id], visitor);
 }
 
@@ -423,9 +423,9 @@ Network::Arrival Network::deliver(const Event& event) {
         message.undelivered == 1 ? causal_chains_[event.a] : (delivered_ = causal_chains_[event.a]);
     Time explained = path.latency;
     chain.parts.latency += path.latency;
-    for (const core::Path::Stretch& stretch : path.stretches) {
-      const Time moving = transfer_time(message.bytes, stretch.narrowest);
-      chain.moved(stretch.kind, stretch.link, moving);
+    for (const core::Path::PathSegment& segment : path.segments) {
+      const Time moving = transfer_time(message.bytes, segment.narrowest);
+      chain.moved(segment.kind, segment.link, moving);
       explained += moving;
     }
     if (const Time hosts = path.chain ? path.of_hosts(message.bytes) : Time(); hosts > Time()) {

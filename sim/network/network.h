@@ -7,7 +7,7 @@
 // record of 80 bytes, which is reused after the last delivery. Messages on trees also have a time
 // for each hop.
 //
-// Paths are found by PathBook (core/network/path.h), passages through sections are computed in
+// Paths are found by PathTable (core/network/path.h), passages through sections are computed in
 // sections.cpp and fair rates in fair_share.cpp, and loads over time are kept in link_loads.cpp.
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct Address {
 /// hop is occupied only for as long as it needs to transmit the bytes, even if the bytes arrive
 /// more slowly.
 ///
-/// With the model `fair`, a stretch without staging is one flow over all its links. The flow has
+/// With the model `fair`, a segment without staging is one flow over all its links. The flow has
 /// its max-min fair rate from the time at which the message is sent. If a host processes bytes as
 /// they arrive, its threads are a link that flows share. The overhead per message, and threads that
 /// process only whole messages, are served in order of arrival. A message arrives one latency after
@@ -65,7 +65,7 @@ class Network {
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});
 
-  [[nodiscard]] core::PathBook& paths() { return paths_; }
+  [[nodiscard]] core::PathTable& paths() { return paths_; }
   [[nodiscard]] bool keeps_causal_chains() const { return keep_causal_chains_; }
   /// Returns the loads of the links so far.
   const LinkLoads& loads() {
@@ -165,10 +165,10 @@ class Network {
     core::Time tail;
     Address receiver;  ///< the address of a message with one receiver
     core::Time queued_time;
-    core::Time stretch_began;     ///< model `fair`: start of the current stretch
+    core::Time stretch_began;     ///< model `fair`: start of the current segment
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
-    std::uint8_t stretch = 0;  ///< model `fair`: index of the current stretch
+    std::uint8_t segment = 0;  ///< model `fair`: index of the current segment
     /// True if this object is a hold of a link instead of a message. A hold ends with an event of
     /// kind kReleased.
     bool hold = false;
@@ -204,12 +204,12 @@ class Network {
                                 : branches_[message.branches].receivers[receiver];
   }
 
-  core::PathBook paths_;
+  core::PathTable paths_;
   std::vector<Server> resources_;
   Ties* ties_ = nullptr;
   LinkHealth health_;
   Sections sections_;                ///< models `fifo` and `ideal`
-  std::size_t changes_to_come_ = 0;  ///< number of pending events of kind kChange
+  std::size_t pending_changes_ = 0;  ///< number of pending events of kind kChange
   std::unique_ptr<FairLinks> fair_;  ///< only for the model `fair`
   LinkLoads loads_;
   bool keep_causal_chains_;

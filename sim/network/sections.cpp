@@ -33,7 +33,7 @@ void Sections::expect(const Path& path) {
       from =
           i == 0 ? Before{kStart, {}} : Before{path.hops[i - 1].resource, path.hops[i - 1].latency};
     Before& before = before_[hop.resource];
-    if (before.resource == kNobody) before = from;
+    if (before.resource == kNoResource) before = from;
     if (before != from) before.resource = kSeveral;
   }
 }
@@ -62,7 +62,7 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
   const PathHop& last = path.hops[end - 1];
   const auto [known, fresh] =
       known_.try_emplace({first.resource, last.resource, first.rate, last.rate, last.latency,
-                          first.received, first.staged, first.unheld},
+                          first.received, first.staged, first.interleaves},
                          static_cast<std::uint32_t>(sections_.size()));
   if (!fresh) return known->second;
   Section section;
@@ -79,7 +79,7 @@ std::uint32_t Sections::section_of(const Path& path, std::size_t begin, std::siz
 }
 
 void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
-  TUTTI_CHECK(!complete_ || before_[hop.resource].resource != kNobody,
+  TUTTI_CHECK(!complete_ || before_[hop.resource].resource != kNoResource,
               "a message uses a path that was not announced");
   const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
@@ -96,7 +96,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     leg.latency = hop.latency;
     leg.is_link = hop.is_link;
     leg.changes = changes;
-    leg.unheld = hop.unheld;
+    leg.interleaves = hop.interleaves;
     leg.host = number_of(hop.host);
     legs_.push_back(leg);
   }
@@ -133,7 +133,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
     } else {
       const Time through = leg.tail(bytes, enters, health_);
       leaves = std::max(through, tail);
-      resource.occupy_until(leg.unheld ? through : leaves);
+      resource.occupy_until(leg.interleaves ? through : leaves);
     }
     if (l == section.first_leg) {
       passage.began = enters;

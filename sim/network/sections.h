@@ -65,7 +65,7 @@ class Sections {
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
   /// Returns the path's only section; kNone if the path has several sections or other elements.
-  std::uint32_t only_section(std::int32_t path_id, const core::PathBook& paths) {
+  std::uint32_t only_section(std::int32_t path_id, const core::PathTable& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown)
       return only_section_[index];
@@ -105,7 +105,7 @@ class Sections {
   void settle(LinkLoads& loads);
 
  private:
-  static constexpr core::ResourceId kNobody = -1;  ///< marks a resource that no path uses
+  static constexpr core::ResourceId kNoResource = -1;  ///< marks a resource that no path uses
   static constexpr std::uint32_t kUnknown = ~0U - 1;
   static constexpr std::uint32_t kLast = 1U << 31;
 
@@ -120,7 +120,7 @@ class Sections {
     core::Time time;
     bool is_link = false;
     bool changes = false;
-    bool unheld = false;
+    bool interleaves = false;
     std::uint8_t host = 0;  ///< 0: the leg is not the threads of a host; otherwise 1 + index in
                             ///< hosts_
 
@@ -147,7 +147,7 @@ class Sections {
   /// The resource from which all messages of a given resource come, and the latency between the two
   /// resources.
   struct Before {
-    core::ResourceId resource = kNobody;
+    core::ResourceId resource = kNoResource;
     core::Time latency;
     bool operator==(const Before&) const = default;
   };
@@ -161,7 +161,7 @@ class Sections {
     core::Time last_latency;
     bool received = false;
     bool staged = false;
-    bool unheld = false;
+    bool interleaves = false;
     auto operator<=>(const Ends&) const = default;
   };
 

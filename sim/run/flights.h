@@ -24,12 +24,12 @@ struct Flight {
   core::Time first_start, last_start;
   std::vector<Cause> causes;        ///< by rank: the cause of the rank's start
   std::vector<core::Time> started;  ///< by rank: the time at which the rank started
-  /// By rank of a replica: `came` is true once the rank has started, and `done` is true once it has
-  /// completed its part. Empty if there are no timers (Timeouts).
-  std::vector<bool> came, done;
+  /// By rank of a replica: `rank_started` is true once the rank has started, and `done` is true
+  /// once it has completed its part. Empty if there are no timers (Timeouts).
+  std::vector<bool> rank_started, done;
   /// By rank: true once the rank has completed its part. Used only for pushes that have a pull
-  /// (Answers).
-  std::vector<bool> through;
+  /// (PullOrder).
+  std::vector<bool> rank_completed;
   /// The message, if the flight is a message of an execution trace; otherwise nullopt.
   struct Message {
     std::int64_t from = 0, to = 0;  ///< replicas
@@ -79,7 +79,7 @@ class Flights {
     flight.fused.reset();
     flight.in_group.reset();
     flight.message.reset();
-    flight.came.clear(), flight.done.clear(), flight.through.clear();
+    flight.rank_started.clear(), flight.done.clear(), flight.rank_completed.clear();
   }
   [[nodiscard]] bool empty() const { return by_number_.empty(); }
 

@@ -26,9 +26,9 @@ Gates::Gates(const core::Scenario& scenario, EventQueue& events, Starter& starte
 }
 
 void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now) {
-  const Asked requested{cause, now};
+  const Request requested{cause, now};
   if (plan_.scope() == core::GateScope::kAll) {
-    std::vector<Asked>& all = requested_[{request.step, request.item}];
+    std::vector<Request>& all = requested_[{request.step, request.item}];
     all.resize(static_cast<std::size_t>(replicas_));
     all[request.replica] = requested;
   }
@@ -37,7 +37,7 @@ void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now
 }
 
 void Gates::done(const core::GateRequest& request, const Cause& cause, Time now) {
-  const Asked requested{cause, now};
+  const Request requested{cause, now};
   execute_points(gate_of(request.replica).done(request), &requested);
 }
 
@@ -49,7 +49,7 @@ void Gates::forget(const core::GateBatch& batch) {
 /// Starts the decided packs. `asked` has the cause for all replicas. If it is null, the cause for
 /// each replica is the replica's own pack that became ready last.
 void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
-                           const Asked* requested) {
+                           const Request* requested) {
   for (const core::GateDecision& decision : decisions) {
     const core::GateBatch& batch = *decision.batch;
     const std::shared_ptr<const FusedPacks> fused =
@@ -60,10 +60,10 @@ void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
   }
 }
 
-Gates::Asked Gates::requested_for(const core::GateBatch& batch, std::int64_t replica) const {
-  Asked last;
+Gates::Request Gates::requested_for(const core::GateBatch& batch, std::int64_t replica) const {
+  Request last;
   for (const std::int32_t item : batch.items) {
-    const Asked& one = requested_.at({batch.step, item})[replica];
+    const Request& one = requested_.at({batch.step, item})[replica];
     if (one.at >= last.at) last = one;
   }
   return last;
@@ -98,7 +98,7 @@ void Gates::visit_state(core::StateVisitor& visitor) {
 
 void Gates::add_causes(std::vector<Cause*>& causes) {
   for (auto& [key, all] : requested_) {
-    for (Asked& requested : all) causes.push_back(&requested.cause);
+    for (Request& requested : all) causes.push_back(&requested.cause);
   }
 }
 

@@ -23,7 +23,7 @@ namespace tutti::sim {
 class Gates {
  public:
   /// The cause and the time of a replica's request to start a pack.
-  struct Asked {
+  struct Request {
     Cause cause;
     core::Time at;
   };
@@ -35,7 +35,7 @@ class Gates {
     /// batch is one pack, which has its own collective.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused,
-                              const Asked& requested) = 0;
+                              const Request& requested) = 0;
   };
 
   /// REQUIRES: all arguments outlive this object.
@@ -67,9 +67,9 @@ class Gates {
 
  private:
   core::Gate& gate_of(std::int64_t replica) { return *gates_[replica / replicas_per_gate_]; }
-  void execute_points(const std::vector<core::GateDecision>& decisions, const Asked* requested);
+  void execute_points(const std::vector<core::GateDecision>& decisions, const Request* requested);
   void await_round(core::Time now);
-  [[nodiscard]] Asked requested_for(const core::GateBatch& batch, std::int64_t replica) const;
+  [[nodiscard]] Request requested_for(const core::GateBatch& batch, std::int64_t replica) const;
 
   core::PlanGate plan_;
   EventQueue& events_;
@@ -81,7 +81,7 @@ class Gates {
   core::GateProposal proposal_;  ///< the proposal of the current round
   /// Used only if gates have rounds. By step and pack, and then by replica: the time at which the
   /// pack became ready, and the cause. An entry is kept until the pack is complete on all replicas.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Asked>> requested_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Request>> requested_;
 };
 
 }  // namespace tutti::sim

@@ -60,27 +60,28 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
 
 }  // namespace
 
-void report_links(const LinkLoads& loads, const core::Cluster& simulated, const core::Cluster& told,
-                  bool ports_alone, Time length, core::TimelineSink& sink) {
+void report_links(const LinkLoads& loads, const core::Cluster& simulated,
+                  const core::Cluster& timeline_cluster, bool ports_alone, Time length,
+                  core::TimelineSink& sink) {
   // Records are passed to the sink one by one, because there may be millions of links.
   if (ports_alone) note_overload(loads, simulated, length, sink);
-  const std::int64_t fellows = told.workers() / simulated.workers();
+  const std::int64_t workers_per_simulated = timeline_cluster.workers() / simulated.workers();
   constexpr std::int64_t kMaxCopies = 65'536;
-  const bool copies = loads.links() * fellows <= kMaxCopies;
+  const bool copies = loads.links() * workers_per_simulated <= kMaxCopies;
   // Links are numbered worker by worker.
-  for (std::int64_t fellow = 0; fellow < (copies ? fellows : 1); ++fellow) {
+  for (std::int64_t copy = 0; copy < (copies ? workers_per_simulated : 1); ++copy) {
     for (LinkId id = 0; id < loads.links(); ++id) {
       if (loads.total(id).count() == 0) continue;
       LinkRecord record = record_of(id, loads, simulated);
       if (ports_alone) record.busy = std::min(record.busy, length);
-      if (fellow > 0) {
-        record.name = told.link_name(fellow * loads.links() + id);
+      if (copy > 0) {
+        record.name = timeline_cluster.link_name(copy * loads.links() + id);
         record.bins.clear();
       }
       sink.link(record);
     }
   }
-  if (fellows > 1 && !copies)
+  if (workers_per_simulated > 1 && !copies)
     sink.note(
         "only links of worker 0 are listed, because the links of every other worker carry the same "
         "load");

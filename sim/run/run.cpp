@@ -30,11 +30,12 @@ using core::Rank;
 using core::Scenario;
 using core::Time;
 
-Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
-         bool remember, const core::RunControl& control, core::TimelineSink& sink)
+Run::Run(const Scenario& scenario, const Scenario& timeline_scenario,
+         const core::RecordOptions& record, bool remember, const core::RunControl& control,
+         core::TimelineSink& sink)
     : scenario_(scenario),
-      told_(told),
-      fellows_(told.cluster->workers() / scenario.cluster->workers()),
+      timeline_scenario_(timeline_scenario),
+      workers_per_simulated_(timeline_scenario.cluster->workers() / scenario.cluster->workers()),
       record_(record),
       sink_(sink),
       cluster_(*scenario.cluster),
@@ -47,9 +48,9 @@ Run::Run(const Scenario& scenario, const Scenario& told, const core::RecordOptio
       network_(cluster_, scenario.run.network_model, binned_links(record), true,
                LinkHealth(cluster_, scenario.run.conditions.links,
                           scenario.run.conditions.background, scenario.run.seed)),
-      devices_(cluster_, Slowness(slow_, scenario.run.conditions.gone)),
+      devices_(cluster_, DeviceFaults(slow_, scenario.run.conditions.gone)),
       engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()) {
-  if (fellows_ > 1) engines_.watch_ties();
+  if (workers_per_simulated_ > 1) engines_.watch_ties();
   const bool nothing_recorded = record.level == core::RecordLevel::kNone;
   if (remember && nothing_recorded && Repetition::is_possible(scenario) && state_of_gates())
     repetition_.emplace();
@@ -84,7 +85,7 @@ core::Expected<void> Run::run() {
       return tl::make_unexpected(too_long());
     }
     now_ = event.time;
-    if (fellows_ > 1) ties_.begin(event.order);
+    if (workers_per_simulated_ > 1) ties_.begin(event.order);
     handle(event);
     if (ties_.matter()) return {};
     if (timeouts_.exceeded()) break;
@@ -101,9 +102,10 @@ core::Expected<void> Run::run() {
 }
 
 void Run::report_beginning() {
-  sink_.begin(core::run_info(told_, "simulated"));
-  if (fellows_ > 1) sink_.note(folding_note());
-  for (const std::string& note : core::recording_notes(record_, *told_.cluster)) sink_.note(note);
+  sink_.begin(core::run_info(timeline_scenario_, "simulated"));
+  if (workers_per_simulated_ > 1) sink_.note(folding_note());
+  for (const std::string& note : core::recording_notes(record_, *timeline_scenario_.cluster))
+    sink_.note(note);
   for (const std::string& note : core::describe(scenario_.run.conditions, slow_, cluster_))
     sink_.note(note);
   bool all_have_steps = true;
@@ -119,15 +121,15 @@ core::Expected<void> Run::finish() {
   const std::int32_t ended = step_ends_.ended();
   const bool cancelled = progress_.cancelled();
   const bool stuck = !cancelled && !timeouts_.exceeded() && ended < scenario_.run.steps;
-  const std::string dead = what_is_gone(scenario_);
+  const std::string dead = lost_worker_text(scenario_);
   const bool custom = scenario_.strategy.custom.has_value();
   const bool trace = scenario_.plan.graph != nullptr;
   TUTTI_CHECK(!stuck || !dead.empty() || custom || trace,
               "only {} of {} steps ended, because a task waits forever", ended,
               scenario_.run.steps);
   const bool ports_alone = scenario_.run.network_model == core::NetworkModel::kIdeal;
-  report_links(network_.loads(), cluster_, *told_.cluster, ports_alone, step_ends_.last_end(),
-               sink_);
+  report_links(network_.loads(), cluster_, *timeline_scenario_.cluster, ports_alone,
+               step_ends_.last_end(), sink_);
   if (ended > 0) {
     for (const std::string& note : exchange_times_.notes(scenario_, ended, cluster_.replicas()))
       sink_.note(note);
@@ -161,8 +163,8 @@ core::Expected<void> Run::finish() {
 std::string Run::folding_note() const {
   return fmt::format("simulated {} of {} ranks: one worker on behalf of all {} identical workers",
                      core::show_count(cluster_.replicas()),
-                     core::show_count(told_.cluster->replicas()),
-                     core::show_count(told_.cluster->workers()));
+                     core::show_count(timeline_scenario_.cluster->replicas()),
+                     core::show_count(timeline_scenario_.cluster->workers()));
 }
 
 LinkRange Run::binned_links(const core::RecordOptions& record) const {
@@ -243,9 +245,10 @@ double steps_of(const Scenario& scenario) {
   return steps * scenario.run.steps;
 }
 
-RunEnd run(const Scenario& scenario, const Scenario& told, const core::RecordOptions& record,
-           bool remember, const core::RunControl& control, core::TimelineSink& sink) {
-  Run one(scenario, told, record, remember, control, sink);
+RunEnd run(const Scenario& scenario, const Scenario& timeline_scenario,
+           const core::RecordOptions& record, bool remember, const core::RunControl& control,
+           core::TimelineSink& sink) {
+  Run one(scenario, timeline_scenario, record, remember, control, sink);
   core::Expected<void> ran = one.run();
   return {std::move(ran), one.symmetry_broken()};
 }

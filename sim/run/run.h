@@ -12,11 +12,12 @@ struct RunEnd {
 };
 
 /// Simulates `scenario` in virtual time, event by event: the runners of replicas, their
-/// collectives, the network and the devices. `told` is the scenario that the timeline describes:
-/// the same scenario, or the scenario from which `scenario` was folded (sim/folding/folding.h). If
-/// `remember` is true and the timeline has only steps and packs, training steps that repeat the
-/// previous step are recorded without being simulated (sim/run/repetition.h).
-RunEnd run(const core::Scenario& scenario, const core::Scenario& told,
+/// collectives, the network and the devices. `timeline_scenario` is the scenario that the timeline
+/// describes: the same scenario, or the scenario from which `scenario` was folded
+/// (sim/folding/folding.h). If `remember` is true and the timeline has only steps and packs,
+/// training steps that repeat the previous step are recorded without being simulated
+/// (sim/run/repetition.h).
+RunEnd run(const core::Scenario& scenario, const core::Scenario& timeline_scenario,
            const core::RecordOptions& record, bool remember, const core::RunControl& control,
            core::TimelineSink& sink);
 

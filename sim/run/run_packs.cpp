@@ -20,7 +20,7 @@ void Run::launch(Replica& replica, const Work& work, std::int64_t number, const 
 
 void Run::start_passed(std::int64_t index, const core::GateBatch& batch,
                        const std::shared_ptr<const FusedPacks>& fused,
-                       const Gates::Asked& requested) {
+                       const Gates::Request& requested) {
   Replica& replica = replicas_[index];
   if (fused) return launch_fused(replica, fused, requested);
   const std::int32_t pack = batch.items.front();
@@ -28,7 +28,7 @@ void Run::start_passed(std::int64_t index, const core::GateBatch& batch,
 }
 
 void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
-                       const Gates::Asked& requested) {
+                       const Gates::Request& requested) {
   const std::int32_t first = fused->batch->items.front();
   const Work work = collectives_.of_pack(first, replica.index);
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
@@ -47,7 +47,7 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
-  if (fellows_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
+  if (workers_per_simulated_ > 1) ties_.wants(Ties::Thing::kOpening, 0, now_);
   std::shared_ptr<const core::Collective> in_group;
   const core::PlannedCollective& planned = collectives_.planned(work);
   if (work.place.group > 0 || !planned.is_fixed())
@@ -69,10 +69,11 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
     flight.requested.assign(static_cast<std::size_t>(ranks), now_);
     flight.copies.assign(static_cast<std::size_t>(ranks), Time());
   }
-  if (answers_.is_answered(work)) flight.through.assign(static_cast<std::size_t>(ranks), false);
+  if (pull_order_.has_pull(work))
+    flight.rank_completed.assign(static_cast<std::size_t>(ranks), false);
   // Helpers have no program, so they start when the first replica starts.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
-    if (answers_.starts_later(flight, rank)) continue;
+    if (pull_order_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
   }
   return flight;
@@ -106,13 +107,14 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
     exchange_times_.add(work.exchange, now - started);
   }
   Cause cause;
-  const bool answered = !flight.through.empty();
+  const bool answered = !flight.rank_completed.empty();
   if (rank < collective.contributors || answered)
     cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
-    flight.through[rank] = true;
+    flight.rank_completed[rank] = true;
     // A helper has no program, so it starts its part of the pull now if the pull is in flight.
-    Flight* const answer = rank >= collective.contributors ? answers_.answer_to(flight) : nullptr;
+    Flight* const answer =
+        rank >= collective.contributors ? pull_order_.pull_flight_of(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
   }
   const std::shared_ptr<const FusedPacks> fused = flight.fused;

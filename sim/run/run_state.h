@@ -20,7 +20,6 @@
 #include "sim/engine/critical_path.h"
 #include "sim/engine/short_queue.h"
 #include "sim/folding/ties.h"
-#include "sim/run/answers.h"
 #include "sim/run/asynchrony.h"
 #include "sim/run/exchange_times.h"
 #include "sim/run/flights.h"
@@ -28,6 +27,7 @@
 #include "sim/run/messages.h"
 #include "sim/run/pack_records.h"
 #include "sim/run/progress.h"
+#include "sim/run/pull_order.h"
 #include "sim/run/recorder.h"
 #include "sim/run/repetition.h"
 #include "sim/run/run.h"
@@ -38,11 +38,12 @@ namespace tutti::sim {
 
 class Run : private CollectiveListener, private Gates::Starter {
  public:
-  /// `scenario` is the simulated scenario, and `told` is the scenario that the timeline describes.
-  /// If one simulated worker represents several workers, the two differ in the number of workers;
-  /// otherwise they are the same.
-  Run(const core::Scenario& scenario, const core::Scenario& told, const core::RecordOptions& record,
-      bool remember, const core::RunControl& control, core::TimelineSink& sink);
+  /// `scenario` is the simulated scenario, and `timeline_scenario` is the scenario that the
+  /// timeline describes. If one simulated worker represents several workers, the two differ in the
+  /// number of workers; otherwise they are the same.
+  Run(const core::Scenario& scenario, const core::Scenario& timeline_scenario,
+      const core::RecordOptions& record, bool remember, const core::RunControl& control,
+      core::TimelineSink& sink);
   // Not copyable, because the World objects of replicas point to this object.
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -128,7 +129,7 @@ class Run : private CollectiveListener, private Gates::Starter {
   void compute_done(const Event& event);
   void step_done(Replica& replica);
   void end_step(const core::StepRecord& record);
-  void repeat_if_it_does(std::int32_t step);
+  void skip_repeated_steps(std::int32_t step);
   void repeat(const Repetition::Step& before, const Repetition::Step& now, std::int32_t first);
   [[nodiscard]] std::optional<std::vector<std::int64_t>> state_of_gates();
   [[nodiscard]] std::vector<Cause*> causes();
@@ -174,13 +175,13 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
                     const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& requested) override;
+                    const Gates::Request& requested) override;
   void launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& requested);
+                    const Gates::Request& requested);
 
   const core::Scenario& scenario_;
-  const core::Scenario& told_;
-  std::int64_t fellows_;  ///< number of workers that each simulated worker represents
+  const core::Scenario& timeline_scenario_;
+  std::int64_t workers_per_simulated_;  ///< number of workers that each simulated worker represents
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
@@ -207,14 +208,14 @@ class Run : private CollectiveListener, private Gates::Starter {
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
   Flights flights_;
-  Answers answers_{scenario_.plan, flights_};
+  PullOrder pull_order_{scenario_.plan, flights_};
   Gates gates_{scenario_, events_, *this};
   core::Time now_;
 
   // Observers.
   Timeouts timeouts_{scenario_, collectives_, flights_, events_, recorder_, sink_};
   PackRecords pack_records_{collectives_.groups_of_packs()};
-  StepEnds step_ends_{cluster_, fellows_};
+  StepEnds step_ends_{cluster_, workers_per_simulated_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
   std::optional<Asynchrony> asynchrony_;  ///< set only if workers are asynchronous
   /// Set only if repeated steps are recorded without being simulated.

@@ -156,7 +156,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
                    ? before.node
                    : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
                core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
-  one.stream.begin(now_, devices_.slowness().longer(replica.device, task.duration, now_),
+  one.stream.begin(now_, devices_.device_faults().longer(replica.device, task.duration, now_),
                    task.compute_bound_ppm, events_);
   if (!replica.graph) return;
   // Notify tasks that wait for the start of this task.
@@ -169,7 +169,7 @@ void Run::compute_done(const Event& event) {
   const auto [index, slot] = stream_owners_[event.a];
   Replica& replica = replicas_[index];
   Stream& stream = replica.streams[slot];
-  if (devices_.slowness().gone(replica.device.worker, now_)) return;  // it never ends
+  if (devices_.device_faults().gone(replica.device.worker, now_)) return;  // it never ends
   if (!stream.stream.end(event, events_)) return;
   const ComputeTask task = stream.queue.front().task;
   stream.queue.pop_front();
@@ -207,7 +207,8 @@ void Run::step_done(Replica& replica) {
   const bool begins = asynchrony_ ? asynchrony_->begins(replica.index, replica.step)
                                   : replica.step < scenario_.run.steps;
   if (begins) begin_step(replica, now_, replica.cause);
-  if (record && repetition_ && replica.step < scenario_.run.steps) repeat_if_it_does(replica.step);
+  if (record && repetition_ && replica.step < scenario_.run.steps)
+    skip_repeated_steps(replica.step);
 }
 
 void Run::end_step(const core::StepRecord& record) {
@@ -220,7 +221,7 @@ void Run::end_step(const core::StepRecord& record) {
 
 /// Called when the last replica has begun `step`. If this step repeats the previous step, it and
 /// all remaining steps are recorded now.
-void Run::repeat_if_it_does(std::int32_t step) {
+void Run::skip_repeated_steps(std::int32_t step) {
   const bool together = flights_.empty() && messages_.empty() &&
                         std::all_of(replicas_.begin(), replicas_.end(),
                                     [&](const Replica& r) { return r.step == step; });

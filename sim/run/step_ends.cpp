@@ -8,7 +8,7 @@ std::optional<core::StepRecord> StepEnds::add(std::int32_t step, const ReplicaEn
   Step& all = steps_[step];
   // Events are handled in order of time, so the last call is for the last replica to end.
   all.cause = end.cause;
-  all.awaited.add(end.device, end.began, end.ready, fellows_);
+  all.awaited.add(end.device, end.began, end.ready, workers_per_simulated_);
   const Time computed = end.forward + end.backward + end.other;
   if (all.replicas++ == 0 || computed >= all.longest) {
     all.longest = computed;

@@ -27,10 +27,10 @@ struct ReplicaEnd {
 /// device whose gradients were ready last.
 class StepEnds {
  public:
-  /// `fellows`: the number of workers that each simulated worker represents. REQUIRES: the cluster
-  /// outlives this object.
-  StepEnds(const core::Cluster& cluster, std::int64_t fellows)
-      : cluster_(cluster), fellows_(fellows) {}
+  /// `workers_per_simulated`: the number of workers that each simulated worker represents.
+  /// REQUIRES: the cluster outlives this object.
+  StepEnds(const core::Cluster& cluster, std::int64_t workers_per_simulated)
+      : cluster_(cluster), workers_per_simulated_(workers_per_simulated) {}
 
   /// Records that a replica has ended the step. Calls must be in order of time. Once all replicas
   /// have ended the step, returns the record of the replica that computed longest (if there are
@@ -62,7 +62,7 @@ class StepEnds {
   };
 
   const core::Cluster& cluster_;
-  std::int64_t fellows_;
+  std::int64_t workers_per_simulated_;
   std::map<std::int32_t, Step> steps_;  ///< steps that some but not all replicas have ended
   std::int32_t ended_ = 0;
   core::Time last_end_, last_start_;

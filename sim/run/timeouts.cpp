@@ -28,17 +28,18 @@ std::string named(const std::vector<std::int32_t>& workers) {
 
 void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time now) {
   if (!deadlines_.any()) return;
-  flight.came.resize(static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors),
-                     false);
-  flight.done.resize(flight.came.size(), false);
-  flight.came[rank] = true;
+  flight.rank_started.resize(
+      static_cast<std::size_t>(collectives_.planned(flight.work).first.contributors), false);
+  flight.done.resize(flight.rank_started.size(), false);
+  flight.rank_started[rank] = true;
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
   // The group is resolved now, so collectives that waited for its resolution begin to execute.
   flights_.visit([&](const Flight& other) {
-    for (std::size_t r = 0; r < other.came.size(); ++r) {
-      if (other.came[r] && !other.done[r] && !(&other == &flight && static_cast<Rank>(r) == rank))
+    for (std::size_t r = 0; r < other.rank_started.size(); ++r) {
+      if (other.rank_started[r] && !other.done[r] &&
+          !(&other == &flight && static_cast<Rank>(r) == rank))
         arm(other, static_cast<Rank>(r), now);
     }
   });
@@ -63,8 +64,8 @@ void Timeouts::fires(const Event& event) {
   flights_.visit([&](const Flight& open) {
     if (open.ranks_left == 0 || open.work.pack < 0) return;
     const core::Group group = group_of(open);
-    for (std::size_t r = 0; r < open.came.size(); ++r) {
-      if (open.came[r] && !open.done[r])
+    for (std::size_t r = 0; r < open.rank_started.size(); ++r) {
+      if (open.rank_started[r] && !open.done[r])
         recorder_.pack_done(group.device(static_cast<Rank>(r)), open.instance, open.step,
                             open.work.pack, open.started[r], event.time);
     }
@@ -74,10 +75,11 @@ void Timeouts::fires(const Event& event) {
 core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::Timer& timer,
                                         Time now) const {
   const core::Group group = group_of(flight);
-  const std::int64_t came = std::count(flight.came.begin(), flight.came.end(), true);
+  const std::int64_t rank_started =
+      std::count(flight.rank_started.begin(), flight.rank_started.end(), true);
   const std::vector<std::int32_t> absent = not_come(flight);
   std::string awaited = named(absent);
-  if (awaited.empty()) awaited = what_is_gone(scenario_);
+  if (awaited.empty()) awaited = lost_worker_text(scenario_);
   const bool pack = flight.work.pack >= 0;
   std::string what = pack ? fmt::format("pack {}", flight.work.pack)
                           : fmt::format("exchange {}", flight.work.exchange);
@@ -93,17 +95,19 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
                   core::show(now), timer.step,
                   timer.execution ? "during execution" : "waiting for other workers", what,
                   scenario_.cluster->part_name(group.device(timer.rank)),
-                  timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()), came,
-                  flight.came.size(), awaited.empty() ? "" : "; waited for: " + awaited));
+                  timer.execution ? "executed" : "waiting", core::show(deadlines_.timeout()),
+                  rank_started, flight.rank_started.size(),
+                  awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
 /// Returns the workers with replicas that have not started the collective.
 std::vector<std::int32_t> Timeouts::not_come(const Flight& flight) const {
   const core::Group group = group_of(flight);
   std::vector<std::int32_t> workers;
-  for (std::size_t r = 0; r < flight.came.size(); ++r) {
+  for (std::size_t r = 0; r < flight.rank_started.size(); ++r) {
     const std::int32_t worker = group.device(static_cast<Rank>(r)).worker;
-    if (!flight.came[r] && (workers.empty() || workers.back() != worker)) workers.push_back(worker);
+    if (!flight.rank_started[r] && (workers.empty() || workers.back() != worker))
+      workers.push_back(worker);
   }
   return workers;
 }

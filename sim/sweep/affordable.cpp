@@ -19,7 +19,7 @@ constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 
 std::optional<Folds> MostWork::folds(const core::Scenario& scenario) const {
   const double all = work_of(scenario, Folds::kNever);
-  if (all <= whole) return Folds::kWhereItPays;
+  if (all <= whole) return Folds::kAutomatic;
   const double one = work_of(scenario);
   return one < all && one <= folded ? std::optional(Folds::kAlways) : std::nullopt;
 }

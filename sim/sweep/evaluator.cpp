@@ -15,17 +15,18 @@ using core::Scenario;
 namespace {
 
 /// Observes the ends of a run's training steps, and stops the run when the steps are too slow.
-class Watch : public core::Summary {
+class StepMonitor : public core::Summary {
  public:
-  Watch(core::Time hopeless, const Scenario& scenario)
-      : hopeless_(hopeless),
+  StepMonitor(core::Time max_step_time, const Scenario& scenario)
+      : max_step_time_(max_step_time),
         expected_(scenario.run.steps),
         until_steady_(continues_until_steady(scenario)) {}
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // The first step differs from later steps, so a decision needs at least two steps.
-    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) && step_time() > hopeless_)
+    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) &&
+        step_time() > max_step_time_)
       stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const {
@@ -35,8 +36,8 @@ class Watch : public core::Summary {
   /// also stops a run during a single long step.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
-    return hopeless_.count() > core::kNever.count() / expected_ ? core::kNever
-                                                                : hopeless_ * expected_;
+    return max_step_time_.count() > core::kNever.count() / expected_ ? core::kNever
+                                                                     : max_step_time_ * expected_;
   }
   std::atomic<bool>& stop() { return stop_; }
 
@@ -44,17 +45,17 @@ class Watch : public core::Summary {
   static constexpr std::size_t kEnough =
       16;  // steps, before a steady state, that suffice to estimate the step time
 
-  core::Time hopeless_;
+  core::Time max_step_time_;
   std::int32_t expected_;
   bool until_steady_;
   std::atomic<bool> stop_{false};
 };
 
 /// Returns the outcome of a run that was stopped because it was slow.
-Outcome stopped(const Watch& watch, core::Time hopeless) {
+Outcome stopped(const StepMonitor& watch, core::Time max_step_time) {
   Outcome outcome;
   if (!watch.steps().empty()) outcome = core::outcome_of(watch);
-  outcome.step = std::max(outcome.step, hopeless);
+  outcome.step = std::max(outcome.step, max_step_time);
   outcome.stopped = true;
   return outcome;
 }
@@ -66,7 +67,7 @@ Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Exec
     : base_(std::move(base)), library_(library), executor_(executor), shares_(shares) {}
 
 std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
-                                     const std::atomic<bool>* cancel, core::Time hopeless) {
+                                     const std::atomic<bool>* cancel, core::Time max_step_time) {
   std::vector<core::Override> all = base_.set;
   all.insert(all.end(), changes.begin(), changes.end());
   const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);
@@ -83,11 +84,11 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
 
-  const auto folds = max_work_ ? max_work_->folds(*scenario) : Folds::kWhereItPays;
+  const auto folds = max_work_ ? max_work_->folds(*scenario) : Folds::kAutomatic;
   const Outcome left_out = core::outcome_of(core::Error::request(kTooLong));
   if (!folds) return left_out;
 
-  Watch summary(hopeless, *scenario);
+  StepMonitor summary(max_step_time, *scenario);
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   core::RunControl control;
@@ -100,10 +101,10 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  if (!ran && cannot_stand_for_all(ran.error())) return left_out;  // discovered during the run
+  if (!ran && cannot_fold(ran.error())) return left_out;  // discovered during the run
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)
-                                                : stopped(summary, hopeless);
+                                                : stopped(summary, max_step_time);
   const std::lock_guard lock(mutex_);
   ++simulated_;
   if (!outcome.stopped) known_.emplace(std::move(key), outcome);

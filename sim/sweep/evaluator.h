@@ -36,15 +36,15 @@ class Evaluator {
             Shares shares = Shares::kYes);
   /// Sets a limit on the work of later scenarios. A scenario that takes more than `work` is not
   /// simulated, and its outcome is kTooLong.
-  void leave_out_beyond(const MostWork& work) { max_work_ = work; }
+  void limit_work(const MostWork& work) { max_work_ = work; }
 
   /// Returns the outcome of the scenario with these changes. The outcome may be an error in the
   /// scenario. Returns nullopt if `cancel` was set during the simulation. Stops the simulation
-  /// early if its training steps take longer than `hopeless` on average, and records this in the
-  /// outcome.
+  /// early if its training steps take longer than `max_step_time` on average, and records this in
+  /// the outcome.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
-                                  core::Time hopeless = core::kNever);
+                                  core::Time max_step_time = core::kNever);
 
   /// Returns the files that scenarios have read since the last call, each once.
   std::vector<core::Library::File> new_files();

@@ -32,7 +32,7 @@ Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator) {
 
 Expected<bool> execute_points(core::SweepStore& store, const core::Library& library,
                               const std::vector<core::Override>& set, core::Executor& executor,
-                              const SweepCourse& course) {
+                              const SweepControl& course) {
   if (const auto same = check_files(store, library); !same)
     return tl::make_unexpected(same.error());
   const auto done = store.done();

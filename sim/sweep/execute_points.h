@@ -15,7 +15,7 @@ namespace tutti::sim {
 class Evaluator;
 
 /// Options that control how a sweep is executed, observed and stopped.
-struct SweepCourse {
+struct SweepControl {
   int threads = 1;
   /// Called regularly on the thread of the caller; returns true to stop.
   std::function<bool()> stop = {};
@@ -33,7 +33,7 @@ struct SweepCourse {
 /// used earlier has changed; the disk is full.
 core::Expected<bool> execute_points(core::SweepStore& store, const core::Library& library,
                                     const std::vector<core::Override>& set,
-                                    core::Executor& executor, const SweepCourse& course);
+                                    core::Executor& executor, const SweepControl& course);
 
 /// Checks that the files that the sweep uses are unchanged. ERRORS (kRequest): a file has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);

@@ -31,14 +31,14 @@ Expected<void> Trials::take_over(const core::Library& library) {
       [&](std::int64_t point, const Outcome& outcome) { tried_.emplace(point, outcome); });
 }
 
-Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::Time hopeless) {
+Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::Time max_step_time) {
   PoolWork pool;
   for (const std::int64_t point : points) {
     if (!tried_.contains(point)) pool.points.push_back(point);
   }
   pool.threads = threads_;
   pool.work = [&](std::int64_t point, const std::atomic<bool>& stop) {
-    return evaluator_.at(space_.overrides(point), &stop, hopeless);
+    return evaluator_.at(space_.overrides(point), &stop, max_step_time);
   };
   std::optional<Error> failed;
   std::int64_t done = 0;
@@ -62,7 +62,7 @@ Expected<bool> Trials::evaluate(const std::vector<std::int64_t>& points, core::T
 
 Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t)>& progress) {
-  if (progress) watch_ = [&](std::int64_t done) { progress(tuner.told() + done); };
+  if (progress) watch_ = [&](std::int64_t done) { progress(tuner.evaluated() + done); };
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
     // Evaluate a few points at a time, because early results provide the limit at which later
@@ -70,20 +70,20 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
     // search does not depend on it either.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
-      const core::Time hopeless = best == core::kNever
-                                      ? best
-                                      : core::Time(static_cast<std::int64_t>(
-                                            static_cast<double>(best.count()) * kHopeless));
+      const core::Time max_step_time = best == core::kNever
+                                           ? best
+                                           : core::Time(static_cast<std::int64_t>(
+                                                 static_cast<double>(best.count()) * kMaxSlowdown));
       const std::vector<std::int64_t> some(
           points.begin() + static_cast<std::ptrdiff_t>(from),
           points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + kAtATime)));
-      all = evaluate(some, hopeless);
+      all = evaluate(some, max_step_time);
       if (!all || !*all) break;
       for (const std::int64_t point : some) {
         const bool compared = !comparable_ || comparable_(point);
         tuner.tell(point, compared ? cost_of(tried_.at(point)) : std::nullopt);
       }
-      if (progress) progress(tuner.told());
+      if (progress) progress(tuner.evaluated());
     }
     if (!all || !*all) break;
   }
@@ -91,7 +91,7 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
   return all;
 }
 
-void Trials::forget_given_up(const std::vector<std::int64_t>& points) {
+void Trials::discard_stopped(const std::vector<std::int64_t>& points) {
   std::erase_if(tried_, [&](const auto& one) {
     return one.second.stopped && std::find(points.begin(), points.end(), one.first) != points.end();
   });

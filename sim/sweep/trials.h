@@ -14,7 +14,7 @@ namespace tutti::sim {
 
 /// The evaluation of a candidate stops early if its training step takes this many times as long as
 /// the training step of the best candidate so far.
-inline constexpr double kHopeless = 1.25;
+inline constexpr double kMaxSlowdown = 1.25;
 
 /// The points of a space that a search has tried. If there is a file, points with a result in the
 /// file are not tried again. Every new result is written to the file at once, so that other
@@ -42,19 +42,19 @@ class Trials {
   /// cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
   /// Evaluates the points of `points` that were not tried yet. The evaluation of a point stops
-  /// early if its training steps take longer than `hopeless`. Returns false if `stop` ended the
-  /// evaluation. ERRORS: the disk is full.
-  core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time hopeless);
+  /// early if its training steps take longer than `max_step_time`. Returns false if `stop` ended
+  /// the evaluation. ERRORS: the disk is full.
+  core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time max_step_time);
   /// Evaluates the points that the tuner requests, until it requests no more points. The evaluation
   /// of a point stops early if the point is much slower than the best point so far, or than `now`,
   /// the step time of the unchanged scenario (kNever: unknown). `progress` is called regularly with
   /// the number of points that were reported to the tuner, even while a single point takes long.
   /// Returns false if `stop` ended the search. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
-                              const std::function<void(std::int64_t told)>& progress);
+                              const std::function<void(std::int64_t evaluated)>& progress);
   /// Deletes the results of those points whose evaluation stopped early, so that the next request
   /// evaluates them completely.
-  void forget_given_up(const std::vector<std::int64_t>& points);
+  void discard_stopped(const std::vector<std::int64_t>& points);
 
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const { return tried_; }
 

@@ -31,7 +31,7 @@ ModeRun run(const core::Scenario& scenario, const Mode& mode) {
   core::RecordOptions record;
   record.level = mode.level;
   const auto ran =
-      sim::Simulator(mode.folds, mode.remembers).run(scenario, record, {}, result.values);
+      sim::Simulator(mode.folds, mode.skip_repeats).run(scenario, record, {}, result.values);
   result.ending = ran ? "ok" : ending_of(ran.error());
   result.values.sort();
   return result;
@@ -53,14 +53,15 @@ bool has(const Mode& mode, Section section) {
 std::vector<Mode> modes_of(const DigestCase& one) {
   using core::RecordLevel;
   using sim::Folds;
-  using sim::Remembers;
+  using sim::SkipRepeats;
   // Steps and rounds are memoized only if nothing but the run as a whole is recorded.
-  const Mode whole{"whole", Folds::kNever, Remembers::kNever, RecordLevel::kSteps, View::kAll};
-  const Mode folded{"folded", Folds::kAlways, Remembers::kNever, RecordLevel::kSteps,
+  const Mode whole{"whole", Folds::kNever, SkipRepeats::kNever, RecordLevel::kSteps, View::kAll};
+  const Mode folded{"folded", Folds::kAlways, SkipRepeats::kNever, RecordLevel::kSteps,
                     View::kOneWorker};
-  const Mode remembered{"remembered", Folds::kNever, Remembers::kAlways, RecordLevel::kNone,
+  const Mode remembered{"remembered", Folds::kNever, SkipRepeats::kAlways, RecordLevel::kNone,
                         View::kAll};
-  const Mode both{"both", Folds::kAlways, Remembers::kAlways, RecordLevel::kNone, View::kOneWorker};
+  const Mode both{"both", Folds::kAlways, SkipRepeats::kAlways, RecordLevel::kNone,
+                  View::kOneWorker};
   if (one.axes.starts_with("family=many ")) {
     // Simulating all workers of these scenarios would take too long.
     Mode first = folded;
@@ -70,9 +71,9 @@ std::vector<Mode> modes_of(const DigestCase& one) {
   if (!one.shipped) return {whole, folded, remembered, both};
   // Shipped scenarios are large. So messages are compared only for the corpus, and 65536 GPUs are
   // never simulated one by one.
-  const Mode usual{"usual", Folds::kWhereItPays, Remembers::kWhereItPays, RecordLevel::kPacks,
+  const Mode usual{"usual", Folds::kAutomatic, SkipRepeats::kAutomatic, RecordLevel::kPacks,
                    View::kAll};
-  const Mode quick{"quick", Folds::kWhereItPays, Remembers::kAlways, RecordLevel::kNone,
+  const Mode quick{"quick", Folds::kAutomatic, SkipRepeats::kAlways, RecordLevel::kNone,
                    View::kOneWorker};
   return {usual, quick};
 }

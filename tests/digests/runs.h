@@ -13,7 +13,7 @@ namespace tutti::test {
 struct Mode {
   std::string name;
   sim::Folds folds = sim::Folds::kNever;
-  sim::Remembers remembers = sim::Remembers::kNever;
+  sim::SkipRepeats skip_repeats = sim::SkipRepeats::kNever;
   core::RecordLevel level = core::RecordLevel::kSteps;
   /// The values that are compared with the first mode.
   TimelineValues::View view = TimelineValues::View::kAll;

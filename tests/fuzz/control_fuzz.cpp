@@ -129,15 +129,15 @@ void to_the_coordinator(const std::string& wire) {
     said += real::framed(message->SerializeAsString());
   workers[1].channel.emplace(who_said(said, honest), ControlChannel::kLongestMessage);
   workers.limit_inboxes({8, 1 << 20});
-  core::DeafSink sink;
+  core::NullSink sink;
   const core::RecordOptions record;
   real::StepMerger merger(scenario, 0, record, sink);
   real::AsyncAccount account;
   const auto name = [&](std::size_t worker) { return workers.name(worker); };
-  // Does the same as from_everyone(), but does not wait for missing messages.
-  for (int turn = 0; turn < 4; ++turn) workers.greet();
+  // Does the same as receive_from_all(), but does not wait for missing messages.
+  for (int turn = 0; turn < 4; ++turn) workers.serve_joined_workers();
   const auto take_step = [&] {
-    const auto steps = workers.already_from_everyone(proto::Control::kStep);
+    const auto steps = workers.try_receive_from_all(proto::Control::kStep);
     if (!steps || !merger.problem_of((*steps)[0]->step(), 0, 0).empty()) return;
     const auto same = [](std::int64_t ns) { return ns; };
     const std::vector<real::WorkerPart> parts{{&(*steps)[0]->step(), same},
@@ -146,13 +146,13 @@ void to_the_coordinator(const std::string& wire) {
     merger.begin_batch(parts);
     merger.merge(0, parts);
   };
-  if (const auto all = workers.already_from_everyone(proto::Control::kReady);
+  if (const auto all = workers.try_receive_from_all(proto::Control::kReady);
       all && account.take(*all, name))
     take_step();
   if (workers[0].inbox.size() > 8) __builtin_trap();
   // Then both leave, and the coordinator must report that one of them is at fault.
   for (const real::Socket* const end : {&liar, &honest}) ::shutdown(end->get(), SHUT_RDWR);
-  const auto none_left = workers.from_everyone(proto::Control::kFinish, "has not left");
+  const auto none_left = workers.receive_from_all(proto::Control::kFinish, "has not left");
   if (none_left || none_left.error().message().size() > 10'000) __builtin_trap();
 }
 

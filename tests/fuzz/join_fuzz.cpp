@@ -21,7 +21,7 @@ namespace {
 
 using namespace tutti;
 
-class Nobody : public core::DeafSink {};
+class Nobody : public core::NullSink {};
 
 void shake(real::Handshake handshake, std::string_view bytes) {
   while (handshake.wants() > 0 && bytes.size() >= handshake.wants()) {

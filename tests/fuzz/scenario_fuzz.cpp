@@ -28,8 +28,7 @@ void accept(const Scenario& scenario) {
     if (pack.phase != PackPhase::kGradients || pack.answers >= 0) continue;
     for (const Member& member : pack.payload.members) {
       // Only rows of a sparse gradient are sent.
-      if (!scenario.workload.gradients[static_cast<std::size_t>(member.variable)].slices)
-        covered += member.count;
+      if (!scenario.workload.gradients[member.variable].slices) covered += member.count;
     }
   }
   std::int64_t elements = 0;
@@ -62,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   if (const auto converted = convert_text(text)) {
-    demand(say_the_same(text, converted->text), "converting a text changes none of its values");
+    demand(have_equal_values(text, converted->text),
+           "converting a text changes none of its values");
     demand(!convert_text(converted->text), "a converted text is in today's form");
     demand(converted->origins.size() == converted->text.size(), "every byte has an origin");
   }

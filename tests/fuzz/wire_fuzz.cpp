@@ -137,7 +137,7 @@ void into_the_interpreter(Bytes bytes, bool whole) {
     static_cast<void>(sink.poll({}));
     return true;
   });
-  static_cast<void>(target.interpreter.where_it_stands());
+  static_cast<void>(target.interpreter.progress_text());
 }
 
 /// Sends the bytes as worker 1, with ranks 1 and 2, in portions of 16 bytes to 4 KiB according to
@@ -201,7 +201,7 @@ void into_the_emulated_network(Bytes bytes) {
     return on;
   });
   while (on && timers.next() != Clock::time_point::max()) pass_time();
-  static_cast<void>(target.interpreter.where_it_stands());
+  static_cast<void>(target.interpreter.progress_text());
 }
 
 }  // namespace

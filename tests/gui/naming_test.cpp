@@ -104,7 +104,7 @@ TEST(Naming, FindsPackAndLayerOfTheGradientsOfEveryShippedModel) {
         of_workload("model: \"" + model + "\" forward_ms: 1 backward_ms: 2");
     const auto gradients = static_cast<int>(scenario.workload.gradients.size());
     for (int g = 0; g < gradients; g += 1 + gradients / 20) {
-      const std::string& name = scenario.workload.gradients[static_cast<std::size_t>(g)].name;
+      const std::string& name = scenario.workload.gradients[g].name;
       // The layer of wk and wv has the name of another gradient: "layers.3.attention.wq.weight".
       const bool of_sister =
           name.ends_with("attention.wk.weight") || name.ends_with("attention.wv.weight");

@@ -331,7 +331,7 @@ TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
   EXPECT_EQ(*view().selected(), sender) << "it received nothing";
   EXPECT_THAT(window_.status_text().toStdString(),
               HasSubstr("does not receive a recorded message"));
-  window_.messages().look_around();
+  window_.messages().update_visible();
   EXPECT_EQ(window_.messages().in_view().size(), 16u);
   press(Qt::Key_G);
   EXPECT_TRUE(window_.messages().in_view().empty());

@@ -26,7 +26,7 @@ using core::Bytes;
 using core::Time;
 
 /// The parts of a run that the tests check.
-struct Kept : core::DeafSink {
+struct Kept : core::NullSink {
   void begin(const core::RunInfo& run) override { info = run; }
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void pack(const core::PackRecord& pack) override { packs.push_back(pack); }

@@ -131,7 +131,7 @@ struct Emulation {
     std::vector<Time> ends;
     for (Rank r = 0; r < collective.schedule->ranks(); ++r) {
       const auto& of_worker = workers[worker_of(r)]->ends;
-      EXPECT_TRUE(of_worker.contains(r)) << workers[worker_of(r)]->interpreter.where_it_stands();
+      EXPECT_TRUE(of_worker.contains(r)) << workers[worker_of(r)]->interpreter.progress_text();
       if (of_worker.contains(r))
         ends.push_back(Time(std::chrono::nanoseconds(of_worker.at(r).time_since_epoch()).count()));
     }

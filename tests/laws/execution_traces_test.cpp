@@ -27,7 +27,7 @@ Scenario scenario_of(const std::string& text, const std::string& path = "s.textp
 }
 
 Time step_time(const Scenario& scenario) {
-  sim::Simulator simulator(sim::Folds::kNever, sim::Remembers::kNever);
+  sim::Simulator simulator(sim::Folds::kNever, sim::SkipRepeats::kNever);
   Summary summary;
   RecordOptions record;
   record.level = RecordLevel::kNone;

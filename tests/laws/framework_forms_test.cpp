@@ -20,7 +20,7 @@ using core::Time;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-struct Kept : core::DeafSink {
+struct Kept : core::NullSink {
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void pack(const core::PackRecord& pack) override { packs.push_back(pack); }
   [[nodiscard]] Time length() const { return steps.front().end - steps.front().start; }

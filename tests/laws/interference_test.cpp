@@ -71,7 +71,7 @@ KeptSpans simulated_spans(const std::string& text,
   record.level = level;
   KeptSpans kept;
   const auto ran =
-      sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(*read, record, {}, kept);
+      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(*read, record, {}, kept);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
   return kept;
 }

@@ -168,9 +168,9 @@ TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
         const auto whole = test::told(summary_of(scenario));
         EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole)
             << where.machine << " " << model;
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)),
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
                   whole);
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)),
+        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                   whole);
       }
     }
@@ -245,7 +245,7 @@ TEST(NcclInsideWorkers, RecordedStepsAreThoseOfTheWholesSchedule) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
   ASSERT_TRUE(
-      sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(scenario, record, {}, sink));
+      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(scenario, record, {}, sink));
   std::size_t between = 0;
   for (const auto& part : collective.parts->all) {
     if (part.inside_workers) continue;

@@ -46,8 +46,8 @@ inline std::string variable(const std::string& name, std::int64_t bytes, double 
 
 inline core::Summary summary_of(const core::Scenario& scenario,
                                 sim::Folds folds = sim::Folds::kNever,
-                                sim::Remembers remembers = sim::Remembers::kNever) {
-  auto summary = simulated(scenario, folds, remembers);
+                                sim::SkipRepeats skip_repeats = sim::SkipRepeats::kNever) {
+  auto summary = simulated(scenario, folds, skip_repeats);
   EXPECT_TRUE(summary);
   return summary ? *std::move(summary) : core::Summary();
 }

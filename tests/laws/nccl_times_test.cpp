@@ -241,9 +241,9 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
                   fmt::format("steps: 4 network_model: {}", run)));
       const auto whole = test::told(summary_of(scenario));
       EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::Remembers::kAlways)),
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
                 whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::Remembers::kAlways)),
+      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                 whole);
     }
   }

@@ -19,7 +19,7 @@ using core::Bytes;
 using core::Time;
 
 /// The parts of a run that the tests check.
-struct Kept : core::DeafSink {
+struct Kept : core::NullSink {
   void begin(const core::RunInfo& run) override { info = run; }
   void step(const core::StepRecord& step) override { steps.push_back(step); }
   void link(const core::LinkRecord& link) override { bytes += link.bytes; }

@@ -78,7 +78,7 @@ TEST(VaryingSizes, TheirSchedulesAreProved) {
 }
 
 /// The parts of a run that the tests check.
-struct KeptLengths : core::DeafSink {
+struct KeptLengths : core::NullSink {
   void step(const core::StepRecord& step) override { lengths.push_back(step.end - step.start); }
   void link(const core::LinkRecord& link) override { bytes += link.bytes; }
   std::vector<Time> lengths;
@@ -104,8 +104,8 @@ KeptLengths lengths_of(const std::string& exchange, const std::string& run, bool
   KeptLengths kept;
   const auto scenario = experts(exchange, run);
   EXPECT_TRUE(scenario) << (scenario ? "" : scenario.error().message());
-  sim::Simulator simulator(sim::Folds::kWhereItPays,
-                           remember ? sim::Remembers::kAlways : sim::Remembers::kNever);
+  sim::Simulator simulator(sim::Folds::kAutomatic,
+                           remember ? sim::SkipRepeats::kAlways : sim::SkipRepeats::kNever);
   if (scenario) {
     EXPECT_TRUE(simulator.run(*scenario, {}, {}, kept));
   }

@@ -95,7 +95,7 @@ class Remembered : public Collectives, public Receiver {
   core::Expected<void> poll() override { return {}; }
   [[nodiscard]] Clock::time_point next_due() const override { return Clock::time_point::max(); }
   [[nodiscard]] std::int64_t moved() const override { return 0; }
-  [[nodiscard]] std::string where_it_stands() const override { return ""; }
+  [[nodiscard]] std::string progress_text() const override { return ""; }
   [[nodiscard]] Receiver& receiver() override { return *this; }
   void worked(Ticket) override {}
   std::byte* place(const Piece&) override { return nullptr; }

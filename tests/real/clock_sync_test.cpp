@@ -73,7 +73,7 @@ TEST(ClockSync, MergedTimesAreRightWithinTheBoundWhateverTheTripsAndTheDrift) {
       }
       now += 30'000'000;
     }
-    EXPECT_FALSE(offset.strayed());
+    EXPECT_FALSE(offset.drift_exceeded());
   }
   EXPECT_LT(widest, 500'000) << "a bound that says nothing";
   EXPECT_GT(widest, 20'000) << "better than half the best round trip is luck";
@@ -121,7 +121,7 @@ TEST(ClockSync, AClockThatWasSetIsNoticedAndTheLastSampleCounts) {
   ClockOffset offset;
   offset.add(ping({0, 0, 0}, 1'000'000, 10'000, 0, 10'000));
   offset.add(ping({5'000'000'000, 0, 0}, 2'000'000, 10'000, 0, 10'000));
-  EXPECT_TRUE(offset.strayed());
+  EXPECT_TRUE(offset.drift_exceeded());
   EXPECT_NEAR(static_cast<double>(offset.at(5'002'000'000).offset_ns), -5e9, 10'100);
 }
 
@@ -142,7 +142,7 @@ TEST(ClockOffset, WhatNoClockShowsIsNoSample) {
                                     ClockSample{0, kMin, kMin, 10}, ClockSample{0, kMax, kMax, 10}})
     offset.add(sample);
   EXPECT_EQ(offset.to_ours(500), before);
-  EXPECT_FALSE(offset.strayed());
+  EXPECT_FALSE(offset.drift_exceeded());
 }
 
 }  // namespace

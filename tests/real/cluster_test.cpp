@@ -283,7 +283,7 @@ struct TwoWorkers {
   /// Waits until all workers are ready. Returns the coordinator's problem, or nothing if all are
   /// ready.
   std::optional<core::Problem> outcome() {
-    const auto all = worker_set.from_everyone(proto::Control::kReady, "is not ready");
+    const auto all = worker_set.receive_from_all(proto::Control::kReady, "is not ready");
     if (all) return std::nullopt;
     return all.error().problems().front();
   }

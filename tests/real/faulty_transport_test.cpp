@@ -287,7 +287,7 @@ End run(const core::Collective& collective, Fault fault, std::uint64_t seed,
     end.right = !end.wrong;
   } else if (!end.refused && !end.failed) {
     end.stands = std::all_of(workers.begin(), workers.end(), [](const auto& w) {
-      return w->through() || w->interpreter.where_it_stands().find("rank") != std::string::npos;
+      return w->through() || w->interpreter.progress_text().find("rank") != std::string::npos;
     });
   }
   return end;

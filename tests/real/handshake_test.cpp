@@ -182,11 +182,11 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
       "GET / HTTP/1.1\r\nHost: somewhere.example\r\nUser-Agent: a stranger who goes on and on and "
       "on and on\r\n";
   b.take(http.substr(0, b.wants()));
-  EXPECT_EQ(b.state(), State::kStranger);
+  EXPECT_EQ(b.state(), State::kUnknownProtocol);
   EXPECT_EQ(b.output(), "");
   EXPECT_EQ(b.wants(), 0u);
   b.take("more");
-  EXPECT_EQ(b.state(), State::kStranger);
+  EXPECT_EQ(b.state(), State::kUnknownProtocol);
 }
 
 TEST(Handshake, AVersionIsPrintedAsWords) {

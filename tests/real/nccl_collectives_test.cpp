@@ -218,7 +218,7 @@ TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
     }
   }
   EXPECT_TRUE(done_.ranks.empty()) << "pack 0 comes first, and has not been started";
-  EXPECT_THAT(run_->where_it_stands(), testing::ContainsRegex("pack 1 .*3 of 3 ranks"));
+  EXPECT_THAT(run_->progress_text(), testing::ContainsRegex("pack 1 .*3 of 3 ranks"));
   for (Rank r = 0; r < 3; ++r) run_->start({1, 0}, r);
   ASSERT_TRUE(finish(12));
   std::vector<std::uint32_t> of_rank_0;

@@ -56,7 +56,7 @@ Outcome run(const core::Collective& collective, Operation operation, const std::
         !transport.flushed() || interpreter.has_ready() || devices.next_due() != never;
     idle = busy ? 0 : idle + 1;
   }
-  EXPECT_EQ(done.ranks.size(), static_cast<std::size_t>(ranks)) << interpreter.where_it_stands();
+  EXPECT_EQ(done.ranks.size(), static_cast<std::size_t>(ranks)) << interpreter.progress_text();
   if (done.ranks.size() == static_cast<std::size_t>(ranks)) interpreter.close(tag);
   outcome.steps = std::move(done.steps);
   for (std::size_t r = 0; r < memory.size(); ++r)

@@ -90,11 +90,11 @@ TEST(Protocol, NumberIsRaisedWhenBytesChange) {
 TEST(Protocol, IsUnderstoodWhateverTheRelease) {
   const std::string ours(protocol());
   const std::string common = ours.substr(ours.rfind('+') + 1);
-  EXPECT_TRUE(speaks_ours(ours));
-  EXPECT_TRUE(speaks_ours("7.8.9+" + common));
-  EXPECT_FALSE(speaks_ours("7.8.9+0-" + common.substr(2)));
-  EXPECT_FALSE(speaks_ours("7.8.9+" + common.substr(0, common.size() - 1)));
-  EXPECT_FALSE(speaks_ours(""));
+  EXPECT_TRUE(is_compatible(ours));
+  EXPECT_TRUE(is_compatible("7.8.9+" + common));
+  EXPECT_FALSE(is_compatible("7.8.9+0-" + common.substr(2)));
+  EXPECT_FALSE(is_compatible("7.8.9+" + common.substr(0, common.size() - 1)));
+  EXPECT_FALSE(is_compatible(""));
   constexpr std::size_t kMaxBytes = 32;
   EXPECT_LE(ours.size(), kMaxBytes) << "the handshake has room for so many";
 }

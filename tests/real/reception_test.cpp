@@ -83,7 +83,7 @@ TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
   const Socket slow = connect_plainly(listener->address().port);
   send_all(slow, "TUTTIjn1");
   for (const auto& event : ended(there, 2)) {
-    EXPECT_EQ(event.state, State::kStranger);
+    EXPECT_EQ(event.state, State::kUnknownProtocol);
     EXPECT_EQ(event.failure, "no answer within the timeout");
   }
   EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
@@ -128,14 +128,14 @@ TEST(Reception, NobodyThereIsAFailureAtOnce) {
   Reception here(options_of("secret"), nullptr);
   here.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
   const auto events = ended(here, 1);
-  EXPECT_EQ(events[0].state, State::kStranger);
+  EXPECT_EQ(events[0].state, State::kUnknownProtocol);
   EXPECT_EQ(events[0].failure, "Connection refused");
 }
 
 TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
   constexpr std::int32_t kWorkers = 5;
   std::vector<Listener> listeners;
-  PeerMeeting all;
+  PeerConnectionOptions all;
   all.secret = "secret";
   all.run = kRun;
   all.until = soon();
@@ -152,9 +152,9 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
   std::vector<std::thread> threads;
   for (std::int32_t w = 0; w < kWorkers; ++w) {
     threads.emplace_back([&, w] {
-      PeerMeeting meeting = all;
+      PeerConnectionOptions meeting = all;
       meeting.worker = w;
-      auto met = meet_peers(meeting, listeners[w], [] { return core::Expected<void>(); });
+      auto met = connect_peers(meeting, listeners[w], [] { return core::Expected<void>(); });
       ASSERT_TRUE(met) << met.error().message();
       for (const int file : *met) sockets[w].emplace_back(file);
     });
@@ -174,14 +174,14 @@ TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
   Reception there(options_of("secret"), &*listener);
   std::thread answers([&] { static_cast<void>(ended(there, 2)); });
   for (const bool run : {true, false}) {
-    PeerMeeting meeting;
+    PeerConnectionOptions meeting;
     meeting.secret = run ? "secret" : "another";
     if (!run) meeting.run = kRun;
     meeting.worker = 1;
     meeting.peers = {listener->address(), {"127.0.0.1", 2}};
     meeting.until = soon();
     const auto own = Listener::open({"127.0.0.1", 0});
-    const auto met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+    const auto met = connect_peers(meeting, *own, [] { return core::Expected<void>(); });
     ASSERT_FALSE(met);
     EXPECT_THAT(met.error().message(), testing::ContainsRegex("127.0.0.1:.* is not worker 0"));
   }
@@ -189,19 +189,19 @@ TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
 }
 
 TEST(Meeting, WhoeverNeverComesIsNamed) {
-  PeerMeeting meeting;
+  PeerConnectionOptions meeting;
   meeting.worker = 1;
   const auto own = Listener::open({"127.0.0.1", 0});
   meeting.peers = {{"127.0.0.1", 1}, own->address(), {"127.0.0.1", 3}};
   meeting.until = Clock::now();
-  auto met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+  auto met = connect_peers(meeting, *own, [] { return core::Expected<void>(); });
   ASSERT_FALSE(met);
   EXPECT_THAT(met.error().message(), testing::StartsWith("worker 0"));
   meeting.worker = 0;
-  met = meet_peers(meeting, *own, [] { return core::Expected<void>(); });
+  met = connect_peers(meeting, *own, [] { return core::Expected<void>(); });
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().message(), "worker 1, 2 never came");
-  met = meet_peers(meeting, *own, [] {
+  met = connect_peers(meeting, *own, [] {
     return core::Expected<void>(tl::make_unexpected(core::Error::run("enough")));
   });
   ASSERT_FALSE(met);

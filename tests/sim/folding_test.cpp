@@ -122,7 +122,7 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
     const Scenario scenario = read(text);
     const std::optional<Summary> all = simulated(scenario, Folds::kNever);
     for (const Folds folds : {Folds::kNever, Folds::kAlways}) {
-      const std::optional<Summary> again = simulated(scenario, folds, Remembers::kAlways);
+      const std::optional<Summary> again = simulated(scenario, folds, SkipRepeats::kAlways);
       if (!again) continue;
       ASSERT_EQ(told(*again), told(*all)) << text;
       if (says_remembered(*again)) ++remembered;
@@ -149,8 +149,10 @@ TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
             "ONE_SWITCH latency_us: 4 } }\n" +
             workload + "strategy { algorithm: \"" + algorithm + "\" } " + more +
             "\nrun { steps: 9 network_model: " + model + " }");
-        const std::optional<Summary> every = simulated(scenario, Folds::kNever, Remembers::kNever);
-        const std::optional<Summary> again = simulated(scenario, Folds::kNever, Remembers::kAlways);
+        const std::optional<Summary> every =
+            simulated(scenario, Folds::kNever, SkipRepeats::kNever);
+        const std::optional<Summary> again =
+            simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
         ASSERT_EQ(told(*again), told(*every)) << algorithm << ", " << model << ", " << more;
         EXPECT_EQ(again->steps().size(), 9u);
         EXPECT_FALSE(says_remembered(*every));
@@ -169,7 +171,7 @@ TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
       "}\nworkload { " +
       gradients +
       "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
-  const std::optional<Summary> again = simulated(scenario, Folds::kNever, Remembers::kAlways);
+  const std::optional<Summary> again = simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
   EXPECT_TRUE(says_remembered(*again)) << "whatever order they ended in";
   EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
 }
@@ -181,7 +183,7 @@ TEST(Remembering, IsLeftOutWhereStepsAreNotAlike) {
                                            "workload { variable { name: \"g\" shape: 1048576 } "
                                            "forward_ms: 5 }\nstrategy { algorithm: \"ring\" } " +
                                            more + " run { steps: 8 " + run + " }"),
-                                      Folds::kNever, Remembers::kAlways));
+                                      Folds::kNever, SkipRepeats::kAlways));
   };
   EXPECT_TRUE(remembered("", ""));
   EXPECT_FALSE(remembered("", "compute_jitter_percent: 1"));
@@ -207,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(NcclInside, FoldingATimeline, testing::Values("RINGS", 
 
 TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   const Scenario scenario = read(ring_of(4, "", std::string("nccl: ") + GetParam()));
-  class Spans : public core::DeafSink {
+  class Spans : public core::NullSink {
    public:
     void track(const core::Track& track) override { first_.push_back(track.worker == 0); }
     void span(core::TrackId track, const core::Span& span) override {
@@ -235,7 +237,7 @@ TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   EXPECT_GT(whole.all.size(), std::string_view(GetParam()) == "RINGS" ? 50u : 20u);
 
   // If simulating all workers is fast, all are shown.
-  class Workers : public core::DeafSink {
+  class Workers : public core::NullSink {
    public:
     void track(const core::Track& track) override { most = std::max(most, track.worker); }
     std::int32_t most = 0;
@@ -299,7 +301,7 @@ TEST(Folding, IsRefusedWhereItWasAskedForAndCannotBe) {
 
 TEST(Folding, TakesAMillionGpus) {
   const Scenario scenario = read(ring_of(131'072));
-  const std::optional<Summary> summary = simulated(scenario, Folds::kWhereItPays);
+  const std::optional<Summary> summary = simulated(scenario, Folds::kAutomatic);
   ASSERT_TRUE(summary && summary->steady_parts());
   EXPECT_TRUE(says_folded(*summary));
   // A lower bound: the ring over all workers takes at least 2(n - 1) empty messages.

@@ -41,7 +41,7 @@ class Started : public Gates::Starter {
  public:
   void start_passed(std::int64_t replica, const core::GateBatch& batch,
                     const std::shared_ptr<const FusedPacks>& fused,
-                    const Gates::Asked& requested) override {
+                    const Gates::Request& requested) override {
     all.push_back(
         fmt::format("{}: {} since {}", replica, fmt::join(batch.items, " "), requested.at.count()));
     fused_bytes = fused ? fused->collective->bytes() : core::Bytes();

@@ -164,8 +164,8 @@ TEST_P(HostTransportRuns, RememberedAndNotAreTheSame) {
   for (int i = 0; i < 8; ++i) {
     const std::string text = random_tcp(random, false);
     const Scenario scenario = read(text);
-    ASSERT_EQ(told(*simulated(scenario, Folds::kNever, Remembers::kAlways)),
-              told(*simulated(scenario, Folds::kNever, Remembers::kNever)))
+    ASSERT_EQ(told(*simulated(scenario, Folds::kNever, SkipRepeats::kAlways)),
+              told(*simulated(scenario, Folds::kNever, SkipRepeats::kNever)))
         << text;
   }
 }

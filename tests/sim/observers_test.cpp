@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/run/answers.h"
 #include "sim/run/flights.h"
 #include "sim/run/pack_records.h"
+#include "sim/run/pull_order.h"
 #include "sim/run/step_ends.h"
 #include "tests/sim/simulated.h"
 
@@ -66,7 +66,7 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
 
 /// Pack 1 is the pull of push pack 0. A helper starts its part of pack 1 when it has completed its
 /// part of pack 0.
-TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
+TEST(PullOrder, StartWhenARankIsDoneWithWhatIsAnswered) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);
   for (const int answered : {-1, 0}) {
@@ -76,17 +76,17 @@ TEST(Answers, StartWhenARankIsDoneWithWhatIsAnswered) {
     plan.packs.push_back(std::move(pack));
   }
   Flights flights;
-  const Answers answers(plan, flights);
+  const PullOrder answers(plan, flights);
   const Work push{0, {0, 0}, 0}, pull{1, {0, 0}, 1};
-  EXPECT_TRUE(answers.is_answered(push));
-  EXPECT_FALSE(answers.is_answered(pull));
+  EXPECT_TRUE(answers.has_pull(push));
+  EXPECT_FALSE(answers.has_pull(pull));
   Flight& pushed = flights.add(0, 4, 0, push);
-  pushed.through.assign(3, false);
-  EXPECT_EQ(answers.answer_to(pushed), nullptr) << "the pull is not in flight";
+  pushed.rank_completed.assign(3, false);
+  EXPECT_EQ(answers.pull_flight_of(pushed), nullptr) << "the pull is not in flight";
   Flight& pulled = flights.add(1, 4, 1, pull);
-  EXPECT_EQ(answers.answer_to(pushed), &pulled);
+  EXPECT_EQ(answers.pull_flight_of(pushed), &pulled);
   EXPECT_TRUE(answers.starts_later(pulled, 2));
-  pushed.through[2] = true;
+  pushed.rank_completed[2] = true;
   EXPECT_FALSE(answers.starts_later(pulled, 2));
   EXPECT_TRUE(answers.starts_later(pulled, 1));
   flights.remove(pushed);

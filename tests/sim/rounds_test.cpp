@@ -60,9 +60,9 @@ TEST_P(RoundsOf, RingsChangeNothingWhereTheyAreNotSimulated) {
   for (int i = 0; i < kCases; ++i) {
     const std::string text = random_rings(random);
     const Scenario scenario = read(text);
-    const std::optional<Summary> some = simulated(scenario, Folds::kAlways, Remembers::kAlways);
+    const std::optional<Summary> some = simulated(scenario, Folds::kAlways, SkipRepeats::kAlways);
     if (!some) continue;
-    const std::optional<Summary> every = simulated(scenario, Folds::kAlways, Remembers::kNever);
+    const std::optional<Summary> every = simulated(scenario, Folds::kAlways, SkipRepeats::kNever);
     EXPECT_FALSE(says_rounds(*every));
     ASSERT_EQ(told(*some), told(*every)) << text;
     if (says_rounds(*some)) ++skipped;
@@ -83,7 +83,7 @@ std::string ring_of(const std::string& machine, int workers, const std::string& 
 
 TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
   const std::optional<Summary> summary = simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")),
-                                                   Folds::kWhereItPays, Remembers::kWhereItPays);
+                                                   Folds::kAutomatic, SkipRepeats::kAutomatic);
   ASSERT_TRUE(says_rounds(*summary));
   // 2(n - 1) messages in sequence, of which an eighth crosses the network.
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
@@ -98,7 +98,7 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
 TEST(Rounds, AreAllSimulatedWhereMessagesShareLinks) {
   const auto told_of = [](const std::string& model) {
     return simulated(read(ring_of("dgx-a100", 1024, "", model)), Folds::kAlways,
-                     Remembers::kAlways);
+                     SkipRepeats::kAlways);
   };
   EXPECT_TRUE(says_rounds(*told_of("FIFO")));
   EXPECT_TRUE(says_rounds(*told_of("IDEAL")));

@@ -21,7 +21,7 @@ namespace tutti::test {
 using core::Scenario;
 using core::Summary;
 using sim::Folds;
-using sim::Remembers;
+using sim::SkipRepeats;
 
 inline Scenario read(const std::string& text) {
   const core::Library& library = shipped_library();
@@ -69,11 +69,11 @@ inline std::vector<std::string> told(const Summary& summary) {
 
 /// Simulates a scenario. Returns nothing if the run is refused.
 inline std::optional<Summary> simulated(const Scenario& scenario, Folds folds,
-                                        Remembers remembers = Remembers::kNever) {
+                                        SkipRepeats skip_repeats = SkipRepeats::kNever) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   Summary summary;
-  const auto ran = sim::Simulator(folds, remembers).run(scenario, record, {}, summary);
+  const auto ran = sim::Simulator(folds, skip_repeats).run(scenario, record, {}, summary);
   // One worker cannot always represent all.
   const core::ProblemKind cannot_stand{core::ProblemCode::kConflict, "Cluster"};
   EXPECT_TRUE(ran ||

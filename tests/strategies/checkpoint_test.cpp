@@ -66,7 +66,7 @@ std::vector<std::string> checkpoint(const core::Scenario& s) {
   return texts;
 }
 
-struct Steps : core::DeafSink {
+struct Steps : core::NullSink {
   std::vector<core::StepRecord> steps;
   std::vector<core::PackRecord> packs;
   void step(const core::StepRecord& step) override { steps.push_back(step); }

@@ -154,7 +154,7 @@ core::Scenario horovod(const std::string& settings, int workers = 2, const std::
       workers, variables, settings, more, steps));
 }
 
-struct FusedRun : core::DeafSink {
+struct FusedRun : core::NullSink {
   std::vector<PackRecord> packs;
   std::vector<std::string> notes;
   std::vector<core::StepRecord> steps;
@@ -354,8 +354,8 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
   for (const char* settings :
        {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
     const core::Scenario s = horovod(settings, 64, "", 2);
-    const auto every = test::simulated(s, sim::Folds::kNever, sim::Remembers::kNever);
-    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::Remembers::kAlways);
+    const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
+    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kAlways);
     ASSERT_TRUE(every && remembered);
     EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
   }

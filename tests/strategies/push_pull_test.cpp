@@ -86,7 +86,7 @@ std::string four_variables(std::int64_t elements = 250'000) {
   return text + "forward_ms: 1 update_ms: 0";
 }
 
-struct PushPullRun : core::DeafSink {
+struct PushPullRun : core::NullSink {
   std::vector<PackRecord> packs;
   std::vector<core::StepRecord> steps;
   std::vector<core::PathPiece> pieces;
@@ -96,7 +96,8 @@ struct PushPullRun : core::DeafSink {
 };
 PushPullRun push_pull_run(const core::Scenario& s) {
   PushPullRun told;
-  const auto ran = sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(s, {}, {}, told);
+  const auto ran =
+      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, told);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
   return told;
 }
@@ -236,8 +237,8 @@ TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
 TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
   for (const char* settings : {"", "scheduling_credit: 1"}) {
     const core::Scenario s = byteps(settings, four_variables(), 6, 4, 3, "steps: 3");
-    const auto every = test::simulated(s, sim::Folds::kNever, sim::Remembers::kNever);
-    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::Remembers::kAlways);
+    const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
+    const auto remembered = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kAlways);
     ASSERT_TRUE(every && remembered);
     EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
     EXPECT_FALSE(sim::fold(s).why_not.empty());

@@ -48,7 +48,7 @@ core::Scenario one_worker(const std::string& strategy, const std::string& worklo
 
 core::Summary simulated(const core::Scenario& s) {
   core::Summary summary;
-  EXPECT_TRUE(sim::Simulator(sim::Folds::kNever, sim::Remembers::kNever).run(s, {}, {}, summary));
+  EXPECT_TRUE(sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, summary));
   return summary;
 }
 

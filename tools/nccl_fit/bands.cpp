@@ -24,7 +24,7 @@ using core::nccl::ErrorBands;
 /// 80 % of such systems, it must contain more than 80 % of the fitted systems: by half of the
 /// factor (n + 1) / n for 20 systems, as determined with systems that were left out.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kOwnSay = 3;  ///< weight of the prior factor of 1, in systems
+constexpr double kPriorWeight = 3;  ///< weight of the prior factor of 1, in systems
 /// Minimum logarithmic distance between a band's end and its prediction.
 constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;
@@ -105,7 +105,7 @@ class BandFit {
     for (const auto& [k, all] : far) {
       const double needed = std::log(std::clamp(quantile(all, kHigh - kLow), 0.2, 5.0));
       const auto n = static_cast<double>(systems[k].size());
-      factors_[k] = std::exp(needed * n / (n + kOwnSay));
+      factors_[k] = std::exp(needed * n / (n + kPriorWeight));
     }
   }
 
@@ -136,7 +136,7 @@ ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) {
   return BandFit(residuals, false, false).run();
 }
 
-void print_held(const std::vector<Residual>& residuals) {
+void print_coverage(const std::vector<Residual>& residuals) {
   std::set<std::string> names;
   std::map<std::string, std::set<std::string>> systems_of;
   for (const Residual& one : residuals) {

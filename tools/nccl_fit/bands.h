@@ -33,6 +33,6 @@ core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 /// interval score. The output has a row for all measurements, and rows by size (up to 64 KiB, up to
 /// 4 MiB, larger), by one or several nodes, and by network. Networks of fewer than five systems
 /// have a remark.
-void print_held(const std::vector<Residual>& residuals);
+void print_coverage(const std::vector<Residual>& residuals);
 
 }  // namespace tutti::nccl_fit

@@ -14,9 +14,9 @@ using core::nccl::Parameters;
 /// rows depend can move in spite of the penalty. The weights of the penalties were chosen by the
 /// errors of systems that were left out of the fit
 /// (docs/decisions/0045-regularize-rarely-measured-parameters.md).
-constexpr double kPull = 1e-3;
+constexpr double kPenalty = 1e-3;
 /// The weight for the latencies of networks. Most networks are used by only few systems.
-constexpr double kPullOfNetworks = 1e-2;
+constexpr double kNetworkPenalty = 1e-2;
 /// If fewer systems than this depend on a GPU latency, a penalty pulls it towards the latencies of
 /// other generations. The weight of the penalty grows with the square of this number divided by the
 /// number of systems.
@@ -47,20 +47,20 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start)
   }
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     for (const std::size_t k : rows_[r].touches) of_[k].push_back(r);
-    total_ += rows_[r].say;
+    total_ += rows_[r].fit_weight;
   }
-  for (std::size_t k = 0; k < n; ++k) pulls_.push_back(pull_on(p_.all()[k], of_[k]));
+  for (std::size_t k = 0; k < n; ++k) penalties_.push_back(penalty_of(p_.all()[k], of_[k]));
 }
 
-double Fit::pull_on(const core::nccl::Parameter& figure,
-                    const std::vector<std::size_t>& rows) const {
-  if (is_latency_of(figure, "net.")) return kPullOfNetworks;
-  if (!is_latency_of(figure, "gpu.")) return kPull;
+double Fit::penalty_of(const core::nccl::Parameter& figure,
+                       const std::vector<std::size_t>& rows) const {
+  if (is_latency_of(figure, "net.")) return kNetworkPenalty;
+  if (!is_latency_of(figure, "gpu.")) return kPenalty;
   std::set<std::string> systems;
   for (const std::size_t r : rows) systems.insert(system_of(rows_[r]));
   const double missing =
       std::max(1.0, kManySystems / std::max(1.0, static_cast<double>(systems.size())));
-  return kPull * missing * missing;
+  return kPenalty * missing * missing;
 }
 
 Parameters Fit::run() {
@@ -115,18 +115,18 @@ double Fit::expected(std::size_t k) const {
 
 double Fit::pull(std::size_t k) const {
   const double far = moved(k) - expected(k);
-  return pulls_[k] * far * far;
+  return penalties_[k] * far * far;
 }
 
 double Fit::cost(std::size_t k) const {
   double sum = 0;
-  for (const std::size_t r : of_[k]) sum += rows_[r].say * error(rows_[r], p_);
+  for (const std::size_t r : of_[k]) sum += rows_[r].fit_weight * error(rows_[r], p_);
   return sum / total_ + pull(k);
 }
 
 double Fit::cost() const {
   double sum = 0;
-  for (const Row& row : rows_) sum += row.say * error(row, p_);
+  for (const Row& row : rows_) sum += row.fit_weight * error(row, p_);
   sum /= total_;
   for (std::size_t k = 0; k < of_.size(); ++k) {
     if (!of_[k].empty()) sum += pull(k);

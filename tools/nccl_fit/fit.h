@@ -33,8 +33,8 @@ class Fit {
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
   /// Returns the weight of the penalty of a parameter on which the rows depend.
-  [[nodiscard]] double pull_on(const core::nccl::Parameter& figure,
-                               const std::vector<std::size_t>& rows) const;
+  [[nodiscard]] double penalty_of(const core::nccl::Parameter& figure,
+                                  const std::vector<std::size_t>& rows) const;
   /// Returns the logarithm of the change of a parameter since the start.
   [[nodiscard]] double moved(std::size_t k) const;
   /// Returns the mean of moved() over all other parameters of the same kind on which rows depend,
@@ -53,7 +53,7 @@ class Fit {
   std::vector<std::vector<std::size_t>> of_;  ///< by parameter: the rows that depend on it
   /// By parameter: the other parameters of the same kind.
   std::vector<std::vector<std::size_t>> identical_;
-  std::vector<double> pulls_;  ///< by parameter: weight of its penalty
+  std::vector<double> penalties_;  ///< by parameter: weight of its penalty
   double total_ = 0;
 };
 

@@ -43,7 +43,7 @@ using nccl::TableModel;
 using tutti::nccl_fit::between_twins;
 using tutti::nccl_fit::Fit;
 using tutti::nccl_fit::fit_bands;
-using tutti::nccl_fit::print_held;
+using tutti::nccl_fit::print_coverage;
 using tutti::nccl_fit::Residual;
 using tutti::nccl_fit::Row;
 using tutti::nccl_fit::rows_of;
@@ -330,7 +330,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, Parameters> left_out = fits_without_one(rows, start);
   leave_one_system_out(rows, left_out);
   const std::vector<Residual> residuals = residuals_of(rows, left_out);
-  print_held(residuals);
+  print_coverage(residuals);
   const auto without = [&](const Row& row) -> const Parameters& {
     return left_out.at(system_of(row));
   };

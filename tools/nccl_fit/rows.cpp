@@ -33,7 +33,7 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
   std::map<std::string, std::set<std::string>> configs;
   for (const Row& row : rows) configs[system_of(row)].insert(row.model->table().facts.config);
   for (Row& row : rows)
-    row.say = row.weight / std::sqrt(static_cast<double>(configs[system_of(row)].size()));
+    row.fit_weight = row.weight / std::sqrt(static_cast<double>(configs[system_of(row)].size()));
   Parameters p = start;
   for (std::size_t k = 0; k < p.all().size(); ++k) {
     const double value = p.all()[k].value;

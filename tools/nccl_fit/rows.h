@@ -18,7 +18,7 @@ struct Row {
       0;  ///< weight of the row's error; the weights of each configuration have the same sum
   /// The weight of the row in a fit: `weight` divided by √n, where n is the number of
   /// configurations of the system. The total weight of a system is therefore √n.
-  double say = 0;
+  double fit_weight = 0;
   std::vector<std::size_t> touches;  ///< parameters that change the row's prediction
   int others = 99;
   /// True: measurements of other systems determine all parameters of the row's prediction.

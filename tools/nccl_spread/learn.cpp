@@ -19,7 +19,7 @@ constexpr double kPullSd = 0.7;  ///< standard deviation of the prior of a scale
 /// Weight of the data of a fit against the penalty, as a number of systems.
 constexpr double kSystems = 30;
 /// The number of rows of a table that are predicted while scales are learned.
-constexpr std::size_t kAskedRows = 8;
+constexpr std::size_t kMaxRowsPerTable = 8;
 
 std::vector<MeasuredPoint> given_rows(const Case& one) {
   std::vector<MeasuredPoint> rows;
@@ -36,7 +36,7 @@ double loss(const std::vector<Case>& cases, const Spread& spread, const Spread& 
     const TimeProcess process(given_rows(one), spread);
     double of_case = 0, rows = 0;
     for (const std::size_t t : one.requested) {
-      const auto requested = core::nccl::thinned(one.system->tables[t].rows, kAskedRows);
+      const auto requested = core::nccl::thinned(one.system->tables[t].rows, kMaxRowsPerTable);
       for (const MeasuredPoint& row : requested) {
         const auto known = process.at(row.at);
         const double error =

@@ -16,7 +16,7 @@ namespace {
 /// The state of this process's standard output.
 struct StandardOutput {
   bool errors_as_json = false;
-  Verbosity verbosity = Verbosity::kUsual;
+  Verbosity verbosity = Verbosity::kNormal;
   bool begun = false;
   std::string error = {};  ///< first reported error, as JSON
 };

@@ -56,7 +56,7 @@ int refuse(core::ProblemKind kind, fmt::format_string<Args...> format, Args&&...
 /// The amount of messages other than errors that commands write to standard error.
 enum class Verbosity {
   kNone,    ///< --quiet: no messages
-  kUsual,   ///< default: writes notes, and progress if standard error is a terminal
+  kNormal,  ///< default: writes notes, and progress if standard error is a terminal
   kVerbose  ///< --verbose: also writes progress as lines if standard error is not a terminal
 };
 /// Called once, after the command line has been parsed.

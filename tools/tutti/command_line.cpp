@@ -114,7 +114,7 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
     if (capture() == nullptr)
       set_verbosity(commands_->quiet     ? Verbosity::kNone
                     : commands_->verbose ? Verbosity::kVerbose
-                                         : Verbosity::kUsual);
+                                         : Verbosity::kNormal);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version are not errors. All other exceptions are invalid requests.

@@ -31,7 +31,7 @@ Expected<Converted> converted(const std::string& file) {
   if (!problems.empty()) return problems.take();
   auto now = core::convert_text(*text);
   if (!now) return Converted{file, std::move(*text), {}};
-  if (!core::say_the_same(*text, now->text))
+  if (!core::have_equal_values(*text, now->text))
     return tl::make_unexpected(Error::run(
         file + ": this scenario uses a form that cannot be rewritten; the file was not changed"));
   return Converted{file, std::move(now->text), std::move(now->moved)};

@@ -52,7 +52,7 @@ using core::Time;
 /// this would take more than about ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
 /// The minimum saving that is reported, as a fraction of the step.
-constexpr double kWorthTelling = 0.001;
+constexpr double kMinReportedShare = 0.001;
 
 /// The times of one pack, from the lower bound to its time in the step.
 struct PackCosts {
@@ -244,8 +244,8 @@ std::string answer_part(const Explanation& e, int rows) {
   std::size_t idle = 0, worse = 0;
   for (const Answer& answer : e.answers) {
     const Time saved = now - answer.outcome->step;
-    if (share(saved, now) < kWorthTelling) {
-      ++(share(saved, now) < -kWorthTelling ? worse : idle);
+    if (share(saved, now) < kMinReportedShare) {
+      ++(share(saved, now) < -kMinReportedShare ? worse : idle);
       continue;
     }
     if (shown_rows++ < rows)
@@ -258,7 +258,7 @@ std::string answer_part(const Explanation& e, int rows) {
   if (idle + worse > 0)
     text += fmt::format(
         "  {} other changes: {} change the step time by less than {}, {} make it longer\n",
-        idle + worse, idle, core::show_share(kWorthTelling), worse);
+        idle + worse, idle, core::show_share(kMinReportedShare), worse);
   return text + '\n';
 }
 

@@ -306,7 +306,7 @@ core::Expected<std::string> cluster_of(const ImportNcclTopologyOptions& options,
       options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
   words.nodes = options.nodes;
   words.link = options.link;
-  words.devices = options.devices.empty() ? machine_with_such_gpus(topology) : options.devices;
+  words.devices = options.devices.empty() ? machine_with_gpus_of(topology) : options.devices;
   if (words.devices.empty()) {
     return refused(
         {ProblemCode::kMissing, "--devices"},

@@ -408,7 +408,7 @@ class NamedLike : public core::TimelineTee {
 Expected<std::string> timeline_of_traces(const ReadTraces& traces, const core::RunInfo* like) {
   std::ostringstream bytes;
   core::TimelineWriter writer(bytes);
-  core::DeafSink nobody;
+  core::NullSink nobody;
   NamedLike named(writer, nobody, like, traces.model.packs.size());
   if (const auto done = core::write_timeline(traces.run, traces.model, traces.name, named); !done)
     return failed(done);

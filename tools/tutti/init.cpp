@@ -83,18 +83,18 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
 /// The networks that can be requested by name. The user edits their shapes later.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
-struct DragonflyAsked {
+struct DragonflyOptions {
   std::int64_t workers = 4, routers = 4, links = 1;
 };
 
 /// Returns a dragonfly of groups of 4 routers with 4 workers each, with links between every two
 /// groups. If there are too many of these links to simulate, groups are larger, and the number of
 /// workers per router is half the number of routers per group.
-DragonflyAsked dragonfly_of(std::int64_t nodes) {
+DragonflyOptions dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMaxRouters = 4096;
-  DragonflyAsked best;
+  DragonflyOptions best;
   double least = 0;
-  for (DragonflyAsked shape; shape.routers <= kMaxRouters; shape.routers *= 2) {
+  for (DragonflyOptions shape; shape.routers <= kMaxRouters; shape.routers *= 2) {
     shape.workers = std::max<std::int64_t>(4, shape.routers / 2);
     const std::int64_t of_group = shape.routers * shape.workers;
     const std::int64_t groups = (nodes + of_group - 1) / of_group;
@@ -119,7 +119,7 @@ std::string shape_text(const InitOptions& options) {
            "    fat_tree { workers_per_leaf: 16 spines: 8 oversubscription: 1 }\n";
   }
   if (options.network != "dragonfly") return "";
-  const DragonflyAsked shape = dragonfly_of(options.nodes);
+  const DragonflyOptions shape = dragonfly_of(options.nodes);
   return fmt::format(
       "    dragonfly {{ workers_per_router: {} routers_per_group: {} global_links_per_router: {} "
       "}}\n",

@@ -40,7 +40,7 @@ std::optional<std::string> environment_variable(const std::string& name) {
 /// machine.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
 /// True if the text itself names this machine, without resolving names.
-bool is_said_near(const std::string& host) {
+bool is_loopback_name(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
 }
 
@@ -152,7 +152,7 @@ class PartFinder {
       if (!address) return by_file(options_.rendezvous);
     }
     if (address && part_.coordinates && !listen_ && !launch.one_machine && is_near(address->host) &&
-        !is_said_near(address->host)) {
+        !is_loopback_name(address->host)) {
       return refused({ProblemCode::kInvalid, "--listen"},
                      "{} resolves to 127.… on this machine (see /etc/hosts), which other machines "
                      "cannot reach; give --listen HOST:{} with a reachable address, or 0.0.0.0",

@@ -152,7 +152,7 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
 
 /// Returns the rank that holds a variable, or that sums its gradients, such as "w4/cpu0". If
 /// workers are asynchronous, returns the rank in the collective of the first worker.
-std::string where_it_lies(const Collective& collective) {
+std::string root_name(const Collective& collective) {
   return rank_name(collective, collective.root);
 }
 
@@ -188,7 +188,7 @@ std::string packs_table(const Scenario& scenario) {
         {"<by NCCL", [&](const Pack& p) { return by_nccl(scenario.plan.collective(p)); }});
   if (core::on_servers(core::reduction_scope(scenario.strategy, scenario.plan)))
     columns.insert(columns.begin(), {"<server", [&](const Pack& p) {
-                                       return where_it_lies(scenario.plan.collective(p));
+                                       return root_name(scenario.plan.collective(p));
                                      }});
   const std::vector<Pack>& packs = scenario.plan.packs;
   std::vector<const Column*> differing;
@@ -325,7 +325,7 @@ Report planned_pack(const Scenario& scenario, const Pack& pack, std::int32_t num
               {"elements", collective.elements},
               {"type", to_string(collective.type)},
               {"ranks", collective.schedule->ranks()}});
-  if (scenario.strategy.servers) report.add("lies_on", where_it_lies(collective));
+  if (scenario.strategy.servers) report.add("lies_on", root_name(collective));
   report.add("starts", start_rule(scenario, pack));
   if (collective.nccl) report.add("nccl", nccl_report(*collective.nccl));
   if (const core::CollectiveParts* const parts = core::timed_parts(collective)) {

@@ -113,7 +113,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
       },
       {.writes_as_it_goes = true});
   if (status != kDone)
-    executor.turn_away(
+    executor.refuse_joiners(
         Error::request("the run did not start; see the output of rank 0 for the reason"));
   return status;
 }

@@ -13,7 +13,7 @@ namespace {
 
 template <class How>
 std::optional<How> auto_on_off(const std::string& name) {
-  if (name == "auto") return How::kWhereItPays;
+  if (name == "auto") return How::kAutomatic;
   if (name == "on") return How::kAlways;
   if (name == "off") return How::kNever;
   return std::nullopt;
@@ -56,10 +56,10 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   const auto folds =
       choice<sim::Folds>("--fold", options.fold, "auto, on, off", auto_on_off<sim::Folds>);
   if (!folds) return report(folds.error());
-  const auto remembers = choice<sim::Remembers>("--remember", options.remember, "auto, on, off",
-                                                auto_on_off<sim::Remembers>);
-  if (!remembers) return report(remembers.error());
-  sim::Simulator simulator(*folds, *remembers);
+  const auto skip_repeats = choice<sim::SkipRepeats>(
+      "--remember", options.remember, "auto, on, off", auto_on_off<sim::SkipRepeats>);
+  if (!skip_repeats) return report(skip_repeats.error());
+  sim::Simulator simulator(*folds, *skip_repeats);
   const AdjustRun adjust = [&options](core::Scenario& scenario) -> core::Expected<void> {
     core::RunOptions& run = scenario.run;
     if (!options.nccl.empty()) {

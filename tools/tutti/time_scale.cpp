@@ -24,7 +24,7 @@ constexpr double kSecondsToNotice = 500e-6;
 constexpr double kShareOfTheCores = 0.1;
 
 /// The durations of a step and of its packs.
-class Durations : public core::DeafSink {
+class Durations : public core::NullSink {
  public:
   void step(const core::StepRecord& step) override {
     seconds = core::to_us(step.end - step.start) / 1e6;

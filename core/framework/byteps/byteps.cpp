@@ -101,7 +101,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
   /// Does not make launches serial, because BytePS moves partitions concurrently.
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
-    strategy.launch_order = LaunchOrder::kAsHandedOver;
+    strategy.launch_order = LaunchOrder::kPlanOrder;
     strategy.update = strategy.requested_update.value_or(Update::kAfterAll);
     if (!options().pushes) return;
     strategy.take(BaseAlgorithm::kOnServers);

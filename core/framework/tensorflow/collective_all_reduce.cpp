@@ -177,7 +177,7 @@ class CollectiveAllReduceLowering {
     // The hint NCCL makes each launch wait for the result of the previous one; the config alone
     // only orders the launches.
     const bool edges = token || hint_ == Implementation::kNccl;
-    strategy_.launch_order = edges ? LaunchOrder::kAsHandedOver : LaunchOrder::kDescendingKeys;
+    strategy_.launch_order = edges ? LaunchOrder::kPlanOrder : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
       strategy_.notes.add("tensorflow.descending-keys",
                           "because NCCL was selected by collective_nccl, collectives are launched "

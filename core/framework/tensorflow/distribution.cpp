@@ -261,7 +261,7 @@ class DistributionLowering {
     if (!servers) return;
     const bool gpu = !t.on_cpu && on_gpus();
     servers->placement = Placement::kGreedyBytes;
-    servers->push = gpu ? Servers::Relay::kReplicaInTurn : Servers::Relay::kHost;
+    servers->push = gpu ? Servers::Relay::kReplicaRoundRobin : Servers::Relay::kHost;
     servers->pull = gpu ? Servers::Relay::kByLoad : Servers::Relay::kHost;
     servers->asynchronous = !sync;
     if (!sync && t.servers_on_workers)
@@ -276,7 +276,7 @@ class DistributionLowering {
     if (!servers) return;
     const bool gpu = !t.on_cpu && on_gpus();
     servers->placement = Placement::kGreedyBytes;
-    servers->push = gpu ? Servers::Relay::kReplicaInTurn : Servers::Relay::kHost;
+    servers->push = gpu ? Servers::Relay::kReplicaRoundRobin : Servers::Relay::kHost;
     servers->pull = Servers::Relay::kHost;
     servers->reads = false;
     take(*servers);

@@ -18,10 +18,10 @@
 namespace tutti::core {
 namespace {
 
-using WrongText = tl::unexpected<SpecTextProblem>;
+using TextError = tl::unexpected<SpecTextProblem>;
 
 template <class... Args>
-WrongText wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
+TextError wrong(std::size_t at, fmt::format_string<Args...> format, Args&&... args) {
   return tl::make_unexpected(SpecTextProblem{at, fmt::format(format, std::forward<Args>(args)...)});
 }
 

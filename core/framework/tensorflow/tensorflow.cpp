@@ -34,7 +34,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
     if (options().distribution)
       lower_distribution(*options().distribution, target.cluster, strategy, complaints);
     if (strategy.spec) check_entries(strategy, target.cluster, complaints);
-    refuse_what_it_does_not_reduce(target, strategy, complaints);
+    refuse_unsupported_reductions(target, strategy, complaints);
   }
 
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
@@ -49,8 +49,8 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
  private:
   /// SOURCE: tensorflow/python/distribute/reduce_util.py, ReduceOp; CollectiveReduce of int32 on
   /// GPUs fails with INTERNAL.
-  void refuse_what_it_does_not_reduce(const LoweringTarget& target, const Strategy& strategy,
-                                      Complaints& complaints) const {
+  void refuse_unsupported_reductions(const LoweringTarget& target, const Strategy& strategy,
+                                     Complaints& complaints) const {
     if (!reduces(strategy.collective)) return;
     if (strategy.reduction != Reduction::kSum && strategy.reduction != Reduction::kMean &&
         !strategy.servers) {

@@ -33,7 +33,7 @@ class TensorFlowReader {
       return nullptr;
     }
     const std::size_t before = fields_.problems().size();
-    refuse_what_it_chooses();
+    refuse_chosen_fields();
     bool known = true;
     switch (message_.strategy_case()) {
       case proto::TensorFlow::kMultiWorkerMirrored: read_multi_worker_mirrored(); break;
@@ -48,7 +48,7 @@ class TensorFlowReader {
   }
 
  private:
-  void refuse_what_it_chooses() {
+  void refuse_chosen_fields() {
     const auto refuse = [&](bool said, const char* field) {
       if (said)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,

@@ -74,7 +74,7 @@ class ChannelAssigner {
 
   /// Returns the channels before 2.20, and those of networks that reduce. In these cases, all
   /// channels share the data.
-  [[nodiscard]] std::vector<ChannelLoops> in_turns() const {
+  [[nodiscard]] std::vector<ChannelLoops> shared_by_all() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
       ChannelLoops& made = add(channels, {0, rails() * planned_}, total_bytes() / choice_.channels);
@@ -168,7 +168,7 @@ std::vector<ChannelLoops> assign_channels(const Communicator& comm, Function fun
   const ChannelAssigner assigner(comm, function, choice, planned, item);
   const bool collnet = by_network(choice.algorithm, comm.nodes);
   std::vector<ChannelLoops> channels = collnet || comm.version < Version{2, 20, 0}
-                                           ? assigner.in_turns()
+                                           ? assigner.shared_by_all()
                                        : comm.version < Version{2, 22, 0} ? assigner.evenly()
                                                                           : assigner.by_traffic();
   if (count == planned) return channels;

@@ -47,7 +47,7 @@ class Direct : public CollNet {
               std::int64_t part) const override {
     switch (role) {
       case kUp: return add_up(step, rank, base, loop, part);
-      case kDown: return hand_out(step, rank, base, loop, part);
+      case kDown: return distribute_down(step, rank, base, loop, part);
       default: break;
     }
     // Each GPU begins with a different head, so that the GPUs do not all use the same head at once.
@@ -77,7 +77,8 @@ class Direct : public CollNet {
     if (gpus_ > 1) step.from = Peer::at(below(rank, base, part), base + kScatter);
   }
 
-  void hand_out(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const {
+  void distribute_down(Step& step, Rank rank, Lane base, std::int64_t loop,
+                       std::int64_t part) const {
     if (part == 0) {
       step.kind = StepKind::kCopy;
       step.source = received(rank, base, loop);

@@ -67,8 +67,8 @@ class Batches {
   [[nodiscard]] std::pair<int, int> parts_in(int round) const {
     const Rank to = rounds_.sends_to(rank_, round);
     const Rank from = rounds_.receives_from(rank_, round);
-    return {to == P2pRounds::kNobody ? 0 : parts_(rank_, to),
-            from == P2pRounds::kNobody ? 0 : parts_(from, rank_)};
+    return {to == P2pRounds::kNoPeer ? 0 : parts_(rank_, to),
+            from == P2pRounds::kNoPeer ? 0 : parts_(from, rank_)};
   }
 
   void add(int round, int part, bool sends) {

@@ -99,7 +99,7 @@ Rank P2pRounds::moved(Rank rank, int round, int sign) const {
   const int inside = inside_[round % places];
   const int group = (rank / group_ + sign * between + groups) % groups;
   const int place = (rank % group_ + sign * inside + places) % places;
-  return place < group_ ? group * group_ + place : kNobody;
+  return place < group_ ? group * group_ + place : kNoPeer;
 }
 
 int P2pRounds::round_of(Rank from, Rank to) const {

@@ -28,7 +28,7 @@ class P2pRounds {
   /// Computes the deltas. REQUIRES: NCCL 2.7 or later; identical nodes.
   explicit P2pRounds(const Communicator& communicator);
 
-  static constexpr Rank kNobody = -1;
+  static constexpr Rank kNoPeer = -1;
 
   [[nodiscard]] int rounds() const { return static_cast<int>(between_.size() * inside_.size()); }
   [[nodiscard]] Rank sends_to(Rank rank, int round) const { return moved(rank, round, 1); }

@@ -45,68 +45,69 @@ class AllGather : public PatWalk {
  private:
   /// Phase 2: sends a chunk to the head of a branch.
   void branch(int a) {
-    Said said;
+    NcclStep nccl_step;
     int s = (2 * a + 1) * scale_ * delta_;
-    said.post_send = a % each_ == each_ - 1 || (2 * (a + 1) + 1) * scale_ * delta_ >= n_;
-    said.skip = s >= n_;
-    said.send = lowest_bit(s);
-    s -= 1 << said.send;
-    said.send_place = a % each_;
-    said.later = a / each_;
-    said.ahead = s;
+    nccl_step.post_send = a % each_ == each_ - 1 || (2 * (a + 1) + 1) * scale_ * delta_ >= n_;
+    nccl_step.skip = s >= n_;
+    nccl_step.send = lowest_bit(s);
+    s -= 1 << nccl_step.send;
+    nccl_step.send_place = a % each_;
+    nccl_step.later = a / each_;
+    nccl_step.ahead = s;
     if (s > 0) {
-      said.receive = lowest_bit(s);
-      const int received = a * 2 * scale_ * delta_ >> (said.receive + 1);
-      said.receive_place = received % each_;
-      said.later = received / each_;
+      nccl_step.receive = lowest_bit(s);
+      const int received = a * 2 * scale_ * delta_ >> (nccl_step.receive + 1);
+      nccl_step.receive_place = received % each_;
+      nccl_step.later = received / each_;
     }
-    add(said);
+    add(nccl_step);
   }
 
   /// Phase 1: stores a received chunk and forwards it.
   void pass_on(int a) {
-    Said said;
+    NcclStep nccl_step;
     int s = a * delta_ + low_;
-    said.skip = s >= n_;
-    said.send = lowest_bit(s);
-    s -= 1 << said.send;
-    said.ahead = s;
+    nccl_step.skip = s >= n_;
+    nccl_step.send = lowest_bit(s);
+    s -= 1 << nccl_step.send;
+    nccl_step.ahead = s;
     const bool last = a % each_ == each_ - 1;
-    said.send_place = said.receive_place = a % each_;
-    said.post_send = last || (a + 1) * delta_ + low_ >= n_;
-    said.post_receive = said.send == 0 && (last || (a + 1) * delta_ + low_ - 1 >= n_);
-    said.later = said.send == 0 ? 0 : a / each_;
+    nccl_step.send_place = nccl_step.receive_place = a % each_;
+    nccl_step.post_send = last || (a + 1) * delta_ + low_ >= n_;
+    nccl_step.post_receive = nccl_step.send == 0 && (last || (a + 1) * delta_ + low_ - 1 >= n_);
+    nccl_step.later = nccl_step.send == 0 ? 0 : a / each_;
     if (s == 0) {
-      said.post_receive = false;
+      nccl_step.post_receive = false;
     } else {
-      said.receive = lowest_bit(s);
-      if (low_ - (1 << said.send) == 0) {
-        const int received = a * delta_ >> (said.receive + 1);
-        said.receive_place = received % each_;
-        said.post_receive = said.send == 0 && (received % each_ == each_ - 1 ||
-                                               ((received + 1) * 2 + 1) << said.receive >= n_);
-        said.later = said.send == 0 ? 0 : received / each_;
+      nccl_step.receive = lowest_bit(s);
+      if (low_ - (1 << nccl_step.send) == 0) {
+        const int received = a * delta_ >> (nccl_step.receive + 1);
+        nccl_step.receive_place = received % each_;
+        nccl_step.post_receive =
+            nccl_step.send == 0 &&
+            (received % each_ == each_ - 1 || ((received + 1) * 2 + 1) << nccl_step.receive >= n_);
+        nccl_step.later = nccl_step.send == 0 ? 0 : received / each_;
       }
     }
-    if (s < n_ && said.send == 0 && said.skip) {
+    if (s < n_ && nccl_step.send == 0 && nccl_step.skip) {
       // The chunk is received, but there is no rank to which it can be forwarded.
-      said.send = -1;
-      said.post_send = false;
-      said.skip = false;
+      nccl_step.send = -1;
+      nccl_step.post_send = false;
+      nccl_step.skip = false;
     }
-    add(said);
+    add(nccl_step);
   }
 
   /// Phase 0: stores a received chunk without forwarding it.
   void leaf(int a) {
-    Said said;
+    NcclStep nccl_step;
     const int s = a * delta_ + low_;
-    said.skip = s >= n_;
-    said.ahead = s;
-    said.receive = 0;
-    said.receive_place = a % each_;
-    said.post_receive = a % each_ == each_ - 1 || (a + 1) * delta_ + low_ >= n_;
-    add(said);
+    nccl_step.skip = s >= n_;
+    nccl_step.ahead = s;
+    nccl_step.receive = 0;
+    nccl_step.receive_place = a % each_;
+    nccl_step.post_receive = a % each_ == each_ - 1 || (a + 1) * delta_ + low_ >= n_;
+    add(nccl_step);
   }
 
   /// Returns the next value of the low bits, in the order of a tree walked from far to near.
@@ -150,99 +151,99 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
 
   /// Phase 0: sends the first contribution to a sum.
   void leaf(int a) {
-    Said said;
+    NcclStep nccl_step;
     const int s = mirrored(a, factor_) * delta_ + low_;
-    said.skip = s >= n_;
-    said.ahead = s;
-    said.send = 0;
-    said.send_place = a % each_;
-    said.post_send = ends(a, factor_);
-    said.later = later_;
-    add(said);
+    nccl_step.skip = s >= n_;
+    nccl_step.ahead = s;
+    nccl_step.send = 0;
+    nccl_step.send_place = a % each_;
+    nccl_step.post_send = ends(a, factor_);
+    nccl_step.later = later_;
+    add(nccl_step);
   }
 
   /// Phase 1: adds the rank's own contribution to a received chunk.
   void pass_on(int a) {
-    Said said;
+    NcclStep nccl_step;
     int s = mirrored(a, factor_) * delta_ + low_;
     bool skip = s >= n_;
-    said.receive = lowest_bit(s);
-    said.send_place = said.receive_place = a % each_;
-    said.post_send = said.receive == 0 && ends(a, factor_);
-    said.post_receive = ends(a, factor_);
-    said.later = later_;
-    s -= 1 << said.receive;
-    said.ahead = s;
-    const int received = said.receive;
+    nccl_step.receive = lowest_bit(s);
+    nccl_step.send_place = nccl_step.receive_place = a % each_;
+    nccl_step.post_send = nccl_step.receive == 0 && ends(a, factor_);
+    nccl_step.post_receive = ends(a, factor_);
+    nccl_step.later = later_;
+    s -= 1 << nccl_step.receive;
+    nccl_step.ahead = s;
+    const int received = nccl_step.receive;
     if (s > 0) {
-      said.send = lowest_bit(s);
+      nccl_step.send = lowest_bit(s);
       if (low_ - (1 << received) == 0) {
         if (new_peer(a, factor_)) {
           skipped_ = a;
-          said.later = later_ = 0;
+          nccl_step.later = later_ = 0;
         }
-        said.send_place = (a - skipped_) % each_;
+        nccl_step.send_place = (a - skipped_) % each_;
       }
     }
     if (s < n_ && skip) {
-      said.receive = -1;
-      said.post_receive = false;
+      nccl_step.receive = -1;
+      nccl_step.post_receive = false;
       skip = false;
     }
-    said.skip = skip;
-    add(said);
+    nccl_step.skip = skip;
+    add(nccl_step);
     if (received > 0 && (a - skipped_) % each_ + 1 >= each_ && !skip) ++later_;
   }
 
   /// Phase 2: adds the first contributions of branches, which arrive along the nearest dimension.
   void branch_leaf(int a, int last) {
-    Said said;
+    NcclStep nccl_step;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
     bool skip = s >= n_;
-    said.receive = 0;
+    nccl_step.receive = 0;
     s -= 1;
     if (s < n_ && skip) {
-      said.receive = -1;
+      nccl_step.receive = -1;
       skip = false;
     } else if (!skip) {
       const int received = a + factor_ - factor_ / scale_;
-      said.post_receive = (received + 1) % each_ == 0;
-      said.receive_place = received % each_;
+      nccl_step.post_receive = (received + 1) % each_ == 0;
+      nccl_step.receive_place = received % each_;
     }
-    said.skip = skip;
-    said.ahead = s;
-    said.send = s > 0 ? lowest_bit(s) : -1;
-    said.later = later_;
-    said.post_send = a == last - 1 || (a + 1) % each_ == 0;
-    said.send_place = a % each_;
-    add(said);
+    nccl_step.skip = skip;
+    nccl_step.ahead = s;
+    nccl_step.send = s > 0 ? lowest_bit(s) : -1;
+    nccl_step.later = later_;
+    nccl_step.post_send = a == last - 1 || (a + 1) % each_ == 0;
+    nccl_step.send_place = a % each_;
+    add(nccl_step);
   }
 
   /// Phase 3: sends the sum of a branch to the next branch.
   void branch(int a, int last) {
-    Said said;
+    NcclStep nccl_step;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
     bool skip = s >= n_;
-    said.receive = lowest_bit(s);
-    s -= 1 << said.receive;
-    said.ahead = s;
-    said.post_receive = a == last - 1 || (a + 1) % each_ == 0;
-    said.receive_place = a % each_;
-    said.send = s > 0 ? lowest_bit(s) : -1;
+    nccl_step.receive = lowest_bit(s);
+    s -= 1 << nccl_step.receive;
+    nccl_step.ahead = s;
+    nccl_step.post_receive = a == last - 1 || (a + 1) % each_ == 0;
+    nccl_step.receive_place = a % each_;
+    nccl_step.send = s > 0 ? lowest_bit(s) : -1;
     if (s < n_ && skip) {
-      said.receive = -1;
-      said.post_receive = false;
+      nccl_step.receive = -1;
+      nccl_step.post_receive = false;
       skip = false;
     }
-    said.skip = skip;
-    said.later = later_;
+    nccl_step.skip = skip;
+    nccl_step.later = later_;
     if (new_peer(a, last)) {
       skipped_ = a;
-      said.later = later_ = 0;
+      nccl_step.later = later_ = 0;
     }
     const int sent = a - skipped_;
-    said.send_place = sent % each_;
-    add(said);
+    nccl_step.send_place = sent % each_;
+    add(nccl_step);
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 

@@ -26,85 +26,85 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
 
   /// Phase 0: sends the first contribution to a sum.
   void leaf(int a) {
-    Said said;
+    NcclStep nccl_step;
     const int s = mirrored(a, factor_) * delta_ + low_;
-    said.skip = s >= n_;
-    said.ahead = s;
-    said.send = 0;
-    said.send_place = (a - send_skipped_) % each_;
-    said.post_send = ends(a - send_skipped_, a, factor_);
-    add(said);
-    count(said.skip, true, true);
+    nccl_step.skip = s >= n_;
+    nccl_step.ahead = s;
+    nccl_step.send = 0;
+    nccl_step.send_place = (a - send_skipped_) % each_;
+    nccl_step.post_send = ends(a - send_skipped_, a, factor_);
+    add(nccl_step);
+    count(nccl_step.skip, true, true);
   }
 
   /// Phase 1: adds the rank's own contribution to a received chunk.
   void pass_on(int a) {
-    Said said;
+    NcclStep nccl_step;
     int s = mirrored(a, factor_) * delta_ + low_;
-    said.skip = s >= n_;
-    said.receive = lowest_bit(s);
-    said.receive_place = (a - receive_skipped_) % each_;
-    said.post_receive = ends(a - receive_skipped_, a, factor_);
-    const bool from_nearest = said.receive == 0;
-    said.post_send = from_nearest && ends(a - send_skipped_, a, factor_);
-    s -= 1 << said.receive;
-    said.ahead = s;
+    nccl_step.skip = s >= n_;
+    nccl_step.receive = lowest_bit(s);
+    nccl_step.receive_place = (a - receive_skipped_) % each_;
+    nccl_step.post_receive = ends(a - receive_skipped_, a, factor_);
+    const bool from_nearest = nccl_step.receive == 0;
+    nccl_step.post_send = from_nearest && ends(a - send_skipped_, a, factor_);
+    s -= 1 << nccl_step.receive;
+    nccl_step.ahead = s;
     if (s > 0) {
-      said.send = lowest_bit(s);
-      if (low_ - (1 << said.receive) == 0 && new_peer(a, factor_)) send_skipped_ = a;
-      said.send_place = (a - send_skipped_) % each_;
-      said.later = from_nearest ? 0 : (a - send_skipped_) / each_;
+      nccl_step.send = lowest_bit(s);
+      if (low_ - (1 << nccl_step.receive) == 0 && new_peer(a, factor_)) send_skipped_ = a;
+      nccl_step.send_place = (a - send_skipped_) % each_;
+      nccl_step.later = from_nearest ? 0 : (a - send_skipped_) / each_;
     }
-    receive_nothing_from_beyond(said, s);
-    add(said);
-    count(said.skip, true, said.receive >= 0);
+    receive_nothing_from_beyond(nccl_step, s);
+    add(nccl_step);
+    count(nccl_step.skip, true, nccl_step.receive >= 0);
   }
 
   /// Phase 2: adds the first contributions of branches, which arrive along the nearest dimension.
   void branch_leaf(int a, int last) {
-    Said said;
+    NcclStep nccl_step;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_ + 1;
-    said.skip = s >= n_;
-    said.receive = 0;
+    nccl_step.skip = s >= n_;
+    nccl_step.receive = 0;
     s -= 1;
-    if (!said.skip) {
-      said.receive_place = from_leaves_ % each_;
-      said.post_receive = ++from_leaves_ % each_ == 0;
+    if (!nccl_step.skip) {
+      nccl_step.receive_place = from_leaves_ % each_;
+      nccl_step.post_receive = ++from_leaves_ % each_ == 0;
     }
-    receive_nothing_from_beyond(said, s);
-    said.ahead = s;
-    said.send = s > 0 ? lowest_bit(s) : -1;
-    said.send_place = (a - send_skipped_) % each_;
-    said.post_send = ends(a - send_skipped_, a, last);
-    add(said);
-    count(said.skip, said.send >= 0, true);
+    receive_nothing_from_beyond(nccl_step, s);
+    nccl_step.ahead = s;
+    nccl_step.send = s > 0 ? lowest_bit(s) : -1;
+    nccl_step.send_place = (a - send_skipped_) % each_;
+    nccl_step.post_send = ends(a - send_skipped_, a, last);
+    add(nccl_step);
+    count(nccl_step.skip, nccl_step.send >= 0, true);
   }
 
   /// Phase 3: sends the sum of a branch to the next branch.
   void branch(int a, int last) {
-    Said said;
+    NcclStep nccl_step;
     int s = (2 * mirrored(a, last) + 1) * scale_ * delta_;
-    said.skip = s >= n_;
-    said.receive = lowest_bit(s);
-    s -= 1 << said.receive;
-    said.ahead = s;
-    said.receive_place = (a - receive_skipped_) % each_;
-    said.post_receive = ends(a - receive_skipped_, a, last);
-    said.send = s > 0 ? lowest_bit(s) : -1;
-    receive_nothing_from_beyond(said, s);
+    nccl_step.skip = s >= n_;
+    nccl_step.receive = lowest_bit(s);
+    s -= 1 << nccl_step.receive;
+    nccl_step.ahead = s;
+    nccl_step.receive_place = (a - receive_skipped_) % each_;
+    nccl_step.post_receive = ends(a - receive_skipped_, a, last);
+    nccl_step.send = s > 0 ? lowest_bit(s) : -1;
+    receive_nothing_from_beyond(nccl_step, s);
     if (new_peer(a, last)) send_skipped_ = a;
-    said.later = (a - send_skipped_) / each_;
-    said.send_place = (a - send_skipped_) % each_;
-    add(said);
-    count(said.skip, true, said.receive >= 0);
+    nccl_step.later = (a - send_skipped_) / each_;
+    nccl_step.send_place = (a - send_skipped_) % each_;
+    add(nccl_step);
+    count(nccl_step.skip, true, nccl_step.receive >= 0);
   }
 
   /// Removes the receive if this rank exists but the next rank in the dimension does not.
-  void receive_nothing_from_beyond(Said& said, int s) const {
-    if (s >= n_ || !said.skip) return;
-    said.receive = -1;
-    said.post_receive = false;
-    said.skip = false;
+  void receive_nothing_from_beyond(NcclStep& nccl_step, int s) const {
+    if (s >= n_ || !nccl_step.skip) return;
+    nccl_step.receive = -1;
+    nccl_step.post_receive = false;
+    nccl_step.skip = false;
   }
 
   /// The number of sends of the round before the sends to the current peer, and of omitted sends.

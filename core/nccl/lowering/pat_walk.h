@@ -43,7 +43,7 @@ class PatWalk {
   /// A step as NCCL's algorithm describes it. A place is the index of a chunk in its message.
   /// `later` is the number of messages between the next message and the message of this step. For
   /// an all-gather, these are received messages; for a reduce-scatter, sent messages.
-  struct Said {
+  struct NcclStep {
     int ahead = 0;
     int receive = -1, receive_place = 0;
     int send = -1, send_place = 0;
@@ -52,21 +52,22 @@ class PatWalk {
     bool skip = false;
   };
 
-  void add(const Said& said) {
-    if (said.skip) return;
+  void add(const NcclStep& nccl_step) {
+    if (nccl_step.skip) return;
     PatStep step;
-    step.ahead = said.ahead;
-    if (said.receive >= 0) {
-      int& done = of(said.receive, false);
-      step.from = {said.receive, done + (gathers_ ? said.later : 0), said.receive_place};
-      step.from_through = said.post_receive;
-      done += static_cast<int>(said.post_receive);
+    step.ahead = nccl_step.ahead;
+    if (nccl_step.receive >= 0) {
+      int& done = of(nccl_step.receive, false);
+      step.from = {nccl_step.receive, done + (gathers_ ? nccl_step.later : 0),
+                   nccl_step.receive_place};
+      step.from_through = nccl_step.post_receive;
+      done += static_cast<int>(nccl_step.post_receive);
     }
-    if (said.send >= 0) {
-      int& done = of(said.send, true);
-      step.to = {said.send, done + (gathers_ ? 0 : said.later), said.send_place};
-      step.to_complete = said.post_send;
-      done += static_cast<int>(said.post_send);
+    if (nccl_step.send >= 0) {
+      int& done = of(nccl_step.send, true);
+      step.to = {nccl_step.send, done + (gathers_ ? 0 : nccl_step.later), nccl_step.send_place};
+      step.to_complete = nccl_step.post_send;
+      done += static_cast<int>(nccl_step.post_send);
     }
     const PatStep::Place& matters = gathers_ ? step.from : step.to;
     if (matters.dimension < 0) {
@@ -143,7 +144,7 @@ class PatReduceScatterWalk : public PatWalk {
       phases.begin();
       for (int a = 0; a < last; ++a) phases.branch(a, last);
     }
-    Said own;
+    NcclStep own;
     own.receive = 0;
     own.receive_place = phases.last_received() % each_;
     own.post_receive = true;

@@ -56,16 +56,16 @@ int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t
   float pcie = gb_per_s;
   if (path.type == PathType::kPhb && from_gpu) {
     for (const int l : path.links) {
-      if (manners_[l].to_intel) pcie = gb_per_s * 6 / 5;
+      if (link_traits_[l].to_intel) pcie = gb_per_s * 6 / 5;
     }
   }
   for (std::size_t step = 0; step < steps; ++step) {
     const auto l = static_cast<std::size_t>(path.links[step]);
-    const Manners& manners = manners_[l];
-    const float forward = manners.pcie ? pcie : gb_per_s;
+    const LinkTraits& traits = link_traits_[l];
+    const float forward = traits.pcie ? pcie : gb_per_s;
     float backward = 0;
-    if (manners.asks_back && !from_gpu) backward += forward / 8;
-    if (manners.both_ways) backward += forward;
+    if (traits.requests_data && !from_gpu) backward += forward / 8;
+    if (traits.both_ways) backward += forward;
     if (left_[l] < forward) return static_cast<int>(step);
     if (backward != 0) {
       const auto back = static_cast<std::size_t>(topology_.links[l].back);

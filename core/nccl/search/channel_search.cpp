@@ -40,9 +40,9 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
     const bool cpu = end.kind == NodeKind::kCpu;
     // GPUs before Ampere request the data that they receive. POWER's NVLinks share both directions.
     // Intel's CPUs split transfers between GPUs into packets of 64 bytes.
-    manners_.push_back(
+    link_traits_.push_back(
         {.pcie = link.kind == Wire::kPci,
-         .asks_back = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
+         .requests_data = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
          .both_ways = cpu && end.cpu.arch == CpuArch::kPower && link.kind == Wire::kNvl,
          .to_intel = cpu && end.cpu.arch == CpuArch::kX86 && end.cpu.vendor == CpuVendor::kIntel});
   }
@@ -192,7 +192,7 @@ bool ChannelSearch::better(const Trial& trial, const Trial& best) const {
 
 void ChannelSearch::at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int step,
                            const Rest& rest) {
-  if (steps <= 0 || hopeless()) return;
+  if (steps <= 0 || gave_up()) return;
   --steps;
   if (step == gpus_) {
     complete(trial, best, steps);

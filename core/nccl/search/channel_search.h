@@ -53,7 +53,7 @@ class ChannelSearch {
   /// steps left, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
-  [[nodiscard]] bool hopeless() const { return crossings_ > kMaxCrossings; }
+  [[nodiscard]] bool gave_up() const { return crossings_ > kMaxCrossings; }
 
   /// Returns the network ports of a GPU, or of all GPUs if `gpu` is -1, in the order in which the
   /// search tries them. The ports that NCCL prefers for a GPU come first, followed by all ports up
@@ -112,17 +112,17 @@ class ChannelSearch {
   bool over_nodes_;
   int gpus_;
   /// Properties of a link that affect how much bandwidth a crossing takes.
-  struct Manners {
+  struct LinkTraits {
     bool pcie = false;
     /// True if the link's end is a GPU that requests incoming data. The requests use an eighth of
     /// the bandwidth in the other direction.
-    bool asks_back = false;
+    bool requests_data = false;
     /// True if a crossing uses the same bandwidth in the other direction too.
     bool both_ways = false;
     bool to_intel = false;  ///< true if the link's end is an Intel CPU
   };
-  std::vector<Manners> manners_;     ///< properties of each link
-  std::vector<float> left_;          ///< GB/s of each link that channels have not used yet
+  std::vector<LinkTraits> link_traits_;  ///< properties of each link
+  std::vector<float> left_;              ///< GB/s of each link that channels have not used yet
   std::vector<float> port_left_;     ///< GB/s of each network port that channels have not used yet
   std::vector<std::uint64_t> used_;  ///< for each GPU, a bit for every channel that contains it
   std::vector<int> local_gpu_;       ///< local GPU of each network port

@@ -131,7 +131,7 @@ Trial NodeSearch::search(Trial start, const Range& range) {
     int steps = trial.same_channels ? kStepsOfSameChannels : kSteps;
     steps_left -= steps;
     walks_.run(trial, best, steps);
-    if (walks_.hopeless()) return best;
+    if (walks_.gave_up()) return best;
     const bool enough = steps == ChannelSearch::kPerfect ||
                         static_cast<float>(best.channels) * best.bw_inter >= total_;
     if (first_pass && !enough && relax(trial, best, range, {steps, steps_left}, speed)) continue;

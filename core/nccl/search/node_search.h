@@ -38,7 +38,7 @@ class NodeSearch {
   /// `collnet` is true if only network ports that can reduce may be used.
   Graph find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels);
 
-  [[nodiscard]] bool hopeless() const { return walks_.hopeless(); }
+  [[nodiscard]] bool gave_up() const { return walks_.gave_up(); }
   [[nodiscard]] float most() const { return most_; }
   [[nodiscard]] float total() const { return total_; }
 

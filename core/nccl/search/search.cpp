@@ -101,7 +101,7 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
   if (settings.nvls && gpus > 1 && result.node.count(NodeKind::kNvs) > 0 &&
       result.node.min_sm() >= 90)
     graphs.nvls = find(3, Pattern::kNvls, false, 1, 64);
-  if (search.hopeless())
+  if (search.gave_up())
     return refuse({ProblemCode::kUnsupported, "system"},
                   "NCCL's search does not finish on this topology; was the file written by NCCL?");
   result.most_gb_per_s = search.most();

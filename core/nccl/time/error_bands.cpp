@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
 constexpr std::size_t kNetworks = 0;  ///< index of the first factor of each kind of property
-constexpr std::size_t kDrivings = 3;
+constexpr std::size_t kFirstDriving = 3;
 constexpr std::size_t kKinds = 6;
 
 constexpr std::array<CollectiveKind, ErrorBands::kFactors - kKinds> kCollectives = {
@@ -62,7 +62,7 @@ std::array<std::size_t, 3> ErrorBands::factors_of(const BandFacts& facts) {
   const auto kind =
       std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
   return {kNetworks + static_cast<std::size_t>(facts.network),
-          kDrivings + static_cast<std::size_t>(facts.driving),
+          kFirstDriving + static_cast<std::size_t>(facts.driving),
           kKinds + static_cast<std::size_t>(kind)};
 }
 

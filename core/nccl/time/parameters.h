@@ -47,8 +47,8 @@ enum class NetFigure {
   kLlChannel,    ///< payload in GB/s of one channel with LL; the data passes through host memory
   kPeerChannel,  ///< rate in GB/s of one channel of a send between two nodes
   kMessage,      ///< additional time in us for each peer after the first to which a rank sends
-  kCrowd,  ///< exponent of the loss in a fabric with other users; kShare is multiplied by (nodes /
-           ///< 2)^-kCrowd
+  kCongestionExponent,  ///< exponent of the loss in a fabric with other users; kShare is multiplied
+                        ///< by (nodes / 2)^-kCongestionExponent
   kShuffleShare,  ///< fraction of kShare that remains in an all-to-all
   kRendezvous,  ///< CPU time in us for a message that needs a rendezvous because of its length, or
                 ///< that the CPU has to match

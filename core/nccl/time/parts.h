@@ -125,7 +125,7 @@ inline double arriving(const System& s, int nodes, const Parameters& p) {
   // Sockets are modelled separately, and TCP reaches the full rate of a slow link.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
   return p.of(s.transport, NetFigure::kShare) *
-         std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCrowd));
+         std::pow(nodes / 2.0, -p.of(s.transport, NetFigure::kCongestionExponent));
 }
 
 /// Returns the rate in GB/s at which the cards of a node send to reducing switches and, at the same

@@ -45,8 +45,9 @@ int log2_up(int value) {
 
 /// Returns the time of two activities that run at the same time.
 double together(double a, double b) {
-  constexpr double kSharpness = 1.5;
-  return std::pow(std::pow(a, kSharpness) + std::pow(b, kSharpness), 1 / kSharpness);
+  constexpr double kOverlapExponent = 1.5;
+  return std::pow(std::pow(a, kOverlapExponent) + std::pow(b, kOverlapExponent),
+                  1 / kOverlapExponent);
 }
 
 constexpr int kGpusOfHost = 8;  ///< an NVLink domain with more GPUs is a rack of several hosts

@@ -109,7 +109,7 @@ GpuModel gpu_model_of(const Machine& machine) {
   return machine.parts()[machine.gpus().front()].gpu_model;
 }
 
-bool aws_would_decide(GpuModel gpus, const Communicator& communicator) {
+bool aws_tuner_decides(GpuModel gpus, const Communicator& communicator) {
   const auto instance = ec2_of(gpus);
   return instance && AwsTuner(*instance).why_not(communicator).empty();
 }

@@ -32,7 +32,7 @@ GpuModel gpu_model_of(const Machine& machine);
 
 /// True if EC2 has instances with these GPUs and the tuner of aws-ofi-nccl would make choices in
 /// this communicator over EFA.
-bool aws_would_decide(GpuModel gpus, const Communicator& communicator);
+bool aws_tuner_decides(GpuModel gpus, const Communicator& communicator);
 
 /// The tuner of aws-ofi-nccl, which NCCL finds in the network plugin from 2.21 on. The tuner makes
 /// choices only in communicators of more than two nodes with one, two or eight GPUs per node. It

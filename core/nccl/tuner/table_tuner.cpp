@@ -72,7 +72,7 @@ void TableTuner::rewrite(const Communicator& comm, Constants& constants) const {
   constants.tree_max[kBlackwell][kManyNodes] = 15;
   constants.ring_ll128_max[kBlackwell][kManyNodes] = 20;
   constants.hop[static_cast<std::size_t>(Hardware::kNet)]
-               [static_cast<std::size_t>(Algorithm::kNvls)][Protocol::kSimple] = 24;
+               [static_cast<std::size_t>(Algorithm::kNvls)][static_cast<std::size_t>(Protocol::kSimple)] = 24;
 }
 
 std::string TableTuner::name() const {

@@ -91,7 +91,7 @@ bool has_preferences(const Settings& settings) {
 
 /// True if the tuner plugin is used. In 2.21, a tuner would override the user's settings, so
 /// plugins make no choices if there are such settings.
-bool is_heard(const Communicator& comm, const Settings& settings) {
+bool tuner_is_used(const Communicator& comm, const Settings& settings) {
   return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
 }
 
@@ -111,7 +111,7 @@ Model tune(const Communicator& communicator, const Settings& settings) {
   model.symmetric_kernel = settings.symmetric_kernel;
   model.symmetric_blocks = static_cast<int>(settings.symmetric_blocks.value_or(0));
   Constants constants = constants_of(communicator.version);
-  if (settings.tuner && is_heard(communicator, settings)) {
+  if (settings.tuner && tuner_is_used(communicator, settings)) {
     model.tuner = settings.tuner;
     settings.tuner->rewrite(communicator, constants);
   }

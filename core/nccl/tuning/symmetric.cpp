@@ -23,10 +23,10 @@ constexpr int kMaxBlocks = 64;
 
 /// The rule by which NCCL's model counts the bytes of a kernel.
 enum class Bus {
-  kAllToAll,      ///< LL: each rank sends its whole buffer to every rank, with flags
-  kTwoShots,      ///< reduce-scatter and all-gather by loads and stores
-  kInSwitch,      ///< reduce-scatter and all-gather by the switch
-  kOthersBlocks,  ///< each rank receives the blocks of all other ranks
+  kAllToAll,       ///< LL: each rank sends its whole buffer to every rank, with flags
+  kTwoShots,       ///< reduce-scatter and all-gather by loads and stores
+  kInSwitch,       ///< reduce-scatter and all-gather by the switch
+  kBlocksOfPeers,  ///< each rank receives the blocks of all other ranks
 };
 
 struct SymmetricShape {
@@ -46,11 +46,11 @@ constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"AllReduce_RSxLDMC_AGxSTMC", Function::kAllReduce, Bus::kInSwitch, false, true, true},
     {"AllGather_LL", Function::kAllGather, Bus::kAllToAll, true},
     {"AllGather_LLMC", Function::kAllGather, Bus::kAllToAll, true, true},
-    {"AllGather_ST", Function::kAllGather, Bus::kOthersBlocks},
-    {"AllGather_STMC", Function::kAllGather, Bus::kOthersBlocks, false, true},
+    {"AllGather_ST", Function::kAllGather, Bus::kBlocksOfPeers},
+    {"AllGather_STMC", Function::kAllGather, Bus::kBlocksOfPeers, false, true},
     {"ReduceScatter_LL", Function::kReduceScatter, Bus::kAllToAll, true},
-    {"ReduceScatter_LD", Function::kReduceScatter, Bus::kOthersBlocks},
-    {"ReduceScatter_LDMC", Function::kReduceScatter, Bus::kOthersBlocks, false, true, true},
+    {"ReduceScatter_LD", Function::kReduceScatter, Bus::kBlocksOfPeers},
+    {"ReduceScatter_LDMC", Function::kReduceScatter, Bus::kBlocksOfPeers, false, true, true},
 }};
 
 /// Returns a smooth minimum of x and `ceiling`.
@@ -103,7 +103,7 @@ SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, st
       multiplier = n;
       most = most_by_switch;
       break;
-    case Bus::kOthersBlocks:
+    case Bus::kBlocksOfPeers:
       bus = (n - 1) * size;
       if (kernel.multicasts) {
         multiplier = 0.55 * n;
@@ -221,7 +221,7 @@ double symmetric_link_bytes(std::string_view name, const Communicator& comm,
       case Bus::kAllToAll: return 2 * argument * (kernel.multicasts ? 1 : n - 1);  // with flags
       case Bus::kTwoShots: return 2 * (n - 1) / n * argument;
       case Bus::kInSwitch: return (1 + 1 / n) * argument;
-      case Bus::kOthersBlocks: return kernel.multicasts ? argument : (n - 1) * argument;
+      case Bus::kBlocksOfPeers: return kernel.multicasts ? argument : (n - 1) * argument;
     }
   }
   return 0;

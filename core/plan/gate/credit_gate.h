@@ -33,7 +33,7 @@ class CreditGate final : public Gate {
 
  private:
   /// The order in which items start: priority, step, item.
-  using Turn = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
+  using StartOrder = std::tuple<std::int64_t, std::int32_t, std::int32_t>;
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and item
 
   [[nodiscard]] const GateItem& item(std::int32_t i) const { return (*items_)[i]; }
@@ -45,7 +45,7 @@ class CreditGate final : public Gate {
   /// The number of replicas on which the item is ready, or complete. The entry is erased when this
   /// is the case on all replicas.
   std::map<Key, std::int64_t> ready_, done_;
-  std::set<Turn> waiting_;
+  std::set<StartOrder> waiting_;
 };
 
 /// The rule that gives every worker its own CreditGate.

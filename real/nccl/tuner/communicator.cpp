@@ -113,7 +113,7 @@ std::unique_ptr<Communicator> Communicator::open(std::size_t ranks, std::size_t 
 }
 
 Communicator::Communicator(std::vector<Row> rows, std::size_t nodes, Logger log)
-    : rows_(std::move(rows)), nodes_(nodes), log_(log), said_(rows_.size()) {
+    : rows_(std::move(rows)), nodes_(nodes), log_(log), logged_(rows_.size()) {
   const char* requested = variable("TUTTI_TUNER_LOG");
   choices_logged_ = requested && std::strcmp(requested, "0") != 0;
 }
@@ -125,14 +125,14 @@ void Communicator::choose(const Call& call, const Costs& costs, int* channels) {
     if (!matches(row, call)) continue;
     if (row.algorithm >= costs.algorithms || row.protocol >= costs.protocols ||
         costs.at(row.algorithm, row.protocol) == kImpossible) {
-      say_impossible(i, call);
+      log_impossible(i, call);
       continue;
     }
     costs.at(row.algorithm, row.protocol) = 0.0F;
     apply(i, call, call.registered ? core::tuner_table::kMaxChannels : kOldMostChannels, channels);
     return;
   }
-  say_without_line(call);
+  log_without_row(call);
 }
 
 void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvls, int* algorithm,
@@ -142,7 +142,7 @@ void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvl
     const Row& row = rows_[i];
     if (!matches(row, call)) continue;
     if (!possible(row, collnet, nvls)) {
-      say_impossible(i, call);
+      log_impossible(i, call);
       continue;
     }
     *algorithm = row.algorithm;
@@ -150,7 +150,7 @@ void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvl
     apply(i, call, kOldMostChannels, channels);
     return;
   }
-  say_without_line(call);
+  log_without_row(call);
 }
 
 /// True if NCCL 2.21 has a kernel for the row's choice. NCCL itself does not check the choice of a
@@ -179,7 +179,7 @@ bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
 void Communicator::apply(std::size_t index, const Call& call, int max_channels, int* channels) {
   const int requested = std::min(rows_[index].channels, max_channels);
   if (requested > 0) *channels = requested;
-  say_applied(index, call, requested);
+  log_applied(index, call, requested);
 }
 
 void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int channels,
@@ -194,7 +194,7 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
     if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
     if (!matches(row, whole)) continue;
     *chunk = row.chunk_bytes;
-    if (choices_logged_ && !said_[i].chunk.exchange(true, std::memory_order_relaxed))
+    if (choices_logged_ && !logged_[i].chunk.exchange(true, std::memory_order_relaxed))
       say(log_, kInfo,
           "TUNER/Tutti: line " + std::to_string(row.line) + ": " +
               name(kCollectives, call.collective) + " by " + cell(row) + " in chunks of " +
@@ -203,8 +203,8 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
   }
 }
 
-void Communicator::say_applied(std::size_t index, const Call& call, int channels) {
-  if (!choices_logged_ || said_[index].applied.exchange(true, std::memory_order_relaxed)) return;
+void Communicator::log_applied(std::size_t index, const Call& call, int channels) {
+  if (!choices_logged_ || logged_[index].applied.exchange(true, std::memory_order_relaxed)) return;
   const Row& row = rows_[index];
   say(log_, kInfo,
       "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) + " by " +
@@ -212,16 +212,17 @@ void Communicator::say_applied(std::size_t index, const Call& call, int channels
           (channels > 0 ? ", " + std::to_string(channels) + " channels" : ", NCCL's channels"));
 }
 
-void Communicator::say_impossible(std::size_t index, const Call& call) {
-  if (!choices_logged_ || said_[index].impossible.exchange(true, std::memory_order_relaxed)) return;
+void Communicator::log_impossible(std::size_t index, const Call& call) {
+  if (!choices_logged_ || logged_[index].impossible.exchange(true, std::memory_order_relaxed))
+    return;
   const Row& row = rows_[index];
   say(log_, kInfo,
       "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) +
           ": NCCL cannot do " + cell(row) + " for this call; the line is ignored");
 }
 
-void Communicator::say_without_line(const Call& call) {
-  std::atomic<bool>& said = said_without_line_[call.collective];
+void Communicator::log_without_row(const Call& call) {
+  std::atomic<bool>& said = logged_without_row_[call.collective];
   if (!choices_logged_ || said.exchange(true, std::memory_order_relaxed)) return;
   say(log_, kInfo, "TUNER/Tutti: no line for " + described(call) + "; NCCL decides");
 }

@@ -54,23 +54,23 @@ class Communicator {
 
   /// The messages about one line of the table that were already logged. Each message is logged only
   /// once.
-  struct Said {
+  struct LoggedFlags {
     std::atomic<bool> applied{false}, impossible{false}, chunk{false};
   };
 
   [[nodiscard]] bool possible(const Row& row, bool collnet, bool nvls) const;
   void apply(std::size_t index, const core::tuner_table::Call& call, int max_channels,
              int* channels);
-  void say_applied(std::size_t index, const core::tuner_table::Call& call, int channels);
-  void say_impossible(std::size_t index, const core::tuner_table::Call& call);
-  void say_without_line(const core::tuner_table::Call& call);
+  void log_applied(std::size_t index, const core::tuner_table::Call& call, int channels);
+  void log_impossible(std::size_t index, const core::tuner_table::Call& call);
+  void log_without_row(const core::tuner_table::Call& call);
 
   std::vector<Row> rows_;
   std::size_t nodes_;
   Logger log_;
-  bool choices_logged_ = false;  ///< true if TUTTI_TUNER_LOG is set to a value other than 0
-  std::vector<Said> said_;       ///< by index in rows_
-  std::atomic<bool> said_without_line_[5] = {};  ///< by collective
+  bool choices_logged_ = false;      ///< true if TUTTI_TUNER_LOG is set to a value other than 0
+  std::vector<LoggedFlags> logged_;  ///< by index in rows_
+  std::atomic<bool> logged_without_row_[5] = {};  ///< by collective
 };
 
 }  // namespace tutti::real::nccl_tuner

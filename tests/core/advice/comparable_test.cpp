@@ -18,8 +18,8 @@ using testing::Not;
 
 /// Returns a simulated prediction for two machines connected by `link`, or for one machine if
 /// `link` is empty.
-Travel travel(const std::string& strategy, const std::string& link, const std::string& cluster = "",
-              const std::string& run = "") {
+DataMovers travel(const std::string& strategy, const std::string& link,
+                  const std::string& cluster = "", const std::string& run = "") {
   const Library& library = test::shipped_library();
   const std::string network =
       link.empty() ? "count: 1 }"
@@ -31,7 +31,7 @@ Travel travel(const std::string& strategy, const std::string& link, const std::s
                                   "s.textproto", library);
   EXPECT_TRUE(read) << (read ? "" : read.error().message());
   if (!read) throw std::runtime_error(strategy);
-  return travel_of(*read);
+  return data_movers_of(*read);
 }
 
 constexpr const char* kNccl = "algorithm: \"nccl\"";
@@ -49,8 +49,8 @@ TEST(Comparable, WhatTheSameMoversCarryIs) {
 }
 
 TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
-  const Travel nccl = travel(kNccl, "ethernet-25"), ring = travel(kRing, "ethernet-25"),
-               between = travel(kBetween, "ethernet-25");
+  const DataMovers nccl = travel(kNccl, "ethernet-25"), ring = travel(kRing, "ethernet-25"),
+                   between = travel(kBetween, "ethernet-25");
   EXPECT_EQ(nccl.assumed_network, "tcp");
   EXPECT_THAT(why_not_comparable(nccl, ring),
               AllOf(HasSubstr("NCCL's parameters for tcp are assumed"),
@@ -65,7 +65,7 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
 /// A link at its full rate is a lower bound for the time of messages. So a measured time that is
 /// shorter than such a prediction is comparable with it, but not vice versa.
 TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
-  const Travel nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
+  const DataMovers nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());
   const std::string between = why_not_comparable(nccl, ring);
   EXPECT_THAT(between, HasSubstr("between workers messages are simulated at the full rate"));

@@ -31,9 +31,9 @@ Scenario scenario(const std::string& strategy) {
   return std::move(*read);
 }
 
-TEST(Promise, HasTheScenariosCollectivesAndASeriesOfAllFive) {
+TEST(PredictedSetting, HasTheScenariosCollectivesAndASeriesOfAllFive) {
   const Scenario read = scenario("algorithm: \"nccl\" bytes_per_pack: 0");
-  const Promise promise = promise_of(read);
+  const PredictedSetting promise = promise_of(read);
   std::map<CollectiveKind, int> series;
   int planned = 0;
   for (const PromisedCollective& one : promise.collectives) {
@@ -54,8 +54,8 @@ TEST(Promise, HasTheScenariosCollectivesAndASeriesOfAllFive) {
   EXPECT_THAT(promise_of(scenario("algorithm: \"ring\"")).collectives, testing::IsEmpty());
 }
 
-TEST(Promise, IsReadAsItWasWritten) {
-  const Promise promise = promise_of(scenario("algorithm: \"nccl\""));
+TEST(PredictedSetting, IsReadAsItWasWritten) {
+  const PredictedSetting promise = promise_of(scenario("algorithm: \"nccl\""));
   for (const bool inside : {true, false}) {
     const Report report =
         inside ? Report{{"best", 3}, {"promise", report_of(promise)}} : report_of(promise);
@@ -75,7 +75,7 @@ TEST(Promise, IsReadAsItWasWritten) {
   }
 }
 
-TEST(Promise, IsRefusedAtItsPlace) {
+TEST(PredictedSetting, IsRefusedAtItsPlace) {
   const auto message = [](const std::string& text) {
     const auto read = read_promise(text, "tune.json");
     return read ? std::string("read") : read.error().message();
@@ -92,8 +92,8 @@ PromisedCollective promised(std::int64_t bytes, double us, bool planned = false)
   return {CollectiveKind::kAllReduce, bytes, 16, 2, us, us / 2, us * 2, "ring/ll", 4, planned};
 }
 
-TEST(Promise, GradesEachMeasurementByItsBand) {
-  const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(4096, 40)}};
+TEST(PredictedSetting, GradesEachMeasurementByItsBand) {
+  const PredictedSetting promise{"s", "2.28.9", {promised(1024, 10), promised(4096, 40)}};
   const auto verdict = [&](std::int64_t bytes, double us, std::int64_t ranks = 16) {
     return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, 2, us}}).front().verdict;
   };
@@ -113,12 +113,13 @@ TEST(Promise, GradesEachMeasurementByItsBand) {
   EXPECT_EQ(verdict(2048, 41), Grade::Verdict::kSlower);
 }
 
-TEST(Promise, IsForTheNumberOfNodes) {
+TEST(PredictedSetting, IsForTheNumberOfNodes) {
   PromisedCollective one_node = promised(1024, 3);
   one_node.nodes = 1;
-  const Promise both{"s", "2.28.9", {promised(1024, 10), one_node}},
+  const PredictedSetting both{"s", "2.28.9", {promised(1024, 10), one_node}},
       two{"s", "2.28.9", {promised(1024, 10)}};
-  const auto graded = [](const Promise& promise, std::int64_t nodes, std::int64_t bytes = 1024) {
+  const auto graded = [](const PredictedSetting& promise, std::int64_t nodes,
+                         std::int64_t bytes = 1024) {
     return grade(promise, {{CollectiveKind::kAllReduce, bytes, 16, nodes, 3}}).front();
   };
   EXPECT_EQ(graded(both, 1).verdict, Grade::Verdict::kInside);
@@ -129,8 +130,8 @@ TEST(Promise, IsForTheNumberOfNodes) {
   EXPECT_EQ(graded(two, 2, 2048).missing, Grade::Missing::kSize);
 }
 
-TEST(Promise, PrefersTheScenariosOwnCollectives) {
-  const Promise promise{"s", "2.28.9", {promised(1024, 10), promised(1024, 30, true)}};
+TEST(PredictedSetting, PrefersTheScenariosOwnCollectives) {
+  const PredictedSetting promise{"s", "2.28.9", {promised(1024, 10), promised(1024, 30, true)}};
   const Grade one = grade(promise, {{CollectiveKind::kAllReduce, 1024, 16, 2, 30}}).front();
   EXPECT_EQ(one.promised->us, 30);
   EXPECT_FALSE(one.between);

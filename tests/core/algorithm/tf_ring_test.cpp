@@ -223,8 +223,8 @@ TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
             const std::int64_t chunk = ring->step(r, 1, i).source.offset / 16;
             // A rank sends each chunk once per pass. The only exception is the chunk that the rank
             // finishes, which it sends only in the second pass.
-            const bool second = before[static_cast<std::size_t>(chunk)] || (r + 1) % n == chunk;
-            before[static_cast<std::size_t>(chunk)] = true;
+            const bool second = before[chunk] || (r + 1) % n == chunk;
+            before[chunk] = true;
             got.push_back({second ? 1 : 0, r, chunk});
           }
           EXPECT_EQ(got, expected[r]) << n << " ranks, " << filled << " chunks, rank " << r;

@@ -327,7 +327,8 @@ TEST(Language, ReductionsInSwitchesReadWhatOthersHaveAnnounced) {
   };
   EXPECT_EQ(first_of("  multicast nothing to 0 count 4 lane ready wait for lane ready\n"),
             ViolationKind::kCount);
-  EXPECT_EQ(first_of("  multicast nothing to 0 count 4 lane ready\n"), ViolationKind::kUnheard);
+  EXPECT_EQ(first_of("  multicast nothing to 0 count 4 lane ready\n"),
+            ViolationKind::kReadBeforeMessage);
 }
 
 TEST(Language, StepsKnowTheirPlaceInTheText) {

@@ -183,7 +183,7 @@ TEST(MscclPp, SwitchesReduceAndMulticast) {
       pair_plan({all({op("glres", "\"channel_type\": \"switch\", \"src_buff\": [" + own +
                                       "], \"dst_buff\": [" + own + "]"),
                       on("signal"), on("wait")})});
-  EXPECT_EQ(proof(early).front().kind, ViolationKind::kUnheard);
+  EXPECT_EQ(proof(early).front().kind, ViolationKind::kReadBeforeMessage);
 }
 
 TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {

@@ -79,12 +79,12 @@ TEST(TunerGrids, ComesWithinOnePercentOfTheBestWithOneInTwentyEvaluations) {
       }
       ASSERT_TRUE(tuner.best());
       above.push_back(*grid.ns[*tuner.best()] / best - 1);
-      evaluations.push_back(tuner.told());
+      evaluations.push_back(tuner.evaluated());
       EXPECT_LE(above.back(), 0.01) << grid.name << ", seed " << seed;
-      EXPECT_LE(tuner.told(), allowed);
+      EXPECT_LE(tuner.evaluated(), allowed);
       Random random(static_cast<std::uint64_t>(seed));
       double chance = 1e300;
-      for (std::int64_t i = 0; i < tuner.told(); ++i) {
+      for (std::int64_t i = 0; i < tuner.evaluated(); ++i) {
         const auto point = random.below(static_cast<std::uint64_t>(space->size()));
         chance = std::min(chance, grid.ns[point].value_or(1e300));
       }

@@ -80,7 +80,7 @@ TEST(Tuner, AsksForTheRowsThatItMayAlone) {
       }
     }
     ASSERT_TRUE(tuner.best());
-    EXPECT_LE(tuner.told(), tuner.size());
+    EXPECT_LE(tuner.evaluated(), tuner.size());
     // The minimum is known: of the allowed rows 2 and 4, row 2 has the deeper valley.
     if (evaluations > 20) {
       EXPECT_EQ(all.rows(*tuner.best())[1], 2);
@@ -117,7 +117,7 @@ TEST(Tuner, EndsWhereNothingCanBeBetter) {
       ++evaluations, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
   EXPECT_LT(evaluations, 100) << "the design finds what costs the least possible";
-  EXPECT_EQ(tuner.promised(), 0);
+  EXPECT_EQ(tuner.max_expected_improvement(), 0);
 }
 
 TEST(Tuner, EndsWhereNothingCanBe) {

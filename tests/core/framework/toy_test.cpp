@@ -7,8 +7,8 @@
 
 #include "core/advice/snippets.h"
 #include "core/edit/overrides.h"
+#include "core/explore/default_axes.h"
 #include "core/explore/plan_key.h"
-#include "core/explore/usual_axes.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
 #include "tests/core/framework/toy/toy.h"
@@ -118,7 +118,7 @@ TEST_F(ToyFrameworkTest, IsEditedSearchedAndTurnedIntoSettings) {
 
   EXPECT_TRUE(core::decides_packing_only(change->path));
 
-  const auto axes = core::usual_axes(*changed);
+  const auto axes = core::default_axes(*changed);
   ASSERT_TRUE(axes) << axes.error().message();
   EXPECT_THAT(*axes, ElementsAre(testing::Field(&core::Axis::fields,
                                                 ElementsAre("strategy.toy.gradients_per_pack"))));

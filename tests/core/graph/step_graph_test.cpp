@@ -186,7 +186,7 @@ TEST(StepGraph, TasksThatAlternateAreTwoBoxesInTurnAndBlocksAreFramed) {
   EXPECT_EQ(graph.boxes[1].row, graph.boxes[2].row);
   const auto in_turn =
       std::find_if(graph.arrows.begin(), graph.arrows.end(),
-                   [](const StepGraph::Arrow& a) { return a.kind == Kind::kInTurn; });
+                   [](const StepGraph::Arrow& a) { return a.kind == Kind::kAlternating; });
   ASSERT_NE(in_turn, graph.arrows.end());
   EXPECT_EQ(std::pair(in_turn->from, in_turn->to), std::pair(1, 2));
   ASSERT_EQ(graph.frames.size(), 1u);

@@ -53,7 +53,7 @@ TEST(P2pRounds, EveryoneMeetsEveryoneOnceAndIsMet) {
         std::vector<bool> met(static_cast<std::size_t>(nodes * gpus));
         for (int round = 0; round < rounds.rounds(); ++round) {
           const Rank to = rounds.sends_to(rank, round);
-          if (to == P2pRounds::kNobody) continue;
+          if (to == P2pRounds::kNoPeer) continue;
           EXPECT_EQ(rounds.receives_from(to, round), rank);
           EXPECT_EQ(rounds.round_of(rank, to), round);
           EXPECT_FALSE(met[to]);
@@ -85,7 +85,7 @@ TEST(P2pRounds, GoByRanksBefore2_12AndHaveRoundsWithoutPeersOf2_18To2_21) {
   // rank 1 has none in the third.
   const P2pRounds rounds(hopper(2, 3, {2, 18, 6}));
   EXPECT_EQ(deltas(rounds), (std::vector<int>{0, 1, 2, -1, 3, 4, 5, -1}));
-  EXPECT_EQ(rounds.sends_to(1, 2), P2pRounds::kNobody);
+  EXPECT_EQ(rounds.sends_to(1, 2), P2pRounds::kNoPeer);
   EXPECT_EQ(rounds.sends_to(1, 3), 0);
 }
 

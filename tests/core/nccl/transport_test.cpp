@@ -227,10 +227,10 @@ TEST(TransportOfFiles, StaysWhereALinkIsSpelledOut) {
   network.set_kind(proto::Network::ONE_SWITCH);
   network.set_link("roce-400");
   network.set_source("fitted");
-  ASSERT_TRUE(spell_out_link(network, "s", test::shipped_library()));
+  ASSERT_TRUE(expand_link(network, "s", test::shipped_library()));
   EXPECT_EQ(network.transport(), proto::ROCE);
   network.set_link("ndr");
-  ASSERT_TRUE(spell_out_link(network, "s", test::shipped_library()));
+  ASSERT_TRUE(expand_link(network, "s", test::shipped_library()));
   EXPECT_EQ(network.transport(), proto::ROCE) << "what it states itself";
 }
 

@@ -103,7 +103,7 @@ class Author {
       if (crossed) d.edges.emplace_back(*other, id);
       // A collective that waits for a collective of another communicator may start later than
       // computation suggests. So the collectives of its communicator must be ordered by edges.
-      auto is_chain = chain[static_cast<std::size_t>(c)];  // a reference to a bit
+      auto is_chain = chain[c];  // a reference to a bit
       is_chain = is_chain || crossed;
       if (before && c < kOneAtATime && (is_chain || one_in(2))) {
         d.edges.emplace_back(*before, id);

@@ -124,13 +124,13 @@ const std::vector<std::pair<TaskId, TaskId>> kChain{{0, 1}, {1, 2}, {2, 3}, {3, 
 TEST(CheckProgram, ABlockHasOneEntryAndOneExitThatWaitsForAllOfIt) {
   EXPECT_THAT(of_block(kChain), IsEmpty());
   EXPECT_THAT(of_block({{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}),
-              ElementsAre(problem(Code::kBlockEnteredBeside, 2)));
+              ElementsAre(problem(Code::kBlockEnteredElsewhere, 2)));
   EXPECT_THAT(of_block({{0, 1}, {1, 3}, {2, 3}, {3, 4}}),
-              ElementsAre(problem(Code::kBlockEnteredBeside, 2)))
+              ElementsAre(problem(Code::kBlockEnteredElsewhere, 2)))
       << "a task without predecessors would run in the first iteration alone";
   EXPECT_THAT(
       of_block({{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}}),
-      ElementsAre(problem(Code::kOutlastsIteration, 2), problem(Code::kBlockLeftBeside, 2)));
+      ElementsAre(problem(Code::kOutlastsIteration, 2), problem(Code::kBlockLeftElsewhere, 2)));
 }
 
 TEST(CheckProgram, ABlockRunsAtLeastOnce) {

@@ -423,9 +423,9 @@ TEST(CheckColumns, FindsEachKindOfMistake) {
       {"a block without end", Code::kBlockNeverEnds, [](Broken& b) { b.blocks[0].repeat = 0; }},
       {"blocks that overlap", Code::kBlocksOverlap,
        [](Broken& b) { b.blocks.push_back(b.blocks[0]); }},
-      {"a way into a block", Code::kBlockEnteredBeside,
+      {"a way into a block", Code::kBlockEnteredElsewhere,
        [](Broken& b) { b.successors[3] = 4, b.predecessors = {0, 1, 1, 1, 2, 1, 1}; }},
-      {"a way out of a block", Code::kBlockLeftBeside,
+      {"a way out of a block", Code::kBlockLeftElsewhere,
        [](Broken& b) {
          b.successors[5] = 6, b.predecessors = {0, 1, 1, 1, 1, 0, 3}, b.roots = {0, 5};
        }},

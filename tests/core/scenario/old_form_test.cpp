@@ -128,7 +128,7 @@ TEST(OldForm, EveryRowIsConvertedToTextOfTheSameMessagesOnce) {
           << converted->text;
       EXPECT_EQ(converted->origins.size(), converted->text.size());
       EXPECT_FALSE(convert_text(converted->text)) << converted->text;
-      EXPECT_TRUE(say_the_same(text, converted->text));
+      EXPECT_TRUE(have_equal_values(text, converted->text));
       EXPECT_THAT(old_form_warning(text, "f"), HasSubstr("tutti convert f"));
     }
   }

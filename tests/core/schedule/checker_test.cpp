@@ -47,7 +47,7 @@ TEST(Checker, AcceptsASoundSchedule) { EXPECT_THAT(violations_of(sound()), IsEmp
 TEST(Checker, SeesAMissingStep) {
   WrittenSchedule s = sound();
   steps(s, 2).pop_back();
-  EXPECT_EQ(verdict(s), (Violation{Kind::kUntaken, 2, 0, -1, 1, 0, -1}));
+  EXPECT_EQ(verdict(s), (Violation{Kind::kNeverReceived, 2, 0, -1, 1, 0, -1}));
 }
 
 TEST(Checker, SeesADeadlockAndSaysWhoWaitsForWhat) {
@@ -149,7 +149,7 @@ TEST(Checker, SeesASwitchReductionThatDoesNotWaitForItsInputs) {
     for (Step& step : rank.lanes[0].steps) step.wait = {};
   }
   const Violation unheard = verdict(s);
-  EXPECT_EQ(unheard.kind, Kind::kUnheard);
+  EXPECT_EQ(unheard.kind, Kind::kReadBeforeMessage);
   EXPECT_EQ(unheard.other_rank, 1);
 }
 

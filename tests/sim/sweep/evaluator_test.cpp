@@ -78,7 +78,7 @@ strategy { algorithm: "ring" bytes_per_pack: 26214400 pad_packs: true }
 run { steps: 100 }
 )";
   Evaluator one = evaluator(kAlike, Evaluator::Shares::kYes);
-  one.leave_out_beyond({0, 1e12});
+  one.limit_work({0, 1e12});
   EXPECT_EQ(one.at({})->status, Outcome::Status::kDone);
   // At two kilobytes per second a step takes a day. So all settings are rejected for this reason.
   const auto slow =

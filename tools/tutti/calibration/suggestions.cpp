@@ -14,11 +14,11 @@ namespace nccl = core::nccl;
 using core::CollectiveKind;
 using core::Expected;
 
-constexpr CollectiveKind kAsked[] = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
-                                     CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
-                                     CollectiveKind::kAllToAll,      CollectiveKind::kSendReceive};
-constexpr std::int64_t kAskedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20,
-                                        1 << 23, 1 << 26, 1 << 30};
+constexpr CollectiveKind kSuggestedKinds[] = {
+    CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
+    CollectiveKind::kBroadcast, CollectiveKind::kAllToAll,  CollectiveKind::kSendReceive};
+constexpr std::int64_t kSuggestedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20,
+                                            1 << 23, 1 << 26, 1 << 30};
 /// Four sizes are as informative as a whole table (docs/validation/nccl-calibration.md).
 constexpr std::int64_t kMeasuredSizes[] = {1 << 10, 1 << 17, 1 << 22, 1 << 28};
 
@@ -59,8 +59,8 @@ Expected<Suggestions> suggestions(const nccl::Calibration& calibration,
   const auto requested = Points::of(options, options.nccl.nodes, figures, bands, environment);
   if (!requested) return failed(requested);
   std::vector<std::pair<nccl::TimedPoint, nccl::ErrorBand>> targets;
-  for (const CollectiveKind kind : kAsked) {
-    for (const std::int64_t bytes : kAskedSizes) {
+  for (const CollectiveKind kind : kSuggestedKinds) {
+    for (const std::int64_t bytes : kSuggestedSizes) {
       auto point = requested->at(kind, bytes);
       if (!point) return failed(point);
       targets.push_back(std::move(*point));
@@ -83,7 +83,7 @@ Expected<Suggestions> suggestions(const nccl::Calibration& calibration,
   for (const int n : nodes) {
     const auto points = Points::of(options, n, figures, bands, environment);
     if (!points) continue;  // a single GPU moves nothing
-    for (const CollectiveKind kind : kAsked) {
+    for (const CollectiveKind kind : kSuggestedKinds) {
       std::vector<nccl::MeasuredPoint> rows = known.rows();
       int table = 0;
       for (const nccl::MeasuredPoint& row : rows) table = std::max(table, row.table + 1);

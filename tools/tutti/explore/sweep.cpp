@@ -186,7 +186,7 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
                               const Interrupt& interrupt, std::optional<PartInRun>& part,
                               std::chrono::duration<double> timeout) {
   Progress progress("sweeping");
-  sim::SweepCourse course;
+  sim::SweepControl course;
   course.threads = threads;
   course.stop = [&] { return interrupt.happened(); };
   course.progress = [&](std::int64_t there, std::int64_t in_all, std::int64_t before) {

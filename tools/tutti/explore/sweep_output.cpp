@@ -125,7 +125,7 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
 
 /// Returns error messages without the parts that identify the point. The most frequent message is
 /// first.
-std::string what_went_wrong(const core::SweepStore& store, const Outcomes& outcomes) {
+std::string error_summary(const core::SweepStore& store, const Outcomes& outcomes) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // count, and first point
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
     if (!outcomes[p] || done(outcomes[p])) continue;
@@ -216,7 +216,7 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
   text += '\n';
   text += best_points(store, outcomes, rows);
   text += by_field(store, outcomes);
-  text += what_went_wrong(store, outcomes);
+  text += error_summary(store, outcomes);
   text += note_lines(notes);
   while (text.ends_with("\n\n")) text.pop_back();
   return text;

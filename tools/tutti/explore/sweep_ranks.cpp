@@ -50,10 +50,10 @@ using State = real::Handshake::State;
 /// text.
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
-constexpr auto kSayAlive = std::chrono::milliseconds(500);
+constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
 /// The time for which rank 0 waits for ranks that join late, to end them, after all points are
 /// done.
-constexpr auto kLateComers = std::chrono::seconds(10);
+constexpr auto kLateJoinTimeout = std::chrono::seconds(10);
 
 /// Sends a text. Returns false if the other side is gone. Messages are short, so the connection
 /// accepts them at once.
@@ -168,11 +168,11 @@ class Leader {
         over_ = true;
       }
       stop_.store(stop_.load() || left_ > 0);
-      news_.notify_all();
+      changed_.notify_all();
     }
     // Notify all ranks, including ranks that join late. A rank that cannot connect fails, and
     // launchers then kill all other ranks.
-    const auto until = Clock::now() + kLateComers;
+    const auto until = Clock::now() + kLateJoinTimeout;
     const auto missing = [&] {
       return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
     };
@@ -195,7 +195,7 @@ class Leader {
       std::int64_t point = 0;
       {
         std::unique_lock lock(mutex_);
-        news_.wait(lock, [&] { return over_ || !queue_.empty(); });
+        changed_.wait(lock, [&] { return over_ || !queue_.empty(); });
         if (over_) return;
         point = *next();
       }
@@ -214,10 +214,10 @@ class Leader {
       helpers_.push_back(std::make_unique<Helper>());
       helpers_.back()->socket = std::move(event.socket);
     }
-    for (const auto& helper : helpers_) hear(*helper);
+    for (const auto& helper : helpers_) read_from(*helper);
     for (const auto& helper : helpers_) drop_if_silent(*helper);
-    for (const auto& helper : helpers_) feed(*helper);
-    say_alive();
+    for (const auto& helper : helpers_) send_points_to(*helper);
+    send_heartbeats();
     for (const auto& helper : helpers_) {
       if (helper->gone && helper->point) give_back(*helper);
     }
@@ -231,7 +231,7 @@ class Leader {
     if (sweep_.stop()) stop_.store(true);
   }
 
-  void hear(Helper& helper) {
+  void read_from(Helper& helper) {
     const bool there = read_some(helper.socket, helper.reader);
     for (;;) {
       const auto message = helper.reader.next();
@@ -283,8 +283,8 @@ class Leader {
   }
 
   /// Sends "alive" to the ranks that wait for a point.
-  void say_alive() {
-    if (Clock::now() - reported_alive_ < kSayAlive) return;
+  void send_heartbeats() {
+    if (Clock::now() - reported_alive_ < kHeartbeatInterval) return;
     reported_alive_ = Clock::now();
     for (const auto& helper : helpers_) {
       if (!helper->gone && helper->rank >= 0 && !helper->point) send_word(helper->socket, "alive");
@@ -294,7 +294,7 @@ class Leader {
   /// Assigns a point to an idle connection, or ends the connection if all points are done. While
   /// other connections execute the last points, an idle connection has to wait, since the others
   /// may fail.
-  void feed(Helper& helper) {
+  void send_points_to(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
       send_text(helper.socket, "end");
@@ -313,7 +313,7 @@ class Leader {
     const std::lock_guard lock(mutex_);
     queue_.push_front(*helper.point);
     helper.point.reset();
-    news_.notify_one();
+    changed_.notify_one();
   }
 
   void accept(std::int64_t point, const Outcome& outcome) {
@@ -337,7 +337,7 @@ class Leader {
   std::atomic<bool> stop_{false};
 
   std::mutex mutex_;  ///< guards the following members
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::deque<std::int64_t> queue_;
   std::deque<std::pair<std::int64_t, Outcome>> done_;  ///< points done by this process
   bool over_ = false;
@@ -368,7 +368,7 @@ class Lines {
     const std::lock_guard lock(mutex_);
     lines_.erase(&line);
   }
-  void say_alive() {
+  void send_heartbeats() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
       // A connection that is sending a message needs no "alive".
@@ -508,9 +508,9 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
     running -= sweep.threads - started;
     for (Clock::time_point said; running.load() > 0;) {
       if (sweep.stop()) stop.store(true);
-      if (Clock::now() - said >= kSayAlive) {
+      if (Clock::now() - said >= kHeartbeatInterval) {
         said = Clock::now();
-        lines.say_alive();
+        lines.send_heartbeats();
       }
       std::this_thread::sleep_for(kLook);
     }

@@ -4,9 +4,9 @@
 
 #include "core/advice/nccl_tuner_table.h"
 #include "core/base/version.h"
+#include "core/explore/default_axes.h"
 #include "core/explore/plot.h"
 #include "core/explore/tuner.h"
-#include "core/explore/usual_axes.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/text/csv.h"
 #include "tools/tutti/explore/explore.h"
@@ -115,7 +115,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   // If the user specifies the fields to vary, there is no limit, since the user accepts the time.
   std::optional<sim::MostWork> max_work;
   if (axes && axes->empty()) {
-    axes = core::usual_axes(*scenario);
+    axes = core::default_axes(*scenario);
     max_work = sim::max_work(*scenario);
     if (axes) {
       notes = sim::note_on_left_out(sim::leave_out_long_ones(
@@ -145,7 +145,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
 
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
                 store ? &*store : nullptr, std::move(notes), interrupt);
-  if (max_work) tuning.leave_out_beyond(*max_work);
+  if (max_work) tuning.limit_work(*max_work);
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {

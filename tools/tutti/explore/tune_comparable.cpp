@@ -24,7 +24,7 @@ std::string ComparablePoints::why_not(std::int64_t point) {
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   const auto scenario = with_point(point);
   if (!scenario) return "";  // its outcome reports the error, which may depend on the packing
-  std::string why = core::why_not_comparable(travel_, core::travel_of(*scenario));
+  std::string why = core::why_not_comparable(data_movers_, core::data_movers_of(*scenario));
   return known_.emplace(std::move(key), std::move(why)).first->second;
 }
 
@@ -39,7 +39,8 @@ ComparablePoints::Rows ComparablePoints::rows() const {
       if (!packing_only) {
         const auto scenario = with(core::overrides_of(axis.fields, axis.paths, axis.rows[r]));
         is_compared =
-            !scenario || core::why_not_comparable(travel_, core::travel_of(*scenario)).empty();
+            !scenario ||
+            core::why_not_comparable(data_movers_, core::data_movers_of(*scenario)).empty();
       }
       (is_compared ? compared : others).push_back(r);
     }

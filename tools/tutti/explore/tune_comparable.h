@@ -18,7 +18,7 @@ class ComparablePoints {
   /// arguments outlive this object.
   ComparablePoints(const core::Space& space, const sim::BaseScenario& base,
                    const core::Library& library, const core::Scenario& now)
-      : space_(space), base_(base), library_(library), travel_(core::travel_of(now)) {}
+      : space_(space), base_(base), library_(library), data_movers_(core::data_movers_of(now)) {}
 
   /// Returns the reason why the step time of a point is not comparable with the step time of the
   /// current scenario; empty if it is comparable.
@@ -31,8 +31,8 @@ class ComparablePoints {
     return with(space_.overrides(point));
   }
   /// Returns true if the same programs move the gradients in the current scenario and in `other`.
-  [[nodiscard]] bool same_movers(const core::Scenario& other) const {
-    return core::same_movers(travel_, core::travel_of(other));
+  [[nodiscard]] bool same_data_movers(const core::Scenario& other) const {
+    return core::same_data_movers(data_movers_, core::data_movers_of(other));
   }
 
   /// The rows of each axis, divided into comparable and other rows, so that points that are not
@@ -50,7 +50,7 @@ class ComparablePoints {
   const core::Space& space_;
   const sim::BaseScenario& base_;
   const core::Library& library_;
-  core::Travel travel_;                       ///< how packs travel in the current scenario
+  core::DataMovers data_movers_;              ///< how packs travel in the current scenario
   std::map<std::string, std::string> known_;  ///< results of why_not(), by key_of()
 };
 

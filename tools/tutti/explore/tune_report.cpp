@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summar
 
 /// Returns lines such as "critical path: 31.2 ms less in transfer over socket links", largest
 /// change first.
-std::vector<std::string> path_changes(const Told& now, const Told& best) {
+std::vector<std::string> path_changes(const SimulatedScenario& now, const SimulatedScenario& best) {
   std::vector<std::pair<Time, std::string>> changes;
   const auto before = path_parts(now.summary), after = path_parts(best.summary);
   for (std::size_t i = 0; i < before.size(); ++i)
@@ -243,8 +243,8 @@ std::string lost_part(const TuneResult& r) {
 }
 
 /// Reports the setting that seems to be faster, and why it is not comparable.
-std::string rival_part(const TuneResult& r) {
-  if (!r.rival) return "";
+std::string incomparable_part(const TuneResult& r) {
+  if (!r.incomparable) return "";
   const Time recommended = r.recommended().outcome.step;
   return fmt::format(
       "cannot be distinguished from {1}\n"
@@ -254,9 +254,9 @@ std::string rival_part(const TuneResult& r) {
       "  Measure both on the cluster: tutti calibrate fits links to measured runs.\n"
       "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n"
       "\n",
-      settings(r, r.rival->values, "\n    "),
+      settings(r, r.incomparable->values, "\n    "),
       r.advice.change ? "the recommended settings" : "the present settings",
-      show(r.rival->outcome.step), show(recommended), r.rival->why);
+      show(r.incomparable->outcome.step), show(recommended), r.incomparable->why);
 }
 
 }  // namespace
@@ -283,7 +283,7 @@ std::string tune_text(const TuneResult& r) {
     text += '\n';
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)
                           : r.advice.why + '\n';
-    if (r.is_advice()) text += rival_part(r) + snippet_part(r) + verify_part(r);
+    if (r.is_advice()) text += incomparable_part(r) + snippet_part(r) + verify_part(r);
     if (!r.is_advice() && !r.refusal.empty()) text += "  for example: " + r.refusal + '\n';
     return text + note_lines(r.notes);
   }
@@ -295,16 +295,16 @@ std::string tune_text(const TuneResult& r) {
       slower ? "of all tried " : "", show(best.step),
       show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
-  if (r.promised < 1)
-    text +=
-        fmt::format("the remaining settings may gain at most {} more\n", show_share(r.promised));
+  if (r.max_expected_improvement < 1)
+    text += fmt::format("the remaining settings may gain at most {} more\n",
+                        show_share(r.max_expected_improvement));
   text += '\n';
   text += r.advice.change ? "recommended: change\n    " + settings(r, r.values, "\n    ") + '\n'
                           : "recommended: change nothing\n";
   text += "  " + r.advice.why + "\n\n";
   if (!r.advice.change && r.advice.gain > 0)
     text += "best settings found\n    " + settings(r, r.values, "\n    ") + "\n\n";
-  text += lost_part(r) + rival_part(r);
+  text += lost_part(r) + incomparable_part(r);
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
   text += '\n' + curve_part(r) + sensitivity_part(r);
@@ -359,15 +359,16 @@ std::string tune_json(const TuneResult& r) {
                              {"outcome", outcome_report(one.outcome)},
                              {"if", sensitivity_report(one.on)}};
              }));
-  if (r.rival)
-    report.add("cannot_tell", Report{{"settings", settings_report(r.fields, r.rival->values)},
-                                     {"outcome", outcome_report(r.rival->outcome)},
-                                     {"why", r.rival->why}});
+  if (r.incomparable)
+    report.add("cannot_tell",
+               Report{{"settings", settings_report(r.fields, r.incomparable->values)},
+                      {"outcome", outcome_report(r.incomparable->outcome)},
+                      {"why", r.incomparable->why}});
   report.add("snippets", list_of(r.snippets, snippet_report));
   if (r.best)
     report.add({{"best", outcome_report(r.best->outcome)},
                 {"best_settings", settings_report(r.fields, r.values)},
-                {"promised_share", r.promised},
+                {"promised_share", r.max_expected_improvement},
                 {"why", why(r)},
                 {"curves", list_of(r.curves, curve_report)},
                 {"sensitivity", list_of(r.sensitivity, sensitivity_report)}});

@@ -15,7 +15,7 @@
 namespace tutti::tools {
 
 /// A simulated scenario with the data for its report.
-struct Told {
+struct SimulatedScenario {
   core::Scenario scenario;
   core::Summary summary;
   core::Outcome outcome;
@@ -44,7 +44,7 @@ struct PromisedSnippet {
 
 /// A setting whose simulated time is less than that of the recommended setting, but is not
 /// comparable with it.
-struct Rival {
+struct IncomparableSetting {
   std::vector<std::string> values;
   core::Outcome outcome;
   std::string why;  ///< why the setting is not comparable
@@ -59,18 +59,18 @@ struct Lost {
 };
 
 struct TuneResult {
-  Told now;
+  SimulatedScenario now;
   /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or if no
   /// setting is close to the current setting.
-  std::optional<Told> best;
-  std::optional<Rival> rival;
+  std::optional<SimulatedScenario> best;
+  std::optional<IncomparableSetting> incomparable;
   std::vector<Lost> lost;
   core::Advice advice;
   std::vector<std::string> fields;
   std::vector<std::string> values;  ///< the values of the best setting
   std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
   std::int64_t not_comparable = 0;  ///< the number of simulated points that are not comparable
-  double promised = 0;
+  double max_expected_improvement = 0;
   std::string refusal;  ///< why the first invalid setting is invalid
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
@@ -78,13 +78,13 @@ struct TuneResult {
   std::vector<PromisedSnippet> snippets;  ///< the snippets for the recommended setting
   std::vector<std::string> notes;
   /// The predicted times of NCCL's collectives with the recommended setting.
-  core::Promise promise;
+  core::PredictedSetting promise;
   std::string table;  ///< the file with the table for NCCL's tuner, if one was written
 
   /// Returns false if no tried setting is valid.
   [[nodiscard]] bool is_advice() const { return best || stopped > 0 || not_comparable > 0; }
   /// Returns the best setting, or the current setting if no change is recommended.
-  [[nodiscard]] const Told& recommended() const { return advice.change ? *best : now; }
+  [[nodiscard]] const SimulatedScenario& recommended() const { return advice.change ? *best : now; }
 };
 
 std::string tune_text(const TuneResult& result);

@@ -62,18 +62,19 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
 }
 
 Expected<bool> Tuning::execute_points() {
-  if (auto told = tell_of(result_.now, "simulating the current settings"); !told)
-    return failed(told);
+  if (auto evaluated = simulate_for_report(result_.now, "simulating the current settings");
+      !evaluated)
+    return failed(evaluated);
   if (interrupt_.happened()) return false;
   comparable_.emplace(space_, base_, library_, result_.now.scenario);
   trials_.compare_only([this](std::int64_t point) { return comparable_->why_not(point).empty(); });
   rows_ = comparable_->rows();
   if (const auto taken = trials_.take_over(library_); !taken) return failed(taken);
   if (auto found = search(); !found || !*found) return found;
-  if (auto judged = judge_the_best(); !judged || !*judged) return judged;
+  if (auto judged = validate_best(); !judged || !*judged) return judged;
   if (auto tried = try_others(); !tried || !*tried) return tried;
-  find_rival();
-  if (!result_.best) say_why_there_is_no_best();
+  find_incomparable();
+  if (!result_.best) explain_no_best();
   if (auto added = add_snippets(); !added || !*added) return added;
   const core::Scenario& recommended = result_.recommended().scenario;
   if (by_nccl(result_.now.scenario) || (result_.best && by_nccl(result_.best->scenario)))
@@ -85,15 +86,16 @@ Expected<bool> Tuning::execute_points() {
   return !interrupt_.happened();
 }
 
-Expected<void> Tuning::tell_of(Told& told, const char* doing) {
+Expected<void> Tuning::simulate_for_report(SimulatedScenario& evaluated, const char* doing) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   core::RunControl control;
   control.cancel = &interrupt_.flag();
   Progress progress(doing);
   control.progress = [&](double done) { progress.update(done); };
-  if (auto ran = simulator_.run(told.scenario, record, control, told.summary); !ran) return ran;
-  if (!interrupt_.happened()) told.outcome = core::outcome_of(told.summary);
+  if (auto ran = simulator_.run(evaluated.scenario, record, control, evaluated.summary); !ran)
+    return ran;
+  if (!interrupt_.happened()) evaluated.outcome = core::outcome_of(evaluated.summary);
   return {};
 }
 
@@ -122,8 +124,8 @@ Expected<bool> Tuning::search() {
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
   // Earlier results in the file count as evaluations when the tuner requests their points.
-  auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t told) {
-    progress.update(static_cast<double>(told) / most);
+  auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t evaluated) {
+    progress.update(static_cast<double>(evaluated) / most);
   });
   if (!all || !*all) return all;
   for (const std::int64_t point : tuner.requested()) {
@@ -136,8 +138,9 @@ Expected<bool> Tuning::search() {
     }
     if (outcome.stopped) ++result_.stopped;
   }
-  result_.tried = tuner.told();
-  result_.promised = tuner.told() < tuner.size() ? tuner.promised() : 0;
+  result_.tried = tuner.evaluated();
+  result_.max_expected_improvement =
+      tuner.evaluated() < tuner.size() ? tuner.max_expected_improvement() : 0;
   for (std::size_t a = 0; a < space_.axes().size(); ++a) {
     if (tuner.is_ordered(a)) curve_axes_.emplace_back(a, tuner.in_order(a));
   }
@@ -156,11 +159,11 @@ std::optional<std::int64_t> Tuning::best_tried(Compared compared) {
   return best;
 }
 
-Expected<bool> Tuning::judge_the_best() {
+Expected<bool> Tuning::validate_best() {
   std::optional<TuneResult> fastest;  // fastest of the results that were rejected
   while (best_) {
     if (auto added = add_curves(); !added || !*added) return added;
-    if (auto told = report_best(); !told || !*told) return told;
+    if (auto evaluated = report_best(); !evaluated || !*evaluated) return evaluated;
     if (!result_.best) return true;
     if (auto added = add_sensitivity(); !added || !*added) return added;
     result_.advice = core::recommend(result_.now.outcome, result_.best->outcome);
@@ -193,7 +196,7 @@ Expected<bool> Tuning::report_best() {
   result_.values = space_.values(*best_);
   result_.best.emplace();
   result_.best->scenario = std::move(*scenario);
-  if (auto ran = tell_of(*result_.best, "simulating the best"); !ran)
+  if (auto ran = simulate_for_report(*result_.best, "simulating the best"); !ran)
     return tl::make_unexpected(ran.error());
   return !interrupt_.happened();
 }
@@ -218,23 +221,24 @@ Expected<bool> Tuning::try_others() {
   return trials_.evaluate(points, result_.recommended().outcome.step);
 }
 
-void Tuning::find_rival() {
+void Tuning::find_incomparable() {
   for (const auto& [point, outcome] : tried()) {
     if (outcome.status != Outcome::Status::kDone) continue;
     const bool compared = comparable_->why_not(point).empty();
     if (!compared) ++result_.not_comparable;
     any_slow_ = any_slow_ || (compared && outcome.stopped);
   }
-  const auto rival = best_tried(Compared::kNo);
-  if (!rival || tried().at(*rival).step >= result_.recommended().outcome.step) return;
-  result_.rival = {space_.values(*rival), tried().at(*rival), comparable_->why_not(*rival)};
+  const auto incomparable = best_tried(Compared::kNo);
+  if (!incomparable || tried().at(*incomparable).step >= result_.recommended().outcome.step) return;
+  result_.incomparable = {space_.values(*incomparable), tried().at(*incomparable),
+                          comparable_->why_not(*incomparable)};
 }
 
-void Tuning::say_why_there_is_no_best() {
+void Tuning::explain_no_best() {
   if (any_slow_) {
     result_.advice.why =
         fmt::format("all tried settings take at least {} longer than the current ones",
-                    core::show_share(sim::kHopeless - 1));
+                    core::show_share(sim::kMaxSlowdown - 1));
   } else if (result_.not_comparable > 0) {
     result_.advice.why = "no tried setting can be compared with the current one";
   } else {

@@ -34,9 +34,9 @@ class Tuning {
          core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt);
 
   /// Makes later evaluations skip points whose simulation takes more than `work`.
-  void leave_out_beyond(const sim::MostWork& work) {
+  void limit_work(const sim::MostWork& work) {
     max_work_ = work;
-    evaluator_.leave_out_beyond(work);
+    evaluator_.limit_work(work);
   }
 
   /// Runs the search. Returns false if interrupted. ERRORS: the current scenario cannot be
@@ -63,7 +63,7 @@ class Tuning {
   enum class Compared { kYes, kNo };
 
   /// Simulates a scenario, and fills in the data for its report.
-  core::Expected<void> tell_of(Told& told, const char* doing);
+  core::Expected<void> simulate_for_report(SimulatedScenario& evaluated, const char* doing);
   /// Returns a lower bound of the step time over all settings; 0: unknown. The bound is known if
   /// only the strategy varies, and all settings have the same traffic.
   [[nodiscard]] double min_step() const;
@@ -83,7 +83,7 @@ class Tuning {
   /// Evaluates the neighbours of the best setting, and decides whether to recommend the setting. If
   /// the best setting is slower than the current setting on a cluster with better or worse links,
   /// continues with the next best setting. Returns false if interrupted.
-  core::Expected<bool> judge_the_best();
+  core::Expected<bool> validate_best();
   /// Simulates the best setting again, and fills in the data for its report. Returns false if
   /// interrupted.
   core::Expected<bool> report_best();
@@ -93,8 +93,8 @@ class Tuning {
   core::Expected<bool> try_others();
   /// Finds the fastest setting that is not comparable, if this setting seems to be faster than the
   /// recommended setting.
-  void find_rival();
-  void say_why_there_is_no_best();
+  void find_incomparable();
+  void explain_no_best();
 
   /// Returns a range of positions in `order` around the position `at`, which has the best value of
   /// an axis. The number of remaining evaluations limits the length of the range.

@@ -59,7 +59,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
     points.push_back(space_.point(rows));
   }
   // Points whose simulation was stopped early are simulated completely here.
-  trials_.forget_given_up(points);
+  trials_.discard_stopped(points);
   result_.beside += std::count_if(points.begin(), points.end(),
                                   [&](std::int64_t point) { return !tried().contains(point); });
   if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
@@ -116,14 +116,15 @@ Expected<core::Time> Tuning::elsewhere(const core::Scenario& scenario, core::Sca
   if (!text) return failed(text);
   auto other = core::read_scenario(*text, scenario.file, library_);
   if (!other) return core::Time();
-  Told told;
-  told.scenario = std::move(*other);
+  SimulatedScenario evaluated;
+  evaluated.scenario = std::move(*other);
   ++result_.beside;
-  return tell_of(told, "simulating other clusters") ? told.outcome.step : core::Time();
+  return simulate_for_report(evaluated, "simulating other clusters") ? evaluated.outcome.step
+                                                                     : core::Time();
 }
 
 const Sensitivity* Tuning::lost_case() const {
-  if (!comparable_->same_movers(result_.best->scenario)) return nullptr;
+  if (!comparable_->same_data_movers(result_.best->scenario)) return nullptr;
   for (const Sensitivity& one : result_.sensitivity) {
     const double ratio =
         static_cast<double>(one.best.count()) / static_cast<double>(one.now.count());
@@ -136,14 +137,14 @@ Expected<bool> Tuning::add_snippets() {
   // No requested setting is valid, so there is nothing to recommend.
   if (!result_.is_advice()) return true;
   Progress progress("simulating the settings of each framework");
-  const Told& recommended = result_.recommended();
+  const SimulatedScenario& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
   // Settings with the same packing are also simulated again, since launches and updates differ
   // between frameworks.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);
-  if (max_work_) evaluator.leave_out_beyond(*max_work_);
+  if (max_work_) evaluator.limit_work(*max_work_);
   double done = 0;
   for (core::Snippet& snippet : snippets.list) {
     progress.update(done++ / static_cast<double>(snippets.list.size()));

@@ -41,9 +41,9 @@ void Progress::update(double share) {
   const auto now = Clock::now();
   const auto since = now - began_;
   if (since < kQuiet ||
-      now - told_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine)))
+      now - last_update_ < (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kLine)))
     return;
-  told_ = now;
+  last_update_ = now;
   const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
   if (!terminal_) return tell(fmt::format("{}: {}\n", what_, words));
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBar);

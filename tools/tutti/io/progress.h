@@ -34,7 +34,7 @@ class Progress {
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point began_ = Clock::now();
-  Clock::time_point told_ = Clock::now();
+  Clock::time_point last_update_ = Clock::now();
 };
 
 }  // namespace tutti::tools

@@ -150,8 +150,8 @@ Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version
 
 /// Removes a tuner that does not apply. Adds notes about the tuner (or the reason why it is not
 /// used) and about symmetric buffers.
-void heed_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
-                nccl::Settings& settings) {
+void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
+                 nccl::Settings& settings) {
   if (settings.buffers == nccl::Buffers::kSymmetric)
     settings.notes.push_back(nccl::note_on_symmetric(comm));
   if (!settings.tuner) return;
@@ -197,7 +197,7 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
     if (!subject) return subject;
     subject->system.driving = *driving;
     subject->settings.tuner = *tuner;
-    heed_tuner(subject->comm, subject->system, aws, subject->settings);
+    apply_tuner(subject->comm, subject->system, aws, subject->settings);
     return subject;
   }
   const auto machine = machine_of(options.cluster, environment.library);
@@ -216,7 +216,7 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
   const auto tuner = tuner_of(options, machine->get());
   if (!tuner) return failed(tuner);
   settings->tuner = *tuner;
-  heed_tuner(known->communicator, known->system, aws, *settings);
+  apply_tuner(known->communicator, known->system, aws, *settings);
   return NcclPerfSubject{(*machine)->name(),
                          options.nodes,
                          known->system,

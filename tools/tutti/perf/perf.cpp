@@ -76,7 +76,7 @@ std::optional<core::DataType> parse_type(const std::string& name) {
 }
 
 /// Keeps only the duration of a run's collective, and the notes.
-class Timing : public core::DeafSink {
+class Timing : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
   void span(core::TrackId, const core::Span& span) override {
@@ -365,7 +365,7 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
   const auto scenario = load_scenario(options.scenario, environment);
   if (!scenario) return report(scenario.error());
   const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
-  if (core::on_servers(who) || who == core::ReductionScope::kNobody) {
+  if (core::on_servers(who) || who == core::ReductionScope::kNoReduction) {
     return report(Error::request({ProblemCode::kUnsupported, "Strategy"},
                                  fmt::format("tutti perf times a collective of all replicas, but "
                                              "{} has none; use an algorithm (ring, nccl, …)",
@@ -498,10 +498,10 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   const int status = measure(options, *request, environment, &processes);
   // Also end processes that were asked to join again for a size that will not be measured.
   if (status == kRunFailed)
-    processes.turn_away(
+    processes.refuse_joiners(
         Error::run("rank 0 has ended the benchmark; see its output for the reason"));
   if (status == kWrongRequest)
-    processes.turn_away(
+    processes.refuse_joiners(
         Error::request("the run did not start; see the output of rank 0 for the reason"));
   return status;
 }

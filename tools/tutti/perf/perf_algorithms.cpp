@@ -40,7 +40,7 @@ using core::Report;
 using core::Time;
 
 /// Keeps only the duration of a run's collective, and the notes.
-class WholeTime : public core::DeafSink {
+class WholeTime : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { time = pack.end - pack.first_start; }
   void note(const std::string& note) override { notes.push_back(note); }
@@ -167,7 +167,7 @@ class ComparingAlgorithms {
       auto scenario = load_scenario(one, environment_);
       if (!scenario) return failed(scenario);
       const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
-      if (core::on_servers(who) || who == core::ReductionScope::kNobody)
+      if (core::on_servers(who) || who == core::ReductionScope::kNoReduction)
         return refused({ProblemCode::kUnsupported, "--algorithms"},
                        "--algorithms: {} is not a collective of all replicas", name);
       if (const auto& custom = scenario->strategy.custom;
@@ -199,7 +199,8 @@ class ComparingAlgorithms {
     if (!ran) return failed(ran);
     if (interrupt_.happened()) return std::optional<Time>();
     for (const std::string& note : timing.notes) {
-      if (said_.insert(note).second) made_.notes.push_back(made_.names[algorithm] + ": " + note);
+      if (notes_seen_.insert(note).second)
+        made_.notes.push_back(made_.names[algorithm] + ": " + note);
     }
     return timing.time;
   }
@@ -207,7 +208,7 @@ class ComparingAlgorithms {
   const PerfAlgorithmsRequest& request_;
   const Environment& environment_;
   Comparison made_;
-  std::set<std::string> said_;
+  std::set<std::string> notes_seen_;
   sim::Simulator simulator_;
   Interrupt interrupt_;
   Progress progress_{"simulating"};

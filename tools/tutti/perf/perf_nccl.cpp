@@ -101,7 +101,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   const nccl::Predictor predictor(subject->system, subject->comm, subject->settings, *parameters,
                                   *bands, *calibration);
   const std::optional<core::NcclLinkBound> bound = link_bound(request, *subject);
-  QuickerSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
+  FasterSettings quicker(request, *subject, *set, *parameters, *bands, *calibration, bound);
   std::vector<NcclPerfRow> rows;
   for (const std::int64_t requested : request.sizes) {
     const std::int64_t elements =

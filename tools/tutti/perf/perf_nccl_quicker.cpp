@@ -10,7 +10,7 @@ namespace nccl = core::nccl;
 
 namespace {
 
-std::string as_text(const QuickerSettings::Variables& variables) {
+std::string as_text(const FasterSettings::Variables& variables) {
   std::string text;
   for (const auto& [name, value] : variables)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
@@ -19,9 +19,9 @@ std::string as_text(const QuickerSettings::Variables& variables) {
 
 }  // namespace
 
-std::optional<QuickerSetting> QuickerSettings::than(
-    const NcclPerfRow& row, const std::vector<nccl::Candidate>& considered) {
-  std::optional<QuickerSetting> best;
+std::optional<FasterSetting> FasterSettings::than(const NcclPerfRow& row,
+                                                  const std::vector<nccl::Candidate>& considered) {
+  std::optional<FasterSetting> best;
   for (const nccl::Candidate& one : considered) {
     const bool chosen =
         one.algorithm == row.choice->algorithm && one.protocol == row.choice->protocol;
@@ -42,8 +42,8 @@ std::optional<QuickerSetting> QuickerSettings::than(
 }
 
 /// Returns the setting with these variables; nullopt if NCCL does not choose `wanted` with them.
-std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::int64_t bytes,
-                                                    const nccl::Candidate& wanted) {
+std::optional<FasterSetting> FasterSettings::with(const Variables& more, std::int64_t bytes,
+                                                  const nccl::Candidate& wanted) {
   for (const auto& [name, value] : more) {
     if (std::any_of(variables_.begin(), variables_.end(),
                     [&, &name = name](const auto& set) { return set.first == name; }))
@@ -67,7 +67,7 @@ std::optional<QuickerSetting> QuickerSettings::with(const Variables& more, std::
       time->choice->protocol != wanted.protocol)
     return std::nullopt;
   if (bound_) bound_->apply(*time);
-  return QuickerSetting{text, time->time.us()};
+  return FasterSetting{text, time->time.us()};
 }
 
 }  // namespace tutti::tools

@@ -21,17 +21,17 @@ namespace tutti::tools {
 /// more than the uncertainty: the prediction for the suggested choice must be below the lower end
 /// of the error band of NCCL's choice. (The error band of the suggested choice is ignored: both
 /// choices run on the same system, whose deviations from the model apply to both.)
-class QuickerSettings {
+class FasterSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
   /// `variables`: the variables that are already set. Suggestions do not change these variables.
   /// `bound`: the bandwidth limits of the links, which apply to all settings. REQUIRES: all
   /// arguments outlive this object.
-  QuickerSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
-                  const Variables& variables, const core::nccl::Parameters& parameters,
-                  const core::nccl::ErrorBands& bands,
-                  std::shared_ptr<const core::nccl::Calibration> calibration,
-                  const std::optional<core::NcclLinkBound>& bound)
+  FasterSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
+                 const Variables& variables, const core::nccl::Parameters& parameters,
+                 const core::nccl::ErrorBands& bands,
+                 std::shared_ptr<const core::nccl::Calibration> calibration,
+                 const std::optional<core::NcclLinkBound>& bound)
       : request_(request),
         subject_(subject),
         variables_(variables),
@@ -43,12 +43,12 @@ class QuickerSettings {
   /// Returns a setting that is faster for the size of `row` than NCCL's choice in `row`; nullopt if
   /// there is none.
   /// REQUIRES: `considered` are the candidates of the operation.
-  [[nodiscard]] std::optional<QuickerSetting> than(
+  [[nodiscard]] std::optional<FasterSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
 
  private:
-  [[nodiscard]] std::optional<QuickerSetting> with(const Variables& more, std::int64_t bytes,
-                                                   const core::nccl::Candidate& wanted);
+  [[nodiscard]] std::optional<FasterSetting> with(const Variables& more, std::int64_t bytes,
+                                                  const core::nccl::Candidate& wanted);
 
   const NcclPerfRequest& request_;
   const NcclPerfSubject& subject_;

@@ -13,7 +13,7 @@
 namespace tutti::tools {
 
 /// A setting that is faster than NCCL's choice.
-struct QuickerSetting {
+struct FasterSetting {
   /// The variables, such as "NCCL_ALGO=Ring NCCL_PROTO=Simple".
   std::string set;
   double us = 0;
@@ -29,7 +29,7 @@ struct NcclPerfRow {
       choice;  ///< the choice of algorithm and protocol; nullopt for sends and receives
   std::vector<core::nccl::Candidate> candidates;  ///< empty for sends and receives
   /// A setting that is faster according to the model, by more than the error band.
-  std::optional<QuickerSetting> quicker;
+  std::optional<FasterSetting> quicker;
   std::optional<double> measured_us;  ///< the time in the log, in microseconds
 
   [[nodiscard]] double algbw() const { return static_cast<double>(bytes) / time.us() / 1e3; }

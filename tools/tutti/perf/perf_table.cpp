@@ -59,7 +59,7 @@ class TextTable : public PerfTable {
                       describe(*subject_.scenario.cluster), where(subject_));
     // Some notes are the same for all sizes. Other notes occur for only one size.
     for (const std::string& note : notes) {
-      if (said_.insert(note).second) text += fmt::format("# {}\n", note);
+      if (notes_seen_.insert(note).second) text += fmt::format("# {}\n", note);
     }
     if (rows_++ == 0) text += titles();
     text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count,
@@ -108,7 +108,7 @@ class TextTable : public PerfTable {
   }
 
   PerfSubject subject_;
-  std::set<std::string> said_;
+  std::set<std::string> notes_seen_;
   int rows_ = 0;
   int halves_ = 0;
   double sum_ = 0;
@@ -121,7 +121,7 @@ class JsonTable : public PerfTable {
   int add(const PerfRow& row, const std::vector<std::string>& notes) override {
     rows_.push_back(row);
     for (const std::string& note : notes) {
-      if (said_.insert(note).second) notes_.push_back(note);
+      if (notes_seen_.insert(note).second) notes_.push_back(note);
     }
     return kDone;
   }
@@ -158,7 +158,7 @@ class JsonTable : public PerfTable {
 
   PerfSubject subject_;
   std::vector<PerfRow> rows_;
-  std::set<std::string> said_;
+  std::set<std::string> notes_seen_;
   std::vector<std::string> notes_;
 };
 

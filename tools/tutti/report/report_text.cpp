@@ -19,7 +19,7 @@ using core::Time;
 namespace {
 
 /// The minimum wait for another worker that is reported, as a fraction of the step.
-constexpr double kWorthTelling = 0.005;
+constexpr double kMinReportedShare = 0.005;
 
 std::string plural(std::int64_t n, const std::string& what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
@@ -87,7 +87,7 @@ std::string step_part(const Summary& summary, const StepParts& step,
                "additional computation time, because communication uses multiprocessors and memory "
                "bandwidth"});
   if (const auto awaited = summary.awaited();
-      awaited && share(awaited->mean, summary.step_time()) >= kWorthTelling) {
+      awaited && share(awaited->mean, summary.step_time()) >= kMinReportedShare) {
     table.row({"waiting for the slowest", show(awaited->mean),
                show_share(share(awaited->mean, summary.step_time())),
                fmt::format(

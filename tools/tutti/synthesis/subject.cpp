@@ -18,7 +18,7 @@ using core::Time;
 constexpr const char* kFile = "synthesized.tutti-algorithm";
 
 /// Keeps only the duration of a run's collective.
-class CollectiveTime : public core::DeafSink {
+class CollectiveTime : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { time_ = pack.end - pack.first_start; }
   [[nodiscard]] std::optional<Time> time() const { return time_; }

@@ -1,4 +1,4 @@
-#include "core/explore/usual_axes.h"
+#include "core/explore/default_axes.h"
 
 #include <algorithm>
 
@@ -60,7 +60,7 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
 
 }  // namespace
 
-Expected<std::vector<Axis>> usual_axes(const Scenario& scenario) {
+Expected<std::vector<Axis>> default_axes(const Scenario& scenario) {
   const Strategy& s = scenario.strategy;
   std::vector<Axis> axes;
   Problems problems;

@@ -10,14 +10,15 @@ namespace tutti::sim {
 /// The order of pushes and their pulls (BytePS). A helper (a server or a worker's CPU) begins the
 /// pull of a pack as soon as it has completed its own part of the push. It does not wait until the
 /// push is complete on all ranks.
-class Answers {
+class PullOrder {
  public:
   /// REQUIRES: the plan and the flights outlive this object.
-  Answers(const core::Plan& plan, Flights& flights)
-      : plan_(plan), flights_(flights), pull_of_(core::answers_to(plan)) {}
+  PullOrder(const core::Plan& plan, Flights& flights)
+      : plan_(plan), flights_(flights), pull_of_(core::pulls_of(plan)) {}
 
-  /// Returns true if the pack of `work` is a push with a pull. Flight::through is then in use.
-  [[nodiscard]] bool is_answered(const Work& work) const {
+  /// Returns true if the pack of `work` is a push with a pull. Flight::rank_completed is then in
+  /// use.
+  [[nodiscard]] bool has_pull(const Work& work) const {
     return work.pack >= 0 && pull_of(work) >= 0;
   }
   /// Returns true if the rank must start its part of the flight later, because the pack is a pull
@@ -27,10 +28,10 @@ class Answers {
     const std::int32_t push = plan_.packs[flight.work.pack].answers;
     if (push < 0) return false;
     const Flight* const answered = flights_.find(flight.step, push, flight.work.place.group);
-    return answered && !answered->through[rank];
+    return answered && !answered->rank_completed[rank];
   }
   /// Returns the flight of the pull of the push `answered`; null if the pull is not in flight yet.
-  [[nodiscard]] Flight* answer_to(const Flight& answered) const {
+  [[nodiscard]] Flight* pull_flight_of(const Flight& answered) const {
     return flights_.find(answered.step, pull_of(answered.work), answered.work.place.group);
   }
 

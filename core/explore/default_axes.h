@@ -11,6 +11,6 @@ namespace tutti::core {
 /// suggests or, without a framework, the pack size and the algorithms with the numbers of shards
 /// that the cluster supports.
 /// ERRORS (requests): the framework has no such settings.
-Expected<std::vector<Axis>> usual_axes(const Scenario& scenario);
+Expected<std::vector<Axis>> default_axes(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -9,12 +9,12 @@
 namespace tutti::sim {
 
 /// The devices that are slow during an interval, and the workers that are lost.
-class Slowness {
+class DeviceFaults {
  public:
-  Slowness() = default;
+  DeviceFaults() = default;
   /// REQUIRES: every entry names its worker (core::chosen).
-  explicit Slowness(const std::vector<core::SlowDevices>& slow,
-                    const std::vector<core::GoneWorker>& gone = {}) {
+  explicit DeviceFaults(const std::vector<core::SlowDevices>& slow,
+                        const std::vector<core::GoneWorker>& gone = {}) {
     for (const core::GoneWorker& entry : gone) {
       const auto [known, fresh] = gone_.try_emplace(entry.worker, entry.from);
       if (!fresh) known->second = std::min(known->second, entry.from);
