@@ -5,6 +5,8 @@
 #                 the schema of scenarios
 
 install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti COMPONENT tutti)
+# The JSON Schemas of the commands' output, for programs.
+install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti/schema COMPONENT tutti)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
   PATTERN "decisions" EXCLUDE)

@@ -23,15 +23,27 @@ SOURCE = Path(__file__).resolve().parents[1]
 SCHEMAS = SOURCE / "docs" / "schema"
 REPORTS = SOURCE / "docs" / "reports.md"
 SCENARIOS = SOURCE / "scenarios"
+TRACES = SOURCE / "tests" / "data" / "traces"
 
 #: Objects whose keys are names instead of fields.
 MAPS = {"set", "settings", "best_settings", "used", "incomplete", "ignored", "unknown", "transports"}
 
 LOG = """# nThread 1 nGpus 1 minBytes 65536 maxBytes 4194304 step: 8(factor) warmup iters: 5 iters: 20
+# size count type redop root time algbw busbw #wrong time algbw busbw #wrong
 65536 16384 float sum -1 300.0 0.22 0.38 0 300.0 0.22 0.38 0
 524288 131072 float sum -1 500.0 1.05 1.83 0 500.0 1.05 1.83 0
 4194304 1048576 float sum -1 2400.0 1.75 3.06 0 2400.0 1.75 3.06 0
 """
+
+#: Two measured tables: one that the model predicts, and one that it does not support.
+TABLES = "table_id,size_bytes,time_us\nh100,1048576,30\nh100,67108864,300\namd,1024,9\n"
+META = """[
+ {"table_id": "h100", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "H100-SXM5",
+  "intra_node": {"intra": "NVLink4+NVSwitch", "links_per_gpu": 18, "link_gbytes_dir": 25, "nvswitch": true},
+  "inter_node": {"nics_per_node": 0, "nic_gbps": null, "nic_type": "none"}, "nccl_version": "2.28.9", "dtype": "float",
+  "env": {}, "healthy": true, "system": "x", "outlier_sizes": [], "config": "h"},
+ {"table_id": "amd", "collective": "all_reduce", "n_ranks": 8, "nodes": 1, "gpus_per_node": 8, "gpu_model": "MI300X",
+  "nccl_version": "RCCL", "healthy": true, "config": "m"}]"""
 
 
 def scenario(name: str) -> str:
@@ -44,6 +56,8 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
     The commands have to run in this order in the folder.
     """
     (folder / "log.txt").write_text(LOG)
+    (folder / "tables.csv").write_text(TABLES)
+    (folder / "meta.json").write_text(META)
     (folder / "wrong.textproto").write_text('cluster { workers { machine: "none" } }\nrun { steps: 0 }\n')
     (folder / "old.textproto").write_text(
         'cluster { workers { machine: "dgx1-v100" } }\nworkload { model: "resnet50_torchvision" }\n'
@@ -57,13 +71,15 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
     found += [("plan", ["plan", scenario(n)]) for n in ("01", "04", "06", "15", "17", "20")]
     found += [
         ("simulate", ["simulate", scenario("02"), "--timeline", "a.tutti", *small]),
-        ("simulate", ["simulate", scenario("02"), "--timeline", "b.tutti", *small, "--set", "strategy.shards=2"]),
+        ("simulate", ["simulate", scenario("02"), "--timeline", "b.tutti", *small, "--set", "strategy.launch_us=5"]),
         ("run", ["run", scenario("01"), "--timeline", "real.tutti", *small]),
         ("plan", ["plan", scenario("01"), "--schedule"]),
         ("compare", ["compare", "a.tutti", "b.tutti"]),
         ("explain", ["explain", scenario("04")]),
         ("explain", ["explain", scenario("06")]),
+        ("explain_algorithm", ["explain", scenario("02"), "--algorithm"]),
         ("sweep", ["sweep", scenario("01"), "--over", "strategy.algorithm=ring,nonsense", "-o", "s.sweep"]),
+        ("sweep", ["sweep", scenario("10"), "--over", "run.seed=1,2,3", "-o", "seeds.sweep", *small]),
         ("tune", ["tune", scenario("04"), "--evaluations", "12", "--over", "strategy.bytes_per_pack=4MiB..64MiB*4"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "64K", "-f", "8"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "1K", "--collective", "broadcast"]),
@@ -73,8 +89,13 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("init", ["init", "--list"]),
         ("init", ["init", "--model", "vgg16_torchvision"]),
         ("init", ["init", "-o", "new.textproto"]),
+        ("synthesize", ["synthesize", "--cluster", "dgx1-v100", "--collective", "all-gather", "--bytes", "1M"]),
+        ("perf", ["perf", scenario("02"), "-b", "1M", "-e", "1M", "--algorithms", "ring,tf_ring"]),
         ("convert", ["convert", "old.textproto", "-o", "converted.textproto"]),
         ("export", ["export", "a.tutti", "--to", "svg", "-o", "a.svg"]),
+        ("export", ["export", scenario("02"), "--to", "goal", "-o", "a.goal"]),
+        ("import", ["import", str(TRACES / "kineto_rank0.json"), "-o", "imported.tutti"]),
+        ("validate", ["validate", "--tables", "tables.csv", "--meta", "meta.json"]),
         ("doctor", ["doctor"]),
         ("error", ["simulate", "wrong.textproto"]),
         ("error", ["simulate", "--sed", "3"]),
@@ -159,14 +180,20 @@ def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None
             learn(inner, one, "", words)
 
 
-def descriptions() -> dict[str, str]:
-    """Returns the description of each field in the tables of docs/reports.md."""
+def descriptions(schema: str) -> dict[str, str]:
+    """Returns the descriptions of fields in the section of docs/reports.md for this schema."""
     words: dict[str, str] = {
-        "schema_version": "The version of this form; it grows when a field goes away or changes its meaning.",
-        "tutti_version": "The version of Tutti that made the report.",
-        "notes": "What the reader should know: assumptions, and what was left out.",
+        "schema_version": "The version of the form of the output. It increases if a field is removed or changes its meaning.",
+        "tutti_version": "The version of Tutti that wrote the report.",
+        "notes": "Assumptions, and parts that were left out.",
     }
+    command = "errors" if schema == "error" else schema.split("_")[0]
+    section: list[str] = []
     for line in REPORTS.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("## "):
+            section = line.lower().split()
+        if command not in section or "--promise" in section:
+            continue
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("| `") or len(cells) != 2:
             continue
@@ -181,25 +208,29 @@ def main() -> None:
     parser.add_argument("--tutti", required=True, help="the program")
     parser.add_argument("--write", action="store_true", help="add fields that the schemas lack")
     options = parser.parse_args()
-    words = descriptions()
     wrong: list[str] = []
+    missing: list[str] = []
     for name, values in outputs(str(Path(options.tutti).absolute())).items():
         path = SCHEMAS / f"{name}.schema.json"
-        schema = json.loads(path.read_text()) if path.exists() else {}
+        if not path.exists() and not options.write:
+            missing.append(f"{path} does not exist; create it with --write")
+            continue
+        schema = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         if options.write:
             head = {
                 "$schema": "https://json-schema.org/draft/2020-12/schema",
                 "title": f"tutti {name} --format json" if name != "error" else "an error with --format json",
             }
             schema = {**head, **schema}
+            words = descriptions(name)
             for value in values:
                 learn(schema, value, "", words)
             SCHEMAS.mkdir(exist_ok=True)
             path.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         for value in values:
             wrong += problems(value, schema, name)
-    if wrong:
-        sys.exit("\n".join(sorted(set(wrong))))
+    if wrong or missing:
+        sys.exit("\n".join(sorted(set(wrong)) + missing))
     print(f"{len(list(SCHEMAS.glob('*.json')))} schemas describe what the commands print")
 
 

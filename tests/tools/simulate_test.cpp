@@ -16,6 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+TEST(Simulate, RefusesANegativeSeed) {
+  const TemporaryFolder folder;
+  expect_refused({"simulate", scenario("10_noise"), "--seed", "-1"}, folder,
+                 {ProblemCode::kInvalid, "--seed"});
+  EXPECT_EQ(run_tutti({"simulate", scenario("10_noise"), "--seed=7"}).status, 0);
+}
+
 TEST(Simulate, SaysWhomEveryoneWaitedFor) {
   const Outcome text = run_tutti({"simulate", scenario("08_straggler")});
   EXPECT_THAT(text.out, HasSubstr("w1/gpu3 in 3 of 3 steps"));

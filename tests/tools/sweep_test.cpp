@@ -109,6 +109,71 @@ TEST(Sweep, ATimeOutIsForSeveralRanks) {
   expect_refused(with("0"), folder, {ProblemCode::kTooSmall, "--timeout-seconds"});
 }
 
+TEST(Sweep, ReportsQuartilesOverSeedsInsteadOfTheBestSeed) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> request{
+      "sweep",  test::scenario("10_noise"),  "--over", "run.seed=1..5+1",
+      "--over", "strategy.launch_us=0,1000", "-o",     folder.file("s.sweep")};
+  const Outcome o = run_tutti(test::with(request, {"--json", folder.file("o.json")}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("step time over the seeds, the best of 2 settings"),
+                           HasSubstr("lower quartile"), Not(HasSubstr("the best of 10 points"))));
+  EXPECT_THAT(o.out, Not(testing::ContainsRegex("run.seed +[1-5] "))) << "no effect of the seed";
+  const core::Value document = test::parse_or_throw(folder.read("o.json"), "o.json");
+  const auto groups = Data(document)["over_seeds"].items();
+  ASSERT_EQ(groups.size(), 2u);
+  for (const Data& group : groups) {
+    std::vector<double> times;
+    for (const Data& point : Data(document)["points"].items()) {
+      if (point["set"]["strategy.launch_us"].text() == group["set"]["strategy.launch_us"].text())
+        times.push_back(point["step_time_us"].real());
+    }
+    std::sort(times.begin(), times.end());
+    ASSERT_EQ(times.size(), 5u);
+    EXPECT_EQ(group["seeds"].number(), 5);
+    // The quartiles of five numbers are numbers of the sample.
+    EXPECT_EQ(group["min_us"].real(), times[0]);
+    EXPECT_EQ(group["lower_quartile_us"].real(), times[1]);
+    EXPECT_EQ(group["median_us"].real(), times[2]);
+    EXPECT_EQ(group["upper_quartile_us"].real(), times[3]);
+    EXPECT_EQ(group["max_us"].real(), times[4]);
+    EXPECT_LT(times[0], times[4]) << "the scenario is noisy";
+  }
+}
+
+TEST(Sweep, ComparesStrategiesWithTheirOwnSettings) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"sweep", test::scenario("05_resnet50_pscpu"), "--over",
+                               "strategy=nccl,ring,pscpu", "--csv", "o.csv"},
+                              {.folder = folder.path()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.err, HasSubstr("note: strategy=nccl leaves out shards of the scenario: "));
+  const std::string csv = folder.read("o.csv");
+  for (const char* row : {"0,nccl,,done", "1,ring,2,done", "2,pscpu,2,done"})
+    EXPECT_THAT(csv, HasSubstr(row));
+  // The same command continues the sweep.
+  EXPECT_EQ(run_tutti({"sweep", test::scenario("05_resnet50_pscpu"), "--over",
+                       "strategy=nccl,ring,pscpu"},
+                      {.folder = folder.path()})
+                .out,
+            o.out);
+}
+
+TEST(Sweep, OfVeryManyPointsIsConfirmed) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSmall);
+  const std::vector<std::string> request{"sweep", file, "--over", "strategy.launch_us=1..200001+1"};
+  expect_refused(request, folder, {ProblemCode::kTooLarge, "--over"});
+  EXPECT_THAT(run_tutti(request, {.folder = folder.path()}).err,
+              AllOf(HasSubstr("200,001 points"), HasSubstr("--yes")));
+  test::Process confirmed(test::with(request, {"-o", folder.file("a.sweep"), "--yes"}));
+  for (int i = 0; i < 6000 && folder.files().size() < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  confirmed.signal(SIGKILL);
+  confirmed.wait();
+  EXPECT_THAT(folder.files(), Contains("a.sweep"));
+}
+
 TEST(Sweep, SaysWhatIsWrongWithARequest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
@@ -117,6 +182,11 @@ TEST(Sweep, SaysWhatIsWrongWithARequest) {
       "not empty, and no database, whatever its name may be; long enough to be looked at. "
       "A header of a database has a hundred bytes.");
   expect_refused({"sweep", file}, folder, {ProblemCode::kMissing, "--over"});
+  // A missing file is reported before mistakes in other arguments.
+  expect_refused({"sweep", "none.textproto", "--over", "no.field=1"}, folder,
+                 {.code = ProblemCode::kMissing, .file = "none.textproto"});
+  for (const char* over : {"strategy=rings", "strategy="})
+    EXPECT_EQ(run_tutti({"sweep", file, "--over", over}, {.folder = folder.path()}).status, 2);
   expect_refused({"sweep", file, "--over", "strategy.shard=1,2"}, folder,
                  {ProblemCode::kUnknownField, "--over"});
   expect_refused({"sweep", file, "--over", "strategy.shards=1,2", "-o", other}, folder,

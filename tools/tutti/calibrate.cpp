@@ -24,6 +24,7 @@
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 #include "tools/tutti/scenario_options.h"
 
@@ -284,9 +285,9 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
     file->stream() << file_of(*scenario, *calibration, options);
     kept = file->keep();
   }
-  const int printed =
-      print_out(*format == Format::kJson ? json_of(*scenario, *calibration, options)
-                                         : text_of(*scenario, *calibration, options));
+  const int printed = *format == Format::kJson
+                          ? print_out(json_of(*scenario, *calibration, options))
+                          : print_report(text_of(*scenario, *calibration, options));
   return kept ? printed : report(kept.error());
 }
 

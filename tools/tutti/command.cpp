@@ -1,5 +1,7 @@
 #include "tools/tutti/command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include "core/text/printable.h"
 #include "core/text/report.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/terminal.h"
 
 namespace tutti::tools {
 namespace {
@@ -66,16 +69,18 @@ int report(const core::Error& error) {
     caller->errors.push_back(error);
     return status;
   }
+  // --quiet does not suppress errors. Names in them may come from files and other processes, so the
+  // text is sanitised.
   std::string text;
   for (const core::Problem& problem : error.problems()) {
-    text += problem.where.file.empty() && !problem.text.starts_with("tutti")
-                ? "tutti: " + problem.text
-                : core::to_string(problem);
-    text += '\n';
+    const std::string whole = problem.where.file.empty() && !problem.text.starts_with("tutti")
+                                  ? "tutti: " + problem.text
+                                  : core::to_string(problem);
+    const std::size_t place = whole.size() - problem.text.size();  // length of "file:line: "
+    text += styled(Style::kError, core::printable(whole.substr(0, place), core::LineBreaks::kStay),
+                   STDERR_FILENO);
+    text += core::printable(whole.substr(place), core::LineBreaks::kStay) + '\n';
   }
-  // --quiet does not suppress errors. Names in error messages may come from files and other
-  // processes, so the text is sanitised.
-  text = core::printable(text, core::LineBreaks::kStay);
   static_cast<void>(std::fputs(text.c_str(), stderr));
   StandardOutput& output = standard_output();
   if (output.errors_as_json && output.error.empty()) output.error = as_json(error, status);

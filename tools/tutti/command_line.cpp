@@ -11,6 +11,7 @@
 
 #include "core/base/version.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/options/complete.h"
 #include "tools/tutti/options/manual.h"
 #include "tools/tutti/options/options.h"
@@ -43,6 +44,7 @@ struct CommandLine::Commands {
   ManualOptions manual;
   bool quiet = false;
   bool verbose = false;
+  std::string color = "auto";
   std::map<std::string, std::function<int(const Environment&)>> run;
 
   template <class Options>
@@ -97,8 +99,15 @@ CommandLine::CommandLine()
     command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
     command
         ->add_flag("--verbose", commands_->verbose,
-                   "Print progress even if standard error is not a terminal")
+                   "Print progress even if standard error is not a terminal, and complete tables "
+                   "with one row for each link")
         ->excludes("--quiet");
+    command
+        ->add_option(
+            "--color", commands_->color,
+            "Colors in messages and tables: auto (if the output is a terminal and NO_COLOR "
+            "is not set), always or never")
+        ->capture_default_str();
   }
   name_values(*app_);
 }
@@ -109,12 +118,16 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   try {
     // CLI11 takes the last word first.
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
-    // If a program calls the command in this process, --quiet has no effect, since nothing is
-    // written to standard error.
-    if (capture() == nullptr)
+    const auto color = choice<Color>("--color", commands_->color, kColors, parse_color);
+    if (!color) return report(color.error());
+    // If a program calls the command in this process, these settings have no effect, since nothing is
+    // written to a terminal.
+    if (capture() == nullptr) {
+      set_color(*color);
       set_verbosity(commands_->quiet     ? Verbosity::kNone
                     : commands_->verbose ? Verbosity::kVerbose
                                          : Verbosity::kNormal);
+    }
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     // Help and version are not errors. All other exceptions are invalid requests.

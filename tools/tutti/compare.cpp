@@ -7,6 +7,7 @@
 #include "core/timeline/step_parts.h"
 #include "tools/tutti/compare_promise.h"
 #include "tools/tutti/import_trace.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -160,8 +161,8 @@ int compare(const CompareOptions& options, const Environment& environment) {
   }
   const auto comparison = core::compare(*a, *b);
   if (!comparison) return report(comparison.error());
-  return print_out(*format == Format::kJson ? result_json(comparison_report(*comparison))
-                                            : text_of(*comparison, options.rows));
+  return *format == Format::kJson ? print_out(result_json(comparison_report(*comparison)))
+                                  : print_report(text_of(*comparison, options.rows));
 }
 
 }  // namespace tutti::tools

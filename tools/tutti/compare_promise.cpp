@@ -29,6 +29,7 @@
 #include "core/text/report.h"
 #include "core/timeline/writer.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
 
@@ -273,7 +274,7 @@ int compare_promise(const CompareOptions& options) {
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
     out += fmt::format("{} collectives could not be compared, because the promise has only {}\n",
                        none, reasons(missing));
-  return print_out(out);
+  return print_report(out);
 }
 
 }  // namespace tutti::tools

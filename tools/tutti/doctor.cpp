@@ -18,6 +18,7 @@
 #include "core/base/format.h"
 #include "real/process/module.h"
 #include "tools/tutti/io/memory_limit.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 #include "tools/tutti/view.h"
 
@@ -165,7 +166,7 @@ int doctor(const DoctorOptions& options, const Environment& environment) {
     table.row({one.name, one.ok ? "ok" : "missing", one.found, one.remedy});
   std::string text = table.text(0);
   text.erase(0, text.find('\n') + 1);  // remove the headings
-  return print_out(text);
+  return print_report(text);
 }
 
 }  // namespace tutti::tools

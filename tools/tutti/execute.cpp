@@ -28,6 +28,7 @@
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/report.h"
 
 namespace tutti::tools {
@@ -239,9 +240,9 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   if (keeps) kept = file->keep();
   if (keeps && kept)
     tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
-  const int printed =
-      print_out(*format == Format::kJson ? result_json(run_report(summary, band))
-                                         : report_text(summary, options.rows, band));
+  const int printed = *format == Format::kJson
+                          ? print_out(result_json(run_report(summary, band)))
+                          : print_report(report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed)
       tell("tutti: the run was stopped because its timeline can no longer be written\n");

@@ -35,6 +35,7 @@
 #include "tools/tutti/import_trace.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
 
@@ -355,8 +356,8 @@ int explain(const ExplainOptions& options, const Environment& environment) {
   explanation.answers = std::move(*answers);
   for (std::string& said : core::extrapolations(explanation.scenario))
     explanation.notes.push_back(std::move(said));
-  const int printed = print_out(*format == Format::kJson ? result_json(report_of(explanation))
-                                                         : text_of(explanation, options.rows));
+  const int printed = *format == Format::kJson ? print_out(result_json(report_of(explanation)))
+                                               : print_report(text_of(explanation, options.rows));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -25,6 +25,7 @@
 #include "core/strategy/collective.h"
 #include "core/strategy/collective_bound.h"
 #include "sim/collectives/collective_run.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -277,8 +278,8 @@ int explain_algorithm(const ExplainOptions& options, const Environment& environm
     return report(proved.error());
   const auto costs = costs_of(*scenario);
   if (!costs) return report(costs.error());
-  return print_out(*format == Format::kJson ? result_json(report_of(*costs, *scenario->cluster))
-                                            : text_of(*costs, *scenario->cluster, options.rows));
+  return *format == Format::kJson ? print_out(result_json(report_of(*costs, *scenario->cluster)))
+                                  : print_report(text_of(*costs, *scenario->cluster, options.rows));
 }
 
 }  // namespace tutti::tools

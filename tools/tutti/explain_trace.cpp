@@ -12,6 +12,7 @@
 #include "sim/simulator.h"
 #include "tools/tutti/import_trace.h"
 #include "tools/tutti/io/interrupt.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -139,7 +140,7 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   if (*format == Format::kJson)
     return print_out(result_json(report_of(*traces, parts, found, notes)));
   for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
-  return print_out(text_of(*traces, parts, found, options.rows));
+  return print_report(text_of(*traces, parts, found, options.rows));
 }
 
 }  // namespace tutti::tools

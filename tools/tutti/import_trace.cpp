@@ -32,6 +32,7 @@
 #include "core/workload/model.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -448,7 +449,7 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
     return print_out(result_json(report_of(run, model, options.output, notes)));
   for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
   for (const std::string& path : options.output) tell(fmt::format("written: {}\n", path));
-  return print_out(text_of(run, model));
+  return print_report(text_of(run, model));
 }
 
 }  // namespace tutti::tools

@@ -7,9 +7,14 @@
 
 #include "tools/tutti/init.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
+#include <functional>
+#include <iostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,6 +24,7 @@
 #include "core/scenario/network_reader.h"
 #include "core/scenario/scenario.h"
 #include "core/text/report.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/output_file.h"
 
 namespace tutti::tools {
@@ -195,8 +201,123 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
   return scenario_text(options, profile_of(library, options.model, options.machine));
 }
 
+namespace {
+
+/// One dialogue of questions and answers.
+class Questions {
+ public:
+  Questions(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
+
+  /// Asks until `accept` returns no reason to refuse the answer. Returns nullopt if the input ends.
+  std::optional<std::string> ask(const std::string& question, const std::string& usual,
+                                 const std::vector<std::string>& names,
+                                 const std::function<std::string(const std::string&)>& accept) {
+    while (true) {
+      out_ << question << " [" << usual << (names.empty() ? "]: " : ", ? lists all]: ")
+           << std::flush;
+      std::string answer;
+      if (!std::getline(in_, answer)) return std::nullopt;
+      const std::size_t first = std::min(answer.find_first_not_of(" \t\r"), answer.size());
+      answer = answer.substr(first, answer.find_last_not_of(" \t\r") + 1 - first);
+      if (answer.empty()) answer = usual;
+      if (answer == "?" && !names.empty()) {
+        for (const std::string& name : names) out_ << "  " << name << '\n';
+        continue;
+      }
+      const std::string wrong = accept(answer);
+      if (wrong.empty()) return answer;
+      out_ << "  " << wrong << '\n';
+    }
+  }
+
+ private:
+  std::istream& in_;
+  std::ostream& out_;
+};
+
+/// Returns a function that accepts names, and paths of files that the library finds.
+auto known_in(const std::vector<std::string>& names, Library::Kind kind, const Library& library) {
+  return [&names, kind, &library](const std::string& answer) -> std::string {
+    if (std::find(names.begin(), names.end(), answer) != names.end() ||
+        library.find(kind, answer, ""))
+      return "";
+    return fmt::format("\"{}\" is neither a name nor a file{}; ? lists the names", answer,
+                       core::did_you_mean(answer, names));
+  };
+}
+
+}  // namespace
+
+std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
+                                            const Library& library) {
+  InitOptions chosen;
+  Questions questions(in, out);
+  const auto models = library.names(Library::Kind::kModel);
+  const auto machines = library.names(Library::Kind::kMachine);
+  const auto links = library.names(Library::Kind::kLink);
+  const auto model = questions.ask("Model", chosen.model, models,
+                                   known_in(models, Library::Kind::kModel, library));
+  if (!model) return std::nullopt;
+  chosen.model = *model;
+  const auto machine = questions.ask("Machine", chosen.machine, machines,
+                                     known_in(machines, Library::Kind::kMachine, library));
+  if (!machine) return std::nullopt;
+  chosen.machine = *machine;
+  const auto nodes = questions.ask(
+      "Number of machines", fmt::format("{}", chosen.nodes), {}, [&](const std::string& answer) {
+        const char* const end = answer.data() + answer.size();
+        const auto [stop, status] = std::from_chars(answer.data(), end, chosen.nodes);
+        return status == std::errc() && stop == end && chosen.nodes >= 1
+                   ? std::string()
+                   : std::string("expected a whole number of 1 or more");
+      });
+  if (!nodes) return std::nullopt;
+  if (chosen.nodes > 1) {
+    const auto network = questions.ask(
+        "Network between the machines", chosen.network, kNetworks, [](const std::string& answer) {
+          return std::find(kNetworks.begin(), kNetworks.end(), answer) != kNetworks.end()
+                     ? std::string()
+                     : fmt::format("there are {}", fmt::join(kNetworks, ", "));
+        });
+    if (!network) return std::nullopt;
+    chosen.network = *network;
+    const auto link = questions.ask("Kind of network link", "edr", links,
+                                    known_in(links, Library::Kind::kLink, library));
+    if (!link) return std::nullopt;
+    chosen.link = *link;
+  }
+  const auto algorithms = core::algorithm_names();
+  const auto algorithm = questions.ask(
+      "All-reduce algorithm", usual_algorithm(chosen, library), algorithms,
+      [&](const std::string& answer) {
+        return std::find(algorithms.begin(), algorithms.end(), answer) != algorithms.end()
+                   ? std::string()
+                   : fmt::format("there is no algorithm \"{}\"{}; ? lists the names", answer,
+                                 core::did_you_mean(answer, algorithms));
+      });
+  if (!algorithm) return std::nullopt;
+  chosen.algorithm = *algorithm;
+  const std::string stem = std::filesystem::path(chosen.model).stem().string();
+  const auto output = questions.ask(
+      "File to write", fmt::format("{}.textproto", stem), {}, [](const std::string& answer) {
+        std::error_code ignored;
+        return std::filesystem::exists(answer, ignored) ? "this file exists; name another one"
+                                                        : std::string();
+      });
+  if (!output) return std::nullopt;
+  chosen.output = *output;
+  return chosen;
+}
+
 int init(const InitOptions& options, const Environment& environment) {
   const Library& library = environment.library;
+  if (options == InitOptions() && capture() == nullptr && isatty(STDIN_FILENO) != 0 &&
+      isatty(STDOUT_FILENO) != 0) {
+    const auto chosen = ask_for_scenario(std::cin, std::cout, library);
+    if (chosen) return init(*chosen, environment);
+    std::fputc('\n', stdout);
+    return refuse({ProblemCode::kMissing}, "no scenario was written, because the input ended");
+  }
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
   const bool as_json = *format == Format::kJson;

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
+#include <optional>
+#include <ostream>
 #include <string>
 
 #include "tools/tutti/command.h"
@@ -23,7 +26,14 @@ struct InitOptions {
   bool force = false;  ///< true: overwrite an existing file
   bool list = false;
   std::string format = "text";
+  bool operator==(const InitOptions&) const = default;
 };
+
+/// Asks for the most important options, one question a line, with a default for each: an empty
+/// answer takes it, "?" lists the possible names. Repeats a question whose answer is invalid.
+/// Returns nullopt if the input ends.
+std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
+                                            const core::Library& library);
 
 /// Returns the text of a new scenario with a machine, a model, an algorithm and comments. Ignores
 /// the options output, force, list and format. Names are not checked, so unknown names are also

@@ -23,6 +23,7 @@
 #include "core/schedule/print.h"
 #include "core/strategy/collective_parts.h"
 #include "sim/simulator.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/plan_graph.h"
 #include "tools/tutti/plan_proofs.h"
 #include "tools/tutti/report/report.h"
@@ -463,7 +464,7 @@ int plan(const PlanOptions& options, const Environment& environment) {
         core::print(*collective.schedule, [&](Rank rank) { return rank_name(collective, rank); });
   }
   if (options.check) text += "\n" + checked;
-  return print_out(text);
+  return print_report(text);
 }
 
 }  // namespace tutti::tools

@@ -21,6 +21,7 @@
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/perf/perf_table.h"
 #include "tools/tutti/report/table.h"
 #include "tools/tutti/scenario_options.h"
@@ -352,7 +353,7 @@ class Synthesizing {
     if (!built_in_.empty())
       text += fmt::format("\nbuilt in\n{}", table_text(built_in_rows(), 2, options_.rows));
     text += note_lines(all_notes);
-    if (const int printed = print_out(text); printed != kDone) return printed;
+    if (const int printed = print_report(text); printed != kDone) return printed;
     if (!options_.output.empty())
       tell(fmt::format(
           "written: {}; to use it in a scenario, set strategy {{ custom {{ file: \"{}\" }} }}\n",

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/measured/validation.h"
 #include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 #include "tools/tutti/validate_html.h"
 
@@ -178,7 +179,8 @@ int validate(const ValidateOptions& options, const Environment& environment) {
                    validation_page(validation));
     if (!page) return report(page.error());
   }
-  return print_out(*format == Format::kJson ? json(validation) : text(validation, noise));
+  return *format == Format::kJson ? print_out(json(validation))
+                                  : print_report(text(validation, noise));
 }
 
 }  // namespace tutti::tools

@@ -19,6 +19,7 @@
 #include "tools/tutti/calibration/measured_tables.h"
 #include "tools/tutti/calibration/suggestions.h"
 #include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/perf/nccl_subject.h"
 #include "tools/tutti/report/table.h"
 
@@ -157,7 +158,8 @@ std::string head_of(const NcclOutcome& outcome) {
   std::string text = fmt::format(
       "# Tutti {}. Ratio of measured to predicted NCCL times on this cluster, by part:\n#\n",
       core::version());
-  const std::string table = table_text(parts_report(outcome.calibration), 2);
+  const std::string table = table_text(parts_report(outcome.calibration), 2,
+                                       std::numeric_limits<int>::max(), Fit::kWhole);
   for (std::size_t at = 0; at < table.size();) {
     const std::size_t end = std::min(table.find('\n', at), table.size());
     text += "#" + table.substr(at, end - at) + "\n";
@@ -248,8 +250,8 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
     file->stream() << nccl::text_of(outcome->calibration, head_of(*outcome));
     kept = file->keep();
   }
-  const int printed = print_out(*format == Format::kJson ? nccl_json_of(*outcome, options)
-                                                         : nccl_text_of(*outcome, options));
+  const int printed = *format == Format::kJson ? print_out(nccl_json_of(*outcome, options))
+                                               : print_report(nccl_text_of(*outcome, options));
   return kept ? printed : report(kept.error());
 }
 

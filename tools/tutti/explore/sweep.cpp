@@ -11,13 +11,19 @@
 
 #include "tools/tutti/explore/sweep.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <sstream>
 
 #include "core/advice/extrapolation.h"
 #include "core/base/file.h"
+#include "core/base/format.h"
 #include "core/base/version.h"
+#include "core/explore/strategy_alternatives.h"
 #include "core/explore/sweep_plot.h"
 #include "real/worker/run_limits.h"
 #include "sim/simulator.h"
@@ -27,9 +33,11 @@
 #include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/explore/sweep_ranks.h"
+#include "tools/tutti/io/capture.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 
 namespace tutti::tools {
 namespace {
@@ -114,7 +122,53 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
   const auto notes = notes_on(store, fastest(outcomes, options.rows));
   if (!notes) return report(notes.error());
-  return print_out(sweep_text(store, outcomes, options.rows, *notes));
+  return print_report(sweep_text(store, outcomes, options.rows, *notes));
+}
+
+/// Removes `strategy=NAMES` from the axes, and returns the names; empty if there is no such axis.
+Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& over) {
+  constexpr std::string_view kStrategies = "strategy=";
+  std::vector<std::string> names;
+  const auto compares = [&](const std::string& written) {
+    return written.starts_with(kStrategies);
+  };
+  const auto found = std::find_if(over.begin(), over.end(), compares);
+  if (found == over.end()) return names;
+  if (std::any_of(found + 1, over.end(), compares))
+    return refused({ProblemCode::kDuplicate, "--over"},
+                   "--over strategy is given twice; list all strategies in one, such as "
+                   "strategy=nccl,ring");
+  std::istringstream list(found->substr(kStrategies.size()));
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  if (names.empty())
+    return refused({ProblemCode::kMissing, "--over"},
+                   "--over strategy=: expected names of algorithms or frameworks, such as "
+                   "strategy=nccl,ring,pscpu");
+  over.erase(found);
+  return names;
+}
+
+/// Asks on a terminal whether a new sweep with this many points is intended. ERRORS: it is not; it
+/// is too large, and nobody can be asked.
+Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string& output,
+                          bool agreed) {
+  const auto space = core::Space::of(axes);
+  if (!space) return failed(space);
+  std::error_code ignored;
+  if (agreed || space->size() <= kMaxUnasked || std::filesystem::exists(output, ignored)) return {};
+  const std::string size = core::show_count(space->size());
+  if (capture() == nullptr && isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0) {
+    std::fputs(fmt::format("This sweep simulates {} points. Continue? [y/N] ", size).c_str(),
+               stderr);
+    std::string answer;
+    std::getline(std::cin, answer);
+    if (answer == "y" || answer == "Y" || answer == "yes") return {};
+    return refused({ProblemCode::kTooLarge, "--over"}, "the sweep was not started");
+  }
+  return refused({ProblemCode::kTooLarge, "--over"},
+                 "this sweep has {} points; use fewer values, or tutti tune, which does not "
+                 "simulate all of them; or confirm the number with --yes",
+                 size);
 }
 
 /// Returns a text that must be equal on all ranks of a sweep.
@@ -248,19 +302,29 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return tell_results(*store, options, *format, {options.scenario.file});
   }
 
+  const auto text = read_scenario_file(options.scenario.file);
+  if (!text) return report(text.error());
   core::SweepInfo info;
-  auto axes = axes_of(options.points, options.over);
+  std::vector<std::string> over = options.over;
+  const auto strategies = take_strategies(over);
+  if (!strategies) return report(strategies.error());
+  auto axes = axes_of(options.points, over);
   if (!axes) return report(axes.error());
-  if (axes->empty()) {
+  if (axes->empty() && strategies->empty()) {
     return refuse({ProblemCode::kMissing, "--over"},
                   "no field varies; give one with --over FIELD=VALUES, such as --over "
                   "strategy.bytes_per_pack=64KiB..256MiB*2");
   }
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
-  const auto text = read_scenario_file(options.scenario.file);
-  if (!text) return report(text.error());
   warn_of_old_form(*text, options.scenario.file);
+  if (!strategies->empty()) {
+    auto alternatives = core::strategy_alternatives(
+        "--over", *strategies, {*text, options.scenario.file, *set}, environment.library, *axes);
+    if (!alternatives) return report(alternatives.error());
+    for (const std::string& note : alternatives->notes) tell(fmt::format("note: {}\n", note));
+    axes->insert(axes->begin(), std::move(alternatives->axis));
+  }
   info.version = core::version();
   info.scenario_file = options.scenario.file;
   info.scenario_text = *text;
@@ -287,6 +351,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
                   output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
+  if (const auto agreed = check_size(info.axes, output, options.yes); !agreed)
+    return report(agreed.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());

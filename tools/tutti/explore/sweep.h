@@ -20,7 +20,8 @@ struct SweepOptions {
   JoinOptions join;  ///< for a sweep that several processes execute, which a launcher started
   /// A process that sends nothing for this time has failed. Default: 60.
   std::optional<double> timeout_seconds;
-  int threads = 0;  ///< 0: the number of cores
+  bool yes = false;  ///< true: do not ask before a sweep of more than kMaxUnasked points
+  int threads = 0;   ///< 0: the number of cores
   std::string format = "text";
   std::string csv;  ///< the additional CSV file to write; empty: none
   std::string json;
@@ -30,6 +31,9 @@ struct SweepOptions {
   std::string measured;  ///< a CSV file with measurements
   int rows = 10;         ///< maximum number of best points in the text output
 };
+
+/// The maximum number of points that a sweep simulates without asking.
+inline constexpr std::int64_t kMaxUnasked = 200'000;
 
 /// `tutti sweep`: predicts a scenario at many points and stores the results.
 int sweep(const SweepOptions& options, const Environment& environment);

@@ -73,11 +73,72 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   return points;
 }
 
+/// True if the axis compares strategies with settings of their own. It has one column in text.
+bool compares_strategies(const core::Axis& axis) {
+  return axis.fields.size() > 1 &&
+         std::find(axis.fields.begin(), axis.fields.end(), "strategy.algorithm") !=
+             axis.fields.end() &&
+         std::all_of(axis.fields.begin(), axis.fields.end(),
+                     [](const std::string& field) { return field.starts_with("strategy."); });
+}
+
+/// True if the field of such an axis varies among rows with the same algorithm and frameworks.
+/// Other settings follow from these, so text does not show them.
+bool varies_inside(const core::Axis& axis, std::size_t field) {
+  std::map<std::string, std::string> first;
+  for (const std::vector<std::string>& row : axis.rows) {
+    std::string key;
+    for (std::size_t f = 0; f < row.size(); ++f) {
+      if (axis.fields[f] == "strategy.algorithm" || row[f] == "{}")
+        key += axis.fields[f] + '=' + row[f] + '\n';
+    }
+    if (first.try_emplace(key, row[field]).first->second != row[field]) return true;
+  }
+  return false;
+}
+
+/// Returns the column headings of the fields.
+std::vector<std::string> shown_fields(const core::Space& space) {
+  std::vector<std::string> headings;
+  for (const core::Axis& axis : space.axes()) {
+    if (compares_strategies(axis))
+      headings.emplace_back("strategy");
+    else
+      headings.insert(headings.end(), axis.fields.begin(), axis.fields.end());
+  }
+  return headings;
+}
+
+/// Returns the cells of these columns: "ring, horovod, shards=2" for a strategy.
+std::vector<std::string> shown_values(const core::Space& space,
+                                      const std::vector<std::string>& values) {
+  std::vector<std::string> cells;
+  auto value = values.begin();
+  for (const core::Axis& axis : space.axes()) {
+    std::string algorithm, settings;
+    for (std::size_t f = 0; f < axis.fields.size(); ++f, ++value) {
+      const std::string name = axis.fields[f].substr(axis.fields[f].rfind('.') + 1);
+      if (!compares_strategies(axis))
+        cells.push_back(shown_value(axis.fields[f], *value));
+      else if (name == "algorithm")
+        algorithm = *value;
+      else if (*value == "{}")
+        settings += ", " + name;
+      else if (!value->empty() && varies_inside(axis, f))
+        settings += ", " + name + "=" + shown_value(axis.fields[f], *value);
+    }
+    if (compares_strategies(axis))
+      cells.push_back(algorithm.empty() && !settings.empty() ? settings.substr(2)
+                                                             : algorithm + settings);
+  }
+  return cells;
+}
+
 std::string best_points(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
   const std::vector<std::int64_t> points = by_time(outcomes);
   if (points.empty() || rows == 0) return "";
   std::vector<std::string> headings{"step time", "exposed", "over least", "packs"};
-  for (const std::string& field : store.space().fields()) headings.push_back("<" + field);
+  for (const std::string& field : shown_fields(store.space())) headings.push_back("<" + field);
   Table table(headings);
   const std::size_t listed = std::min(points.size(), static_cast<std::size_t>(rows));
   std::vector<Time> times;
@@ -91,32 +152,151 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
     std::vector<std::string> cells{shown_times[i], show(o.exposed),
                                    bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
-    for (const std::string& value : store.space().values(points[i]))
-      cells.push_back(shown_value(value));
+    for (std::string& value : shown_values(store.space(), store.space().values(points[i])))
+      cells.push_back(std::move(value));
     table.row(cells);
   }
   return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
 }
 
-/// Lists, for each value of each field, the best step time of all points with that value.
-std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
-  const std::vector<std::string>& fields = store.space().fields();
-  std::vector<std::map<std::string, Time>> best(fields.size());
+constexpr const char* kSeed = "run.seed";
+
+/// The step times of points that differ only in run.seed.
+struct SeedGroup {
+  std::vector<std::string> values;  ///< values of all other fields
+  std::vector<Time> times;          ///< ascending
+};
+
+/// Returns the index of run.seed among the fields, if the sweep has several seeds.
+std::optional<std::size_t> seed_field(const core::SweepStore& store) {
+  const core::Space& space = store.space();
+  std::size_t first = 0;
+  for (const core::Axis& axis : space.axes()) {
+    for (std::size_t f = 0; f < axis.fields.size(); ++f) {
+      if (axis.fields[f] == kSeed && axis.rows.size() > 1) return first + f;
+    }
+    first += axis.fields.size();
+  }
+  return std::nullopt;
+}
+
+/// Returns the times between which a share of all times lies, with linear interpolation between
+/// neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", 1996).
+Time quantile(const std::vector<Time>& ascending, int quarters) {
+  const std::size_t position = (ascending.size() - 1) * static_cast<std::size_t>(quarters);
+  const Time low = ascending[position / 4];
+  if (position % 4 == 0) return low;
+  const Time gap = ascending[position / 4 + 1] - low;
+  return low + Time(gap.count() / 4 * static_cast<std::int64_t>(position % 4) +
+                    gap.count() % 4 * static_cast<std::int64_t>(position % 4) / 4);
+}
+Time median(const SeedGroup& group) { return quantile(group.times, 2); }
+
+/// Returns the groups of points that differ only in their seed, in ascending order of medians.
+std::vector<SeedGroup> by_seed(const core::SweepStore& store, const Outcomes& outcomes,
+                               std::size_t seed) {
+  std::map<std::vector<std::string>, std::vector<Time>> found;
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
     if (!done(outcomes[p])) continue;
-    const std::vector<std::string> values = store.space().values(static_cast<std::int64_t>(p));
+    std::vector<std::string> values = store.space().values(static_cast<std::int64_t>(p));
+    values.erase(values.begin() + static_cast<std::ptrdiff_t>(seed));
+    found[std::move(values)].push_back(outcomes[p]->step);
+  }
+  std::vector<SeedGroup> groups;
+  for (auto& [values, times] : found) {
+    std::sort(times.begin(), times.end());
+    groups.push_back({values, std::move(times)});
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return median(a) < median(b); });
+  return groups;
+}
+
+std::vector<std::string> fields_without(const core::SweepStore& store, std::size_t seed) {
+  std::vector<std::string> fields = store.space().fields();
+  fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(seed));
+  return fields;
+}
+
+/// Tabulates the distribution of step times over the seeds: a best seed would be a lucky one.
+std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, std::size_t seed,
+                       int rows) {
+  std::vector<SeedGroup> groups = by_seed(store, outcomes, seed);
+  const std::size_t all = groups.size();
+  groups.resize(std::min(all, static_cast<std::size_t>(rows)));
+  if (groups.empty()) return "";
+  std::vector<std::string> headings{"seeds",          "median", "lower quartile",
+                                    "upper quartile", "min",    "max"};
+  // The seeds themselves have no column.
+  const std::vector<std::string> fields = shown_fields(store.space());
+  const auto column =
+      static_cast<std::size_t>(std::find(fields.begin(), fields.end(), kSeed) - fields.begin());
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    if (f != column) headings.push_back("<" + fields[f]);
+  }
+  std::vector<Time> times;
+  for (const SeedGroup& group : groups) {
+    for (const int quarters : {2, 1, 3, 0, 4}) times.push_back(quantile(group.times, quarters));
+  }
+  const std::vector<std::string> shown_times = core::show_distinct(times);
+  Table table(headings);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::vector<std::string> cells{std::to_string(groups[g].times.size())};
+    for (std::size_t t = 0; t < 5; ++t) cells.push_back(shown_times[5 * g + t]);
+    std::vector<std::string> values = groups[g].values;
+    values.insert(values.begin() + static_cast<std::ptrdiff_t>(seed), "");
+    values = shown_values(store.space(), values);
+    for (std::size_t f = 0; f < values.size(); ++f) {
+      if (f != column) cells.push_back(std::move(values[f]));
+    }
+    table.row(std::move(cells));
+  }
+  return fmt::format("step time over the seeds{}\n",
+                     all > 1 ? fmt::format(", the best of {} settings", all) : "") +
+         table.text(2) + '\n';
+}
+
+Report seed_report(const std::vector<std::string>& fields, const SeedGroup& group) {
+  return {{"set", settings_report(fields, group.values)},
+          {"seeds", group.times.size()},
+          {"median_us", median(group)},
+          {"lower_quartile_us", quantile(group.times, 1)},
+          {"upper_quartile_us", quantile(group.times, 3)},
+          {"min_us", group.times.front()},
+          {"max_us", group.times.back()}};
+}
+
+/// Lists, for each value of each field, the best step time of all points with that value; with
+/// several seeds, the best median.
+std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
+  const std::vector<std::string> fields = shown_fields(store.space());
+  std::vector<std::map<std::string, Time>> best(fields.size());
+  const auto add = [&](const std::vector<std::string>& all, Time time) {
+    const std::vector<std::string> values = shown_values(store.space(), all);
     for (std::size_t f = 0; f < fields.size(); ++f) {
-      const auto [found, fresh] = best[f].try_emplace(values[f], outcomes[p]->step);
-      if (!fresh) found->second = std::min(found->second, outcomes[p]->step);
+      const auto [found, fresh] = best[f].try_emplace(values[f], time);
+      if (!fresh) found->second = std::min(found->second, time);
+    }
+  };
+  if (const auto seed = seed_field(store)) {
+    for (const SeedGroup& group : by_seed(store, outcomes, *seed)) {
+      std::vector<std::string> values = group.values;
+      values.insert(values.begin() + static_cast<std::ptrdiff_t>(*seed), "");
+      add(values, median(group));
+    }
+  } else {
+    for (std::size_t p = 0; p < outcomes.size(); ++p) {
+      if (done(outcomes[p]))
+        add(store.space().values(static_cast<std::int64_t>(p)), outcomes[p]->step);
     }
   }
   Table table({"<field", "<at its best", "step time", "<at its worst", "step time"});
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    if (best[f].size() < 2) continue;
+    if (best[f].size() < 2 || fields[f] == kSeed) continue;
     const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [low, high] = std::minmax_element(best[f].begin(), best[f].end(), less);
-    table.row({fields[f], shown_value(low->first), show(low->second), shown_value(high->first),
-               show(high->second)});
+    const std::vector<std::string> times = core::show_distinct({low->second, high->second});
+    table.row({fields[f], low->first, times[0], high->first, times[1]});
   }
   const std::string text = table.text(2);
   if (std::count(text.begin(), text.end(), '\n') < 2) return "";
@@ -188,13 +368,20 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
     if (done(outcomes[p])) report.add("seed", outcomes[p]->seed);
     points.emplace_back(std::move(report));
   }
-  return result_json(Report{{"tutti_version", store.info().version},
-                            {"scenario_file", store.info().scenario_file},
-                            {"scenario_text", store.info().scenario_text},
-                            {"set", store.info().set},
-                            {"points_in_all", store.space().size()},
-                            {"fields", fields},
-                            {"points", points}});
+  Report report{{"tutti_version", store.info().version},
+                {"scenario_file", store.info().scenario_file},
+                {"scenario_text", store.info().scenario_text},
+                {"set", store.info().set},
+                {"points_in_all", store.space().size()},
+                {"fields", fields},
+                {"points", points}};
+  if (const auto seed = seed_field(store)) {
+    const std::vector<std::string> others = fields_without(store, *seed);
+    report.add("over_seeds",
+               core::list_of(by_seed(store, outcomes, *seed),
+                             [&](const SeedGroup& group) { return seed_report(others, group); }));
+  }
+  return result_json(report);
 }
 
 std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
@@ -214,7 +401,8 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
                         axis.rows.size() == 1 ? "value" : "values", fmt::join(axis.fields, ", "));
   for (const std::string& said : store.info().set) text += fmt::format("  with {}\n", said);
   text += '\n';
-  text += best_points(store, outcomes, rows);
+  const auto seed = seed_field(store);
+  text += seed ? over_seeds(store, outcomes, *seed, rows) : best_points(store, outcomes, rows);
   text += by_field(store, outcomes);
   text += error_summary(store, outcomes);
   text += note_lines(notes);

@@ -13,6 +13,7 @@
 #include "tools/tutti/explore/plot_file.h"
 #include "tools/tutti/explore/tuning.h"
 #include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/terminal.h"
 
 namespace tutti::tools {
 namespace {
@@ -187,7 +188,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
     if (!written) return report(written.error());
   }
-  return print_out(*format == Format::kJson ? tune_json(result) : tune_text(result));
+  return *format == Format::kJson ? print_out(tune_json(result)) : print_report(tune_text(result));
 }
 
 }  // namespace tutti::tools

@@ -90,10 +90,10 @@ std::string flat_part(const AxisCurve& curve) {
   while (to + 1 < curve.values.size() && is_flat(to + 1)) ++to;
   if (from == to)
     return fmt::format("{}: no value other than {} is within {} of the best step time", curve.field,
-                       shown_value(curve.values[curve.best].first), show_share(kFlat));
+                       shown_value(curve.field, curve.values[curve.best].first), show_share(kFlat));
   return fmt::format("{}: every value from {} to {} is within {} of the best step time",
-                     curve.field, shown_value(curve.values[from].first),
-                     shown_value(curve.values[to].first), show_share(kFlat));
+                     curve.field, shown_value(curve.field, curve.values[from].first),
+                     shown_value(curve.field, curve.values[to].first), show_share(kFlat));
 }
 
 std::string curve_part(const TuneResult& r) {
@@ -105,7 +105,7 @@ std::string curve_part(const TuneResult& r) {
     for (std::size_t i = 0; i < curve.values.size(); ++i) {
       const auto& [value, o] = curve.values[i];
       const bool done = o.status == Outcome::Status::kDone;
-      table.row({shown_value(value) + (i == curve.best ? "  ←" : ""),
+      table.row({shown_value(curve.field, value) + (i == curve.best ? "  ←" : ""),
                  done ? show(o.step) : "invalid", done ? show(o.exposed) : ""});
     }
     text += table.text(4);
@@ -219,8 +219,8 @@ std::string settings(const TuneResult& r, const std::vector<std::string>& values
                      const std::string& between) {
   std::string text;
   for (std::size_t f = 0; f < r.fields.size(); ++f)
-    text +=
-        fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f], shown_value(values[f]));
+    text += fmt::format("{}{} = {}", text.empty() ? "" : between, r.fields[f],
+                        shown_value(r.fields[f], values[f]));
   return text;
 }
 

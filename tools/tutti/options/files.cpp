@@ -122,7 +122,10 @@ void add_init(CLI::App& app, InitOptions& o) {
   CLI::App* c = app.add_subcommand(
       "init", "Write a new scenario for a model, a machine and a number of nodes");
   c->footer(
+      "Without options on a terminal, it asks for the model, the machine, the network and the "
+      "algorithm.\n"
       "Examples:\n"
+      "  tutti init\n"
       "  tutti init --list\n"
       "  tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 --algorithm nccl -o "
       "bert.textproto\n"

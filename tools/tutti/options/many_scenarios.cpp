@@ -83,12 +83,16 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       "A..B*F is a geometric range with factor F, and A..B+S an arithmetic range with step S.\n"
       "Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the field "
       "unset.\n"
+      "strategy=NAMES compares algorithms and frameworks. A setting is used only with the "
+      "alternatives that accept it.\n"
+      "With several values of run.seed, the report has the median and the quartiles over the seeds.\n"
       "If the sweep is interrupted or killed, the same command continues where it stopped.\n"
       "A point that is not a valid scenario is recorded with the reason.\n"
       "Examples:\n"
       "  tutti sweep mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*2 --over "
       "strategy.algorithm=ring,nccl\n"
       "  tutti sweep mine.textproto --over cluster.workers.count=2..64*2 --plot workers.svg\n"
+      "  tutti sweep mine.textproto --over strategy=nccl,ring,pscpu --over strategy.shards=1,2,4\n"
       "  mpirun -n 8 tutti sweep mine.textproto --over strategy.shards=1..64*2\n"
       "  tutti sweep mine.sweep --csv mine.csv --plot mine.svg --x strategy.bytes_per_pack --by "
       "strategy.algorithm");
@@ -111,6 +115,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
        "-o,--output", o.output,
        "SQLite file for the results (default: the name of the scenario with the suffix .sweep)")
       ->check(not_utf8);
+  c->add_flag("--yes", o.yes,
+              "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
   add_joining(c, o.join);
   c->add_option("--listen", o.join.listen,
                 "Address HOST:PORT at which rank 0 waits for the other ranks");
@@ -173,7 +179,7 @@ void add_tune(CLI::App& app, TuneOptions& o) {
        "--evaluations", o.evaluations,
        "Maximum number of simulations, including those for the curves around the best settings")
       ->capture_default_str();
-  c->add_option("--seed", o.seed, "Seed of the search")->capture_default_str();
+  c->add_option("--seed", o.seed, "Seed of the search")->check(not_negative)->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);

@@ -1,5 +1,6 @@
 #include "tools/tutti/options/shared.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "core/text/utf8.h"
@@ -11,6 +12,10 @@ std::string not_utf8(const std::string& path) {
   return core::valid_utf8(path) == path.size()
              ? ""
              : "the name of this file is not valid UTF-8; rename the file";
+}
+
+std::string not_negative(const std::string& number) {
+  return number.starts_with('-') ? fmt::format("expected 0 or more (got {})", number) : "";
 }
 
 void add_format(CLI::App* c, std::string& format) {

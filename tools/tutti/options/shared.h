@@ -16,6 +16,9 @@ namespace tutti::tools {
 /// Returns an error message if `path` is not UTF-8; else "". Timelines and JSON contain the
 /// scenario's name and must be UTF-8.
 std::string not_utf8(const std::string& path);
+/// Returns an error message if the number has a minus sign; else "". Without this check, a negative
+/// value of an unsigned option would become a large number.
+std::string not_negative(const std::string& number);
 
 /// Adds --format, the format of a command's results.
 void add_format(CLI::App* c, std::string& format);

@@ -18,7 +18,8 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "  tutti simulate mine.textproto --timeline mine.tutti --workers 0-1");
   add_execution(c, o, "simulate");
   c->add_option("--seed", o.seed,
-                "Seed of all random numbers, such as jitter (overrides the scenario)");
+                "Seed of all random numbers, such as jitter (overrides the scenario)")
+      ->check(not_negative);
   c->add_option("--network-model", o.network_model,
                 "Network model: fifo, fair or ideal (overrides the scenario)");
   c->add_option(

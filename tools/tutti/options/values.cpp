@@ -57,6 +57,7 @@ const std::vector<Row>& rows() {
       {"command", {Kind::kText, "COMMAND"}},
 
       {"--format", one_of({"text", "json"})},
+      {"--color", one_of({"auto", "always", "never"})},
       {"--set", {Kind::kText, "NCCL_NAME=VALUE"}, "calibrate"},
       {"--set", {Kind::kText, "NCCL_NAME=VALUE"}, "import nccl-topology"},
       {"--set", {Kind::kSetting, "FIELD=VALUE"}},

@@ -27,6 +27,7 @@
 #include "sim/simulator.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/perf/perf_table.h"
 #include "tools/tutti/report/table.h"
 
@@ -316,7 +317,7 @@ int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& env
   const std::string text = request.format == "csv"    ? csv_of(*made)
                            : request.format == "json" ? result_json(report_of(*made, request))
                                                       : text_of(*made, request);
-  const int printed = print_out(text);
+  const int printed = request.format == "text" ? print_report(text) : print_out(text);
   return comparing.interrupted() ? static_cast<int>(kRunFailed) : printed;
 }
 

@@ -1,6 +1,10 @@
 #include "tools/tutti/report/report.h"
 
+#include <map>
+
 #include <fmt/format.h>
+
+#include "core/base/format.h"
 
 #include "core/timeline/step_parts.h"
 
@@ -145,6 +149,35 @@ std::vector<Report> link_reports(const std::vector<LinkRecord>& links, core::Tim
                        {"busy_share", core::Fraction{share(link.busy, length)}, "busy"}});
   }
   return reports;
+}
+
+std::vector<Report> grouped_links(const std::vector<LinkRecord>& links, core::Time length) {
+  // The key of a row is its text without the name, so rows that would look the same are one.
+  std::map<std::string, std::size_t> groups;
+  std::vector<const LinkRecord*> first;
+  std::vector<std::int64_t> counts;
+  for (const LinkRecord& link : links) {
+    const std::string key =
+        fmt::format("{} {} {} {}", to_string(link.kind), show(link.bandwidth), show(link.bytes),
+                    core::show_share(share(link.busy, length)));
+    const auto [group, fresh] = groups.try_emplace(key, first.size());
+    if (fresh) {
+      first.push_back(&link);
+      counts.push_back(0);
+    }
+    ++counts[group->second];
+  }
+  std::vector<Report> rows;
+  for (std::size_t g = 0; g < first.size(); ++g) {
+    Report row{{"link", first[g]->name, "<link"},
+               {"", counts[g] > 1 ? fmt::format("{}", counts[g]) : "", "?links"}};
+    const Report link = link_reports({*first[g]}, length).front();
+    for (const core::ReportField& field : link.fields()) {
+      if (field.name != "link") row.add(field.name, field.value, field.title);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 Report run_report(const Summary& summary, const std::optional<StepBand>& band) {

@@ -32,6 +32,11 @@ std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);
 
+/// Returns the rows of a table of links, busiest first. Links that differ only in their names share
+/// a row, which has the name of the first one and the number of all.
+std::vector<core::Report> grouped_links(const std::vector<core::LinkRecord>& links,
+                                        core::Time length);
+
 /// Returns the version of Tutti, and the name and file of a scenario. Every report about a scenario
 /// begins with these fields.
 core::Report scenario_report(const core::RunInfo& info);

@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "core/timeline/step_parts.h"
+#include "tools/tutti/command.h"
 #include "tools/tutti/report/report.h"
 #include "tools/tutti/report/table.h"
 
@@ -119,10 +120,13 @@ std::string pack_part(const Summary& summary, int rows) {
 
 std::string link_part(const Summary& summary, int rows) {
   if (summary.links() == 0 || rows == 0) return "";
-  const std::vector<core::Report> links =
-      link_reports(summary.busiest_links(static_cast<std::size_t>(rows)), summary.length());
-  return fmt::format("busiest of {} links in use (over the whole run)\n", summary.links()) +
-         table_text(links, 2);
+  const std::string heading =
+      fmt::format("busiest of {} links in use (over the whole run)\n", summary.links());
+  if (verbosity() == Verbosity::kVerbose)
+    return heading + table_text(link_reports(summary.busiest_links(), summary.length()), 2);
+  std::vector<core::Report> links = grouped_links(summary.busiest_links(), summary.length());
+  links.resize(std::min(links.size(), static_cast<std::size_t>(rows)));
+  return heading + table_text(links, 2);
 }
 
 }  // namespace

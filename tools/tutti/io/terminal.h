@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tutti::tools {
+
+// The terminal that commands write to: its width and its colours. A command that another program
+// calls (tools/tutti/io/capture.h) has neither.
+
+/// The values of --color.
+enum class Color {
+  kAuto,    ///< colours if the stream is a terminal, NO_COLOR is unset and TERM is not "dumb"
+  kAlways,  ///< colours even in files and pipes
+  kNever
+};
+inline constexpr const char* kColors = "auto, always, never";
+std::optional<Color> parse_color(std::string_view written);
+/// Called once, when the command line is known. Until then, the setting is kAuto.
+void set_color(Color set);
+
+/// The roles that a piece of text can have.
+enum class Style { kError, kNote, kHeading };
+/// Returns the text with escape sequences of its style, if `descriptor` (STDOUT_FILENO or
+/// STDERR_FILENO) is shown in colours; otherwise the text itself.
+std::string styled(Style style, const std::string& text, int descriptor);
+
+/// Returns the number of columns that a line of standard output may have: that of the environment
+/// variable COLUMNS, or of the terminal, at least 40. Returns nullopt if standard output is a file
+/// or pipe and COLUMNS is unset, and with --verbose.
+std::optional<int> line_width();
+
+/// Returns the number of characters of a text in UTF-8, not bytes: "µs" has a width of two.
+std::size_t text_width(std::string_view text);
+/// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
+std::string shortened(const std::string& text, std::size_t width);
+/// Breaks lines that are longer than `width` at spaces. Further lines of a broken line are
+/// indented. Lines with several columns, which are rows of tables, stay as they are.
+std::string wrapped(const std::string& text, std::size_t width);
+
+/// Writes a report to standard output, wrapped to the width of the lines, with coloured notes.
+/// Returns the exit status, as print_out() does.
+int print_report(const std::string& text);
+
+}  // namespace tutti::tools
