@@ -201,7 +201,7 @@ std::string CalibratedFigure::why() const {
     case Determination::kKept: return "kept, as asked";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
-      return fmt::format("at {} this value; any {} value fits equally well",
+      return fmt::format("at {} this value, because every {} value fits equally well",
                          value > figure.before ? "least" : "most",
                          value > figure.before ? "higher" : "lower");
     case Determination::kInsensitive:

@@ -169,8 +169,8 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
 
 /// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
-  // Another program may create the sweep between these lines. That program commits everything at
-  // once, so a reader that has seen its tables also sees its other content.
+  // Another program may create the sweep between these lines. That program commits the
+  // tables and their content at once, so a reader that sees the tables also sees the content.
   const auto tables = database.number("SELECT count(*) FROM sqlite_master");
   if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");

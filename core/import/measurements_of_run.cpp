@@ -110,8 +110,8 @@ Expected<std::string> measurements_of_run(const MeasuredRun& run) {
       const std::int64_t elements = key.first / row.second.bytes / (parts ? ranks : 1);
       text +=
           fmt::format("# {} times\n{:12} {:13} {:>9} {:>7} {:>7} {:8.3f} {:7.4f} {:7.4f}     N/A\n",
-                      ns.size(), key.first, elements, key.second, reduces ? "sum" : "none", -1, us,
-                      algbw, algbw * busbw_share(kind, ranks));
+                      row.first.ns.size(), key.first, elements, key.second,
+                      reduces ? "sum" : "none", -1, us, algbw, algbw * busbw_share(kind, ranks));
     }
   }
   return text;

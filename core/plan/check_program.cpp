@@ -111,7 +111,7 @@ class ProgramChecker {
       const IndexRange& joins = block.joins;
       if (joins.first < 0 || joins.count < 0 || joins.count > std::ssize(p.predecessors) ||
           joins.first > std::ssize(p.predecessors) - joins.count)
-        damaged(kNoTask, "a block refers to counts of predecessors that do not exist");
+        damaged(kNoTask, "the range of predecessor counts of a block is out of the program");
     }
     return problems_.size() == before;
   }

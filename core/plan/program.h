@@ -49,8 +49,8 @@ struct IndexRange {
 struct TaskCost {
   enum class Kind : std::uint8_t {
     kTime,     ///< row `value` of Durations, scaled by the replica's pace in the step
-    kShares,   ///< the parts `shares` of row `value`; parts are rounded so that all parts of a row
-               ///< add up to the row
+    kShares,   ///< the sum of the fractions `shares` of row `value`; fractions are rounded so that
+               ///< all fractions of a row add up to the row
     kCopy,     ///< `value` bytes at the device's copy rate, not scaled by the pace
     kMemory,   ///< `value` bytes at the device's memory rate, not scaled by the pace
     kOwnTime,  ///< `value` picoseconds, scaled by the pace; used in programs in which each task has

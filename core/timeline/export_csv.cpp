@@ -46,7 +46,7 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
       const auto peer = rows.find(span.peer);
       const bool known = span.peer != kNoTrack && peer != rows.end();
       out << fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[track->kind], track->slot,
+          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[static_cast<std::size_t>(track->kind)], track->slot,
           track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind), span.step,
           span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start),
           us(span.duration), us(span.wait), span.bytes.count(), known ? peer->second.device : "",

@@ -147,7 +147,7 @@ struct TimelineWriter::State {
     gathered = {gathered.in_block};
   }
 
-  /// Makes room for a record. Returns true if a block was written to make it.
+  /// Writes the gathered records as a block if the list is full. Returns true if it did.
   template <class List>
   bool make_room(Gathered<List>& gathered) {
     if (!gathered.full()) return false;

@@ -27,7 +27,7 @@ struct CausalChain {
   bool operator==(const CausalChain&) const = default;
 
   void moved(core::LinkKind kind, core::LinkId link, core::Time duration) {
-    parts.wire[kind] += duration;
+    parts.wire[static_cast<std::size_t>(kind)] += duration;
     if (duration > slowest_time) {
       slowest_time = duration;
       slowest = static_cast<std::int32_t>(link);

@@ -219,7 +219,7 @@ class EventQueue {
     spare_.push_back(std::move(bucket));
   }
 
-  Bucket run_;  ///< the current run of events, sorted; events before index `next_` were popped
+  Bucket run_;  ///< sorted events of the earliest bucket; those before index `next_` were popped
   std::size_t next_ = 0;
   core::Time run_end_{-1};
   EventHeap due_heap_;      ///< events pushed into the time range of the current run

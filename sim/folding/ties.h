@@ -32,7 +32,7 @@ class Ties {
   /// collective, at `now`.
   /// REQUIRES: `now` is no earlier than in the previous call for the same thing.
   void wants(Thing thing, std::int64_t which, core::Time now) {
-    std::vector<Wanted>& all = wanted_[thing];
+    std::vector<Wanted>& all = wanted_[static_cast<std::size_t>(thing)];
     const auto index = static_cast<std::size_t>(which);
     if (index >= all.size()) all.resize(index + 1);
     Wanted& wanted = all[index];

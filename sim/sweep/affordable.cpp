@@ -11,7 +11,7 @@
 namespace tutti::sim {
 namespace {
 
-/// Limits on the work of one setting. Either limit takes about ten seconds. A folded run skips
+/// Limits on the work of one setting. A run at either limit takes about ten seconds. A folded run skips
 /// repeated rounds, so its limit is higher.
 constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 

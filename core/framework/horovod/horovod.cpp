@@ -136,7 +136,7 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
   ProgramSetting near{
       "Horovod", ProgramSetting::Language::kShell,
       fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
-      fmt::format("bytes (the option --fusion-threshold-mb would be {}); Horovod {}",
+      fmt::format("in bytes, which is --fusion-threshold-mb {}; Horovod {}",
                   in_mebibytes(*bytes), kOtherPackingRule)};
   if (!algorithm.uses_nccl()) near.remark += ", for a build with Gloo or MPI";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};

@@ -28,8 +28,8 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "known), on (on all devices that compute) or off (overrides the scenario)");
   c->add_option("--nccl", o.nccl,
                 "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
-                "measurements; rings if the machine is not modelled) or rings (the messages of "
-                "rings over NCCL's channels) (overrides the scenario)");
+                "measurements) or rings (messages of rings over NCCL's channels). Machines that "
+                "the fit does not know always use rings. Overrides the scenario");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all identical workers, which does not change the "
                 "results: auto (unless --timeline records a short run), on (fail if workers "
