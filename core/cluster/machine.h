@@ -39,9 +39,10 @@ struct Part {
   Bandwidth nic;                     ///< bandwidth; set for network cards only
   bool in_switch_reduction = false;  ///< set for switches only
   std::string source;
-  Transport transport = Transport::kNone;   ///< set for network cards only; kNone: not stated
-  GpuModel gpu_model = GpuModel::kNone;     ///< set for GPUs only; kNone: not stated
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< set for CPUs only; kNone: not stated
+  Transport transport = Transport::kNone;        ///< set for network cards only; kNone: not stated
+  GpuModel gpu_model = GpuModel::kNone;          ///< set for GPUs only; kNone: not stated
+  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU of another model than those listed
+  CpuVendor cpu_vendor = CpuVendor::kNone;       ///< set for CPUs only; kNone: not stated
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };

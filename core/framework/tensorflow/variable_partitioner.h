@@ -45,6 +45,10 @@ struct VariablePartitioner {
 /// Returns TensorFlow's notation: "fixed_size_partitioner(num_shards=4)".
 std::string describe(const VariablePartitioner& partitioner);
 
+/// Returns TensorFlow 2's notation: "FixedShardsPartitioner(num_shards=4)".
+/// REQUIRES: `axis` is 0, since TensorFlow 2 divides no other dimension.
+std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
+
 /// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and
 /// variables without elements have one part.
 /// REQUIRES: other variables have a dimension `axis`.

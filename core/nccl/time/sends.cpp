@@ -95,7 +95,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   // to them leaves through all cards if NVLink reaches these (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
-  made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
+  made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSends);
   Narrowest narrowest;
   // `relayed`: additional bytes to other nodes (and as many from there) on the busiest GPU's
   // NVLinks, because they leave at another GPU's card.
