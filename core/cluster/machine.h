@@ -40,9 +40,10 @@ struct Part {
   Bandwidth nic;                     ///< bandwidth; only for network cards
   bool in_switch_reduction = false;  ///< true if the switch can reduce; only for switches
   std::string source;
-  Transport transport = Transport::kNone;   ///< only for network cards; kNone: unspecified
-  GpuModel gpu_model = GpuModel::kNone;     ///< only for GPUs; kNone: unspecified
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< only for CPUs; kNone: unspecified
+  Transport transport = Transport::kNone;        ///< set for network cards only; kNone: not stated
+  GpuModel gpu_model = GpuModel::kNone;          ///< set for GPUs only; kNone: not stated
+  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU of another model than those listed
+  CpuVendor cpu_vendor = CpuVendor::kNone;       ///< set for CPUs only; kNone: not stated
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };

@@ -138,10 +138,19 @@ class MachineReader {
                           "{}: only GPUs have multiprocessors; leave them out", what);
     const bool cpu = device.kind() == proto::Device::CPU;
     part.gpu_model = static_cast<GpuModel>(device.gpu_model());
+    part.nearest_gpu_model = static_cast<GpuModel>(device.nearest_gpu_model());
     part.cpu_vendor = static_cast<CpuVendor>(device.cpu_vendor());
     if (cpu && part.gpu_model != GpuModel::kNone)
       fields_.complain_at(device, "gpu_model", ProblemCode::kUnused,
                           "{}: only GPUs have a gpu_model; leave it out", what);
+    if (cpu && part.nearest_gpu_model != GpuModel::kNone)
+      fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kUnused,
+                          "{}: only GPUs have a nearest_gpu_model; leave it out", what);
+    if (part.gpu_model != GpuModel::kNone && part.nearest_gpu_model != GpuModel::kNone)
+      fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kConflict,
+                          "{}: gpu_model already states the GPU; nearest_gpu_model is for GPUs of "
+                          "another model; leave one of them out",
+                          what);
     if (!cpu && part.cpu_vendor != CpuVendor::kNone)
       fields_.complain_at(device, "cpu_vendor", ProblemCode::kUnused,
                           "{}: only CPUs have a cpu_vendor; leave it out", what);

@@ -49,6 +49,8 @@ std::string device_text(const std::string& names, const char* kind, const Part& 
       rates.threads);
   if (like.gpu_model != GpuModel::kNone)
     text += fmt::format("    gpu_model: {}\n", to_string(like.gpu_model));
+  if (like.nearest_gpu_model != GpuModel::kNone)
+    text += fmt::format("    nearest_gpu_model: {}\n", to_string(like.nearest_gpu_model));
   if (like.cpu_vendor != core::CpuVendor::kNone)
     text += fmt::format("    cpu_vendor: {}\n", to_string(like.cpu_vendor));
   if (rates.multiprocessors > 0)

@@ -61,6 +61,8 @@ struct System {
                                          ///< that Slingshot's sites recommend for NCCL
   Sockets sockets = {};                  ///< only used if the transport is TCP
   Driving driving = Driving::kProcessPerGpu;
+  bool nearest_gpu = false;  ///< true if the GPUs are of an unknown model, and `generation` and
+                             ///< other facts are those of the nearest known model
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
                       ///< GPUs crosses the host

@@ -61,6 +61,16 @@ HostCpu cpu_of(const Machine& machine, HostCpu usual) {
 
 }  // namespace
 
+std::string note_on_nearest_gpu(const Machine& machine) {
+  if (machine.gpus().empty()) return "";
+  const Part& gpu = part(machine, machine.gpus().front());
+  if (gpu.gpu_model != GpuModel::kNone || gpu.nearest_gpu_model == GpuModel::kNone) return "";
+  return fmt::format(
+      "{}: NCCL's times use the parameters of {}, the nearest known model of its GPUs "
+      "(nearest_gpu_model); the error bands are wider for this reason",
+      machine.name(), to_string(gpu.nearest_gpu_model));
+}
+
 Sockets sockets_of(const HostTransport& hosts) {
   Sockets sockets;
   sockets.thread_gb_per_s = to_gb_per_s(hosts.send.thread);
@@ -87,11 +97,14 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
     return wrong({s.gpus < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge, "Machine.device"},
                  fmt::format("the machine has {} GPUs, not {}", of_machine, s.gpus));
   const int first = machine.gpus().front();
-  const GpuModel model = part(machine, first).gpu_model;
+  s.nearest_gpu = part(machine, first).gpu_model == GpuModel::kNone;
+  const GpuModel model =
+      s.nearest_gpu ? part(machine, first).nearest_gpu_model : part(machine, first).gpu_model;
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
-                 fmt::format("the model of GPU {} is unknown; set device {{ gpu_model: … }} in the "
-                             "machine's file (one of {}) to its model or to the most similar one",
+                 fmt::format("its GPU {} does not state its model; set device {{ gpu_model: … }} "
+                             "in the machine's file ({}), or nearest_gpu_model for a GPU that is "
+                             "not one of these",
                              part(machine, first).name, gpu_model_names()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)

@@ -10,15 +10,18 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the system that consists of `nodes` machines of this kind with `gpus` GPUs each. By
-/// default, all GPUs are used. The model of the first GPU determines the properties of GPUs
-/// (known_gpus.h). The vendor of the first CPU determines the properties of CPUs. The network is
-/// `network` if it is given, and otherwise that of the machine's first card. Errors about `network`
-/// mention the option `option`. ERRORS: the machine has no GPU, a GPU of an unknown model, or fewer
-/// GPUs than requested; the network is unknown or unspecified.
+/// Returns the system that consists of `nodes` machines of this kind with `gpus` GPUs each
+/// (default: all). The model of the first GPU, or its nearest known model, determines the facts
+/// about GPUs (known_gpus.h), and the vendor of the first CPU those about CPUs. The network is that
+/// of the machine's first card, unless `network` names one; errors then mention the option
+/// `option`. ERRORS: no GPU; a GPU with an unknown model; fewer GPUs than requested; an unknown or
+/// unspecified network.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network,
                            const std::string& option = "--network");
+
+/// Returns a note if the machine's GPUs are timed as the nearest known model; otherwise "".
+std::string note_on_nearest_gpu(const Machine& machine);
 
 /// Returns the parameters of NCCL's sockets on a TCP network. REQUIRES: `hosts` describes NCCL's
 /// library.

@@ -331,6 +331,9 @@ class Nccl {
     if (!known_as) return give_up(text_of(known_as.error())), nullptr;
     if (!known_as->note.empty()) note(known_as->note);
     if (!takes_calibration(known_as->system)) return nullptr;
+    if (const std::string nearest = nccl::note_on_nearest_gpu(scenario_.cluster->machine(0));
+        !nearest.empty())
+      note(nearest);
     if (nodes > 1 && !transport())
       note(
           fmt::format("NCCL's times assume transport {}, which is that of the network cards of {}, "

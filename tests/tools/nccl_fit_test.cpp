@@ -199,6 +199,21 @@ TEST(NcclFitBands, HoldEightOfTenAndAreWiderWhereAFactSaysSo) {
             plain.of(1, 1024, apart.back().facts).high);
 }
 
+TEST(NcclFitBands, HoldTheResidualsOfOtherGenerationsForGpusOfUnknownModels) {
+  core::nccl::BandFacts nearest;
+  nearest.nearest_gpu = true;
+  const auto end = [&](double far) {
+    core::nccl::ErrorBands bands = fit_bands(residuals(1.2, 1.2, 10));
+    const double known = std::log(bands.of(1, 1024, {}).high);
+    widen_for_nearest_gpu({{"one", residuals(far, far, 10)}, {"other", residuals(far, far, 10)}},
+                          bands);
+    EXPECT_DOUBLE_EQ(std::log(bands.of(1, 1024, {}).high), known);
+    return std::log(bands.of(1, 1024, nearest).high) / known;
+  };
+  EXPECT_NEAR(end(1.44), 2, 0.1);
+  EXPECT_EQ(end(1.1), 1);  // never narrower than the bands of known models
+}
+
 /// The tables from which the shipped parameters are fitted.
 class NcclFitData : public testing::Test {
  protected:

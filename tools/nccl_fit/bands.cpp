@@ -15,6 +15,7 @@
 namespace tutti::nccl_fit {
 namespace {
 
+using core::nccl::BandFacts;
 using core::nccl::BandQuality;
 using core::nccl::Bands;
 using core::nccl::ErrorBand;
@@ -122,6 +123,26 @@ class BandFit {
   }
 };
 
+using ByGeneration = std::map<std::string, std::vector<Residual>>;
+
+/// Returns the factor by which bands must be widened to hold the residuals of all generations but
+/// one. Every generation has the same weight.
+double factor_without(const ByGeneration& all, const std::string& left_out,
+                      const ErrorBands& bands) {
+  Weighted far;
+  for (const auto& [generation, residuals] : all) {
+    if (generation == left_out) continue;
+    double total = 0;
+    for (const Residual& one : residuals) total += one.weight;
+    for (const Residual& one : residuals) {
+      const ErrorBand band = bands.of(one.nodes, one.bytes, one.facts);
+      const double end = std::log(one.log_ratio > 0 ? band.high : band.low);
+      far.emplace_back(std::abs(one.log_ratio / end), one.weight / total);
+    }
+  }
+  return far.empty() ? 1 : std::max(1.0, quantile(far, kHigh - kLow));
+}
+
 void print(const std::string& what, const BandQuality& q, const std::string& note = "") {
   fmt::print("  {:<34} in band {:5.1f} %  width {:5.2f}  score {:5.2f}{}\n", what, 100 * q.coverage,
              q.width, q.score, note);
@@ -136,7 +157,28 @@ ErrorBands fit_plain_bands(const std::vector<Residual>& residuals) {
   return BandFit(residuals, false, false).run();
 }
 
-void print_coverage(const std::vector<Residual>& residuals) {
+void widen_for_nearest_gpu(const ByGeneration& by_generation, ErrorBands& bands) {
+  fmt::print("bands of GPUs timed as the nearest known model, each generation left out\n");
+  Bands whole;
+  for (const auto& [generation, residuals] : by_generation) {
+    const double factor = factor_without(by_generation, generation, bands);
+    Bands held;
+    for (const Residual& one : residuals) {
+      ErrorBand band = bands.of(one.nodes, one.bytes, one.facts);
+      band = {std::pow(band.low, factor), std::pow(band.high, factor)};
+      held.add(std::exp(one.log_ratio), 1, band, one.weight);
+      whole.add(std::exp(one.log_ratio), 1, band, one.weight);
+    }
+    print(generation, held.quality(), fmt::format("  (widened by {:.2f})", factor));
+  }
+  print("all", whole.quality());
+  BandFacts nearest;
+  nearest.nearest_gpu = true;
+  bands.factors()[ErrorBands::factors_of(nearest)[3]].value =
+      factor_without(by_generation, "", bands);
+}
+
+void print_held(const std::vector<Residual>& residuals) {
   std::set<std::string> names;
   std::map<std::string, std::set<std::string>> systems_of;
   for (const Residual& one : residuals) {

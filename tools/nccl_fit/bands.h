@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
 /// Returns bands that do not depend on facts, with equal weight for every experiment. These bands
 /// are the baseline for fit_bands().
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
+
+/// Sets the factor of bands for GPUs that are timed as the nearest known model. Each residual is
+/// that of a row whose whole generation of GPUs was left out of the fit, predicted with the
+/// parameters of another generation. The factor is not regularized towards 1, because few
+/// generations exist. Prints the coverage for each generation with a factor from all others.
+void widen_for_nearest_gpu(const std::map<std::string, std::vector<Residual>>& by_generation,
+                           core::nccl::ErrorBands& bands);
 
 /// Prints the quality of bands on systems that were left out of the bands' fit: coverage, width and
 /// interval score. The output has a row for all measurements, and rows by size (up to 64 KiB, up to

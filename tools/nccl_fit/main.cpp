@@ -183,23 +183,56 @@ void print_with_known_factor(const std::string& what, const std::vector<Row>& ro
   print(what, errors.quality());
 }
 
+Residual residual_of(const Row& row, const Parameters& parameters) {
+  const nccl::System& s = row.model->system().system;
+  const int nodes = row.model->communicator().nodes;
+  Residual one{system_of(row), "one node", nodes, row.model->table().rows[row.index].bytes, {}, 0,
+               row.weight};
+  one.facts.kind = row.model->kind();
+  one.facts.driving = s.driving;
+  if (nodes > 1) {
+    one.transport = to_string(s.transport);
+    one.facts.network = nccl::known_from(parameters.systems(s.transport));
+  }
+  one.log_ratio = -std::log(1 + relative(row, parameters));
+  return one;
+}
+
 /// Returns the residuals of each system, predicted by the fit to all other systems.
 std::vector<Residual> residuals_of(const std::vector<Row>& rows,
                                    const std::map<std::string, Parameters>& left_out) {
   std::vector<Residual> made;
-  for (const Row& row : rows) {
-    const nccl::System& s = row.model->system().system;
-    const int nodes = row.model->communicator().nodes;
-    Residual one{system_of(row), "one node", nodes, row.model->table().rows[row.index].bytes, {}, 0,
-                 row.weight};
-    one.facts.kind = row.model->kind();
-    one.facts.driving = s.driving;
-    if (nodes > 1) {
-      one.transport = to_string(s.transport);
-      one.facts.network = nccl::known_from(left_out.at(one.system).systems(s.transport));
+  for (const Row& row : rows) made.push_back(residual_of(row, left_out.at(system_of(row))));
+  return made;
+}
+
+/// Returns the residuals of each generation of GPUs as if its model were unknown: the parameters
+/// are fitted to all other generations, and those of the preceding generation stand in for its own
+/// (of the following one for the oldest).
+std::map<std::string, std::vector<Residual>> residuals_of_unknown_gpus(const std::vector<Row>& rows,
+                                                                       const Parameters& start) {
+  using enum nccl::GpuGeneration;
+  struct Unknown {
+    const char* name;
+    nccl::GpuGeneration first, last, nearest;
+  };
+  std::map<std::string, std::vector<Residual>> made;
+  for (const auto& [name, first, last, nearest] :
+       {Unknown{"volta", kPascal, kTuring, kAmpere}, Unknown{"ampere", kAmpere, kAda, kVolta},
+        Unknown{"hopper", kHopper, kHopper, kAmpere},
+        Unknown{"blackwell", kBlackwell, kBlackwell, kHopper}}) {
+    std::vector<Row> others;
+    std::vector<const Row*> unknown;
+    for (const Row& row : rows) {
+      const nccl::GpuGeneration of_row = row.model->system().system.generation;
+      if (of_row >= first && of_row <= last)
+        unknown.push_back(&row);
+      else
+        others.push_back(row);
     }
-    one.log_ratio = -std::log(1 + relative(row, left_out.at(one.system)));
-    made.push_back(std::move(one));
+    Parameters parameters = fitted(others, start);
+    parameters.use_parameters_of(nearest, last);
+    for (const Row* row : unknown) made[name].push_back(residual_of(*row, parameters));
   }
   return made;
 }
@@ -335,6 +368,8 @@ int main(int argc, char** argv) {
     return left_out.at(system_of(row));
   };
   if (!dump_path.empty()) written = dump(dump_path, rows, without) && written;
-  if (!bands_path.empty()) written = write(bands_path, fit_bands(residuals).to_csv()) && written;
+  nccl::ErrorBands bands = fit_bands(residuals);
+  widen_for_nearest_gpu(residuals_of_unknown_gpus(rows, start), bands);
+  if (!bands_path.empty()) written = write(bands_path, bands.to_csv()) && written;
   return written ? 0 : 1;
 }

@@ -114,11 +114,65 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   return made;
 }
 
+/// Returns the setting of ParameterServerStrategy in TensorFlow 2, which assigns variables to
+/// servers round-robin and caches none; nullopt if the scenario does otherwise.
+/// SOURCE: tensorflow/python/distribute/parameter_server_strategy_v2.py.
+std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& servers) {
+  const bool axis = servers.partitioner && servers.partitioner->axis != 0;
+  if (servers.placement != Placement::kRoundRobin || servers.caches_on_cpu || axis)
+    return std::nullopt;
+  ProgramSetting made;
+  made.framework = "TensorFlow 2";
+  made.as_simulated = true;
+  std::string partitioner = "None";
+  if (servers.partitioner)
+    partitioner = "tf.distribute.experimental.partitioners." +
+                  describe_for_tensorflow_2(*servers.partitioner);
+  made.text = fmt::format(
+      "strategy = tf.distribute.experimental.ParameterServerStrategy(\n"
+      "    cluster_resolver,\n    variable_partitioner={})\n",
+      partitioner);
+  return made;
+}
+
+/// Returns the device function and the variable scope that assign variables to servers in
+/// TensorFlow 1. SOURCE: tensorflow/python/training/device_setter.py;
+/// tensorflow/contrib/training/python/training/device_setter.py.
+ProgramSetting servers_of_tensorflow_1(const ParameterServer& servers) {
+  ProgramSetting made;
+  made.framework = "TensorFlow 1";
+  made.as_simulated = true;
+  const bool greedy = servers.placement == Placement::kGreedyBytes;
+  if (greedy)
+    made.text +=
+        "ps_strategy = tf.contrib.training.GreedyLoadBalancingStrategy(\n"
+        "    cluster_spec.num_tasks(\"ps\"), tf.contrib.training.byte_size_load_fn)\n";
+  made.text += fmt::format(
+      "device_setter = tf.compat.v1.train.replica_device_setter(\n"
+      "    worker_device=worker_device, cluster=cluster_spec{})\n",
+      greedy ? ", ps_strategy=ps_strategy" : "");
+  std::string scope;
+  if (servers.partitioner) scope += ", partitioner=tf.compat.v1." + describe(*servers.partitioner);
+  if (servers.caches_on_cpu) scope += ", caching_device=worker_cpu";
+  made.text += "with tf.device(device_setter)";
+  if (!scope.empty())
+    made.text += fmt::format(", \\\n    tf.compat.v1.variable_scope(\"\"{})", scope);
+  made.text += ":\n  build_model()\n";
+  return made;
+}
+
 }  // namespace
 
 std::vector<ProgramSetting> tensorflow_settings(const Planned& planned) {
   if (planned.strategy.framework && !options_of<TensorFlow>(planned.strategy)) return {};
   std::vector<ProgramSetting> made;
+  const auto* const own = options_of<TensorFlow>(planned.strategy);
+  if (own && own->distribution && std::holds_alternative<ParameterServer>(*own->distribution)) {
+    const auto& servers = std::get<ParameterServer>(*own->distribution);
+    if (auto tf = servers_of_tensorflow_2(servers)) made.push_back(std::move(*tf));
+    made.push_back(servers_of_tensorflow_1(servers));
+    return made;
+  }
   if (auto tf = tensorflow_2(planned)) made.push_back(std::move(*tf));
   if (auto tf = tensorflow_1(planned)) made.push_back(std::move(*tf));
   return made;

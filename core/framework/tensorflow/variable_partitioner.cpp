@@ -54,6 +54,22 @@ std::string describe(const VariablePartitioner& partitioner) {
   return std::visit(visitor, partitioner.rule);
 }
 
+std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner) {
+  const VisitedRule visitor{
+      [](const FixedSize& rule) {
+        return fmt::format("FixedShardsPartitioner(num_shards={})", rule.num_shards);
+      },
+      [](const MinMaxVariable& rule) {
+        return fmt::format("MinSizePartitioner(min_shard_bytes={}, max_shards={})",
+                           rule.min_slice_bytes, rule.max_partitions);
+      },
+      [](const VariableAxisSize& rule) {
+        return fmt::format("MaxSizePartitioner(max_shard_bytes={}{})", rule.max_shard_bytes,
+                           rule.max_shards ? fmt::format(", max_shards={}", *rule.max_shards) : "");
+      }};
+  return std::visit(visitor, partitioner.rule);
+}
+
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable) {
   if (is_whole(variable)) return 1;
   const std::int64_t side = variable.shape[partitioner.axis];

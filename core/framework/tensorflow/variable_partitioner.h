@@ -46,8 +46,13 @@ struct VariablePartitioner {
 /// Returns TensorFlow's notation: "fixed_size_partitioner(num_shards=4)".
 std::string describe(const VariablePartitioner& partitioner);
 
-/// Returns the number of parts of a variable. Scalars and variables without elements have one part,
-/// because TensorFlow does not partition them. REQUIRES: other variables have a dimension `axis`.
+/// Returns TensorFlow 2's notation: "FixedShardsPartitioner(num_shards=4)".
+/// REQUIRES: `axis` is 0, since TensorFlow 2 divides no other dimension.
+std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
+
+/// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and
+/// variables without elements have one part.
+/// REQUIRES: other variables have a dimension `axis`.
 /// SOURCE: tensorflow/python/ops/partitioned_variables.py;
 /// tensorflow/python/distribute/sharded_variable.py.
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);

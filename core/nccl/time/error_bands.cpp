@@ -17,8 +17,9 @@ constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
 constexpr std::size_t kNetworks = 0;  ///< index of the first factor of each kind of property
 constexpr std::size_t kFirstDriving = 3;
 constexpr std::size_t kKinds = 6;
+constexpr std::size_t kGpus = 14;
 
-constexpr std::array<CollectiveKind, ErrorBands::kFactors - kKinds> kCollectives = {
+constexpr std::array<CollectiveKind, kGpus - kKinds> kCollectives = {
     CollectiveKind::kAllReduce,   CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
     CollectiveKind::kBroadcast,   CollectiveKind::kReduce,    CollectiveKind::kAllToAll,
     CollectiveKind::kSendReceive, CollectiveKind::kGather};
@@ -33,7 +34,7 @@ std::size_t index_of(const std::array<const char*, n>& names, const std::string&
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters) {
   const bool far = system.nodes > 1;
   return {far ? known_from(parameters.systems(system.transport)) : KnownFrom::kSeveral,
-          system.driving, kind};
+          system.driving, kind, system.nearest_gpu};
 }
 
 std::size_t ErrorBands::size_of(std::int64_t bytes) {
@@ -56,14 +57,16 @@ ErrorBands::ErrorBands()
                 {"collective", "reduce"},
                 {"collective", "alltoall"},
                 {"collective", "sendrecv"},
-                {"collective", "gather and scatter"}}} {}
+                {"collective", "gather and scatter"},
+                {"gpu", "known model"},
+                {"gpu", "nearest known model"}}} {}
 
-std::array<std::size_t, 3> ErrorBands::factors_of(const BandFacts& facts) {
+std::array<std::size_t, 4> ErrorBands::factors_of(const BandFacts& facts) {
   const auto kind =
       std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
   return {kNetworks + static_cast<std::size_t>(facts.network),
           kFirstDriving + static_cast<std::size_t>(facts.driving),
-          kKinds + static_cast<std::size_t>(kind)};
+          kKinds + static_cast<std::size_t>(kind), kGpus + (facts.nearest_gpu ? 1 : 0)};
 }
 
 ErrorBand ErrorBands::of(int nodes, std::int64_t bytes, const BandFacts& facts) const {

@@ -30,6 +30,7 @@ struct BandFacts {
   KnownFrom network = KnownFrom::kSeveral;  ///< also kSeveral if there is only one node
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
+  bool nearest_gpu = false;  ///< true if the GPUs are unknown and timed as the nearest known model
 };
 
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
@@ -51,9 +52,9 @@ class ErrorBands {
     const char* name;
     double value = 1;
   };
-  static constexpr std::size_t kFactors = 14;
-  /// Returns the factors that apply to `facts`, one per property, as indices into factors().
-  static std::array<std::size_t, 3> factors_of(const BandFacts& facts);
+  static constexpr std::size_t kFactors = 16;
+  /// Returns the factors that apply to the facts, one per fact, as indices into factors().
+  static std::array<std::size_t, 4> factors_of(const BandFacts& facts);
 
   ErrorBands();
   /// Parses a CSV with the columns part, name, low, high, widen. Rows with the part "one node" or

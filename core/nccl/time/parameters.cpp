@@ -47,7 +47,8 @@ constexpr Figure kGpu[kGpuFigures] = {{"hop_ll", "us"},
                                       {"copy", "GB/s"},
                                       {"launch_ll", "us"},
                                       {"launch_ll128", "us"},
-                                      {"launch_simple", "us"}};
+                                      {"launch_simple", "us"},
+                                      {"launch_sends", "us"}};
 constexpr Figure kNet[kNetFigures] = {
     {"hop_ll", "us"},       {"hop_ll128", "us"},      {"hop_simple", "us"}, {"share", "1"},
     {"channel_ll", "GB/s"}, {"peer_channel", "GB/s"}, {"message", "us"},    {"crowd", "1"},
@@ -125,10 +126,10 @@ Parameters Parameters::initial() {
   // Hop latencies and channel rates are NCCL's own values. Shares of vendors' rates are computed
   // from NCCL's topo.h (for example, 20 of 25 GB/s).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
-      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4},
-      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4},
-      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 30, 1.5, 0.8, 950, 6.6, 8.4, 8.4},
-      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 40, 1.5, 0.8, 1500, 6.6, 8.4, 8.4}};
+      {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4, 7},
+      {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4, 7},
+      {0.6, 2.5, 2.5, 15, 30, 40, 0.78, 0.6, 15, 0.68, 2, 30, 1.5, 0.8, 950, 6.6, 8.4, 8.4, 7},
+      {0.6, 2.5, 2.5, 20, 40, 60, 0.78, 0.6, 20, 0.68, 2, 40, 1.5, 0.8, 1500, 6.6, 8.4, 8.4, 7}};
   constexpr double kNetStart[kTransportCount][kNetFigures] = {
       {5, 8, 20, 0.96, 2, 25, 2, 0.01, 0.95, 0.5}, {35, 50, 100, 0.85, 1, 8, 5, 0.01, 0.9, 5},
       {35, 50, 100, 0.4, 1, 3, 5, 0.01, 0.9, 5},   {7, 20, 25, 0.9, 1, 10, 3, 0.05, 0.7, 8},
@@ -189,6 +190,12 @@ double Parameters::of(Transport transport, NetFigure figure) const {
 
 double Parameters::of(PcieFigure figure) const {
   return all_[kPcieBegin + static_cast<std::size_t>(figure)].value;
+}
+
+void Parameters::use_parameters_of(GpuGeneration other, GpuGeneration generation) {
+  for (std::size_t f = 0; f < kGpuFigures; ++f)
+    all_[kGpuBegin + row(generation) * kGpuFigures + f].value =
+        all_[kGpuBegin + row(other) * kGpuFigures + f].value;
 }
 
 std::size_t Parameters::systems(Transport transport) const {

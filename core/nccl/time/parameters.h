@@ -35,8 +35,9 @@ enum class GpuFigure {
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
+  kLaunchSends,  ///< us of the kernel of sends and receives with protocol Simple
 };
-inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSimple) + 1;
+inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSends) + 1;
 
 /// Parameters of a network, for times between nodes.
 enum class NetFigure {
@@ -132,6 +133,9 @@ class Parameters {
   /// True if NetFigure::kShare of the network was fitted. The time of large messages depends on
   /// this parameter.
   [[nodiscard]] bool is_measured(Transport transport) const;
+
+  /// Replaces the parameters of GPUs of one generation by those of another.
+  void use_parameters_of(GpuGeneration other, GpuGeneration generation);
 
   /// Returns all parameters. A fit may change them.
   [[nodiscard]] std::vector<Parameter>& all() { return all_; }

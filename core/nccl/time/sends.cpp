@@ -98,7 +98,7 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   // cards (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
-  made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSimple);
+  made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSends);
   Narrowest narrowest;
   // `relayed` is the number of additional bytes to other nodes on the busiest GPU's NVLinks,
   // because these bytes leave at another GPU's card. Equally many bytes arrive from other nodes.

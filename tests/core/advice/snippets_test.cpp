@@ -71,6 +71,46 @@ TEST(Snippets, TensorFlowCountsBytes) {
   EXPECT_TRUE(ring.as_simulated);
 }
 
+TEST(Snippets, ServersOfVariablesHaveTheirPartitionerAndPlacement) {
+  const auto servers = [](const std::string& fields) {
+    const auto read = read_scenario(
+        std::string(
+            "cluster { workers { machine: \"dgx1-v100\" count: 2 replicas: 1 } workers { machine: "
+            "\"cpu-host\" count: 2 server: true } network { kind: ONE_SWITCH link: \"ethernet-25\" "
+            "} } "
+            "workload { model: \"vgg16_keras\" batch: 32 } strategy { reduction: MEAN tensorflow { "
+            "parameter_server { ") +
+            fields + " } } }",
+        "f.textproto", test::shipped_library());
+    EXPECT_TRUE(read) << (read ? "" : read.error().message());
+    return snippets_of(*read, test::shipped_library()).list;
+  };
+  const auto fixed = servers("variable_partitioner { fixed_size { num_shards: 4 } }");
+  EXPECT_EQ(of(fixed, "TensorFlow 2").text,
+            "strategy = tf.distribute.experimental.ParameterServerStrategy(\n"
+            "    cluster_resolver,\n"
+            "    variable_partitioner=tf.distribute.experimental.partitioners."
+            "FixedShardsPartitioner(num_shards=4))\n");
+  EXPECT_THAT(of(fixed, "TensorFlow 1").text,
+              HasSubstr("partitioner=tf.compat.v1.fixed_size_partitioner(num_shards=4)"));
+  const auto smallest = servers(
+      "variable_partitioner { min_max_variable { max_partitions: 8 min_slice_bytes: 1000000 } }");
+  EXPECT_THAT(of(smallest, "TensorFlow 2").text,
+              HasSubstr("MinSizePartitioner(min_shard_bytes=1000000, max_shards=8)"));
+  const auto largest =
+      servers("variable_partitioner { variable_axis_size { max_shard_bytes: 4000000 } }");
+  EXPECT_THAT(of(largest, "TensorFlow 2").text,
+              HasSubstr("MaxSizePartitioner(max_shard_bytes=4000000))"));
+  // TensorFlow 2 has neither this placement nor this cache.
+  const auto greedy = servers("placement: GREEDY_BY_BYTES variable_read_cache: CPU");
+  EXPECT_EQ(of(greedy, "TensorFlow 2").text, "");
+  EXPECT_THAT(of(greedy, "TensorFlow 1").text, HasSubstr("GreedyLoadBalancingStrategy"));
+  EXPECT_THAT(of(greedy, "TensorFlow 1").text, HasSubstr("caching_device=worker_cpu"));
+  for (const auto& list : {fixed, smallest, largest, greedy}) {
+    for (const Snippet& snippet : list) EXPECT_TRUE(snippet.as_simulated) << snippet.framework;
+  }
+}
+
 TEST(Snippets, PytorchCountsMebibytesAndItsFirstBucketBytes) {
   const Snippet own = of(
       snippets("algorithm: \"nccl\" pytorch_ddp { bucket_cap_mb: 12.5 first_bucket_bytes: 65536 }"),

@@ -205,8 +205,8 @@ TEST(SharpTime, IsWhatAnOlderTableWasNotYet) {
   const auto made = ratios("sharp-a100-2022.log", a100.system, a100.comm, on());
   EXPECT_EQ(made.size(), 31U);
   for (const auto& [bytes, ratio] : made) {
-    // The smallest sizes take only the launch, which was equally fast then.
-    EXPECT_GE(ratio, bytes <= 1024 ? 0.95 : 1) << bytes;
+    // The smallest take the launch and one hop, which were the same then.
+    EXPECT_GE(ratio, bytes <= 1024 ? 0.9 : 1) << bytes;
     EXPECT_LE(ratio, bytes <= 1024 || bytes >= 1 << 28 ? 1.25 : 2) << bytes;
   }
 }

@@ -213,6 +213,8 @@ Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
       nccl::on_machines(**machine, *system, options.network, "--network", *settings, *version);
   if (!known) return tl::make_unexpected(about("--cluster", known.error()));
   if (!known->note.empty()) settings->notes.push_back(known->note);
+  if (std::string nearest = nccl::note_on_nearest_gpu(**machine); !nearest.empty())
+    settings->notes.push_back(std::move(nearest));
   const auto tuner = tuner_of(options, machine->get());
   if (!tuner) return failed(tuner);
   settings->tuner = *tuner;
