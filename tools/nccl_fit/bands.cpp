@@ -178,7 +178,7 @@ void widen_for_nearest_gpu(const ByGeneration& by_generation, ErrorBands& bands)
       factor_without(by_generation, "", bands);
 }
 
-void print_held(const std::vector<Residual>& residuals) {
+void print_coverage(const std::vector<Residual>& residuals) {
   std::set<std::string> names;
   std::map<std::string, std::set<std::string>> systems_of;
   for (const Residual& one : residuals) {
