@@ -19,7 +19,7 @@ PathPiece piece(std::int32_t kind, std::int64_t start_us, std::int64_t end_us) {
 PathPiece flight(std::int64_t start_us, std::int64_t wire_us, std::int64_t queue_us,
                  const std::string& link) {
   PathPiece p = piece(SpanKind::kPackInFlight, start_us, start_us + wire_us + queue_us);
-  p.parts.wire[LinkKind::kNetwork] = microseconds(wire_us);
+  p.parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = microseconds(wire_us);
   p.parts.queue = microseconds(queue_us);
   p.slowest_link = link;
   p.queued_at = link + " port";
@@ -28,7 +28,7 @@ PathPiece flight(std::int64_t start_us, std::int64_t wire_us, std::int64_t queue
 
 std::string transfer() {
   Breakdown parts;
-  parts.wire[LinkKind::kNetwork] = Time(1);
+  parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = Time(1);
   for (const auto& [name, time] : named_parts(parts)) {
     if (time > Time()) return name;
   }
