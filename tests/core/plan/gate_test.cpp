@@ -48,7 +48,7 @@ class Looker : public StateVisitor {
   void moment(Time&) override {}
   void counted(std::int64_t&) override {}
   void numbered(std::uint64_t&, int) override {}
-  void told(std::int64_t) override {}
+  void recorded(std::int64_t) override {}
   void unfit() override { fit = false; }
   std::vector<std::int64_t> values;
   bool fit = true;
