@@ -33,7 +33,8 @@ constexpr std::int64_t kLastSize = std::int64_t{8} << 30;
 std::string choice_of(const nccl::CollectiveTime& time) {
   if (!time.choice) return "";
   if (!time.choice->symmetric.empty()) return std::string(time.choice->symmetric);
-  return fmt::format("{}/{}", tuner_table::kAlgorithms[static_cast<std::size_t>(time.choice->algorithm)],
+  return fmt::format("{}/{}",
+                     tuner_table::kAlgorithms[static_cast<std::size_t>(time.choice->algorithm)],
                      tuner_table::kProtocols[static_cast<std::size_t>(time.choice->protocol)]);
 }
 

@@ -2,8 +2,8 @@
 // wrong record or row becomes a problem of its own table. Only two kinds of errors stop the reader:
 // files that cannot be parsed, and missing columns. Records (JSON) and rows (CSV) are joined by
 // table_id. If two records have the same id, neither is used. For rows without a record,
-// the result has an empty table with the problem. system_of_table.cpp and table_model.cpp decide whether a table can be
-// compared with the model.
+// the result has an empty table with the problem. system_of_table.cpp and table_model.cpp decide
+// whether a table can be compared with the model.
 
 #include "core/measured/collective_tables.h"
 

@@ -45,13 +45,14 @@ Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
     for (const Span& span : *spans) {
       const auto peer = rows.find(span.peer);
       const bool known = span.peer != kNoTrack && peer != rows.end();
-      out << fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device, kRows[static_cast<std::size_t>(track->kind)], track->slot,
-          track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind), span.step,
-          span.pack < 0 ? "" : std::to_string(span.pack), span.index, us(span.start),
-          us(span.duration), us(span.wait), span.bytes.count(), known ? peer->second.device : "",
-          known ? std::to_string(peer->second.track->lane) : "",
-          known ? std::to_string(span.peer_index) : "");
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", device,
+                         kRows[static_cast<std::size_t>(track->kind)], track->slot,
+                         track->lane < 0 ? "" : std::to_string(track->lane), span_name(span.kind),
+                         span.step, span.pack < 0 ? "" : std::to_string(span.pack), span.index,
+                         us(span.start), us(span.duration), us(span.wait), span.bytes.count(),
+                         known ? peer->second.device : "",
+                         known ? std::to_string(peer->second.track->lane) : "",
+                         known ? std::to_string(span.peer_index) : "");
     }
   }
   return {};

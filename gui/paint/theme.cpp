@@ -21,7 +21,9 @@ constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kY
 SpanLooks span_looks(Pixel background) {
   SpanLooks looks;
   looks.fill({kGrey, 0, 8});
-  const auto set = [&looks](auto kind, SpanLook look) { looks[static_cast<std::size_t>(kind)] = look; };
+  const auto set = [&looks](auto kind, SpanLook look) {
+    looks[static_cast<std::size_t>(kind)] = look;
+  };
   const auto compute = [&](ComputeKind kind, SpanLook look) {
     set(SpanKind::kFirstCompute + static_cast<int>(kind), look);
   };

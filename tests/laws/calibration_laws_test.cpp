@@ -218,8 +218,7 @@ TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
   core::RecordOptions record;
   record.level = core::RecordLevel::kNone;
   ASSERT_TRUE(sim::Simulator().run(*scenario, record, {}, times));
-  for (const auto& [key, us] : times.us())
-    EXPECT_EQ(us, c.times[key.pack].after_us);
+  for (const auto& [key, us] : times.us()) EXPECT_EQ(us, c.times[key.pack].after_us);
   // A calibration that starts with the fitted values finds nothing to change.
   const Calibration again =
       calibrated("cluster { " + c.cluster_text + " } " + rest, request({timeline}, {}, {}));

@@ -50,7 +50,7 @@ enum class NetFigure {
   kMessage,      ///< additional time in us for each peer after the first to which a rank sends
   kCongestionExponent,  ///< exponent of the loss in a fabric with other users; kShare is multiplied
                         ///< by (nodes / 2)^-kCongestionExponent
-  kShuffleShare,  ///< fraction of kShare that remains in an all-to-all
+  kShuffleShare,        ///< fraction of kShare that remains in an all-to-all
   kRendezvous,  ///< CPU time in us for a message that needs a rendezvous because of its length, or
                 ///< that the CPU has to match
 };

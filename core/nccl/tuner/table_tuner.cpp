@@ -71,8 +71,8 @@ void TableTuner::rewrite(const Communicator& comm, Constants& constants) const {
   constexpr std::size_t kBlackwell = 3, kManyNodes = 2;
   constants.tree_max[kBlackwell][kManyNodes] = 15;
   constants.ring_ll128_max[kBlackwell][kManyNodes] = 20;
-  constants.hop[static_cast<std::size_t>(Hardware::kNet)]
-               [static_cast<std::size_t>(Algorithm::kNvls)][static_cast<std::size_t>(Protocol::kSimple)] = 24;
+  constants.hop[static_cast<std::size_t>(Hardware::kNet)][static_cast<std::size_t>(
+      Algorithm::kNvls)][static_cast<std::size_t>(Protocol::kSimple)] = 24;
 }
 
 std::string TableTuner::name() const {

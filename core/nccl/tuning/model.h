@@ -42,7 +42,8 @@ struct Model {
   int symmetric_blocks = 0;  ///< number of thread blocks of symmetric kernels; 0: NCCL decides
 
   [[nodiscard]] const Entry& entry(Function f, Algorithm a, Protocol p) const {
-    return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)][static_cast<std::size_t>(p)];
+    return entries[static_cast<std::size_t>(f)][static_cast<std::size_t>(a)]
+                  [static_cast<std::size_t>(p)];
   }
 };
 

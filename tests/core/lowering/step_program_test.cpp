@@ -233,8 +233,7 @@ class Recorded : public StepActions {
     };
     if (which < packs.size()) {
       // No replica completes a pull before the corresponding push.
-      const auto push = std::find(packs.begin(), packs.end(),
-                                  plan.packs[packs[which]].answers);
+      const auto push = std::find(packs.begin(), packs.end(), plan.packs[packs[which]].answers);
       if (push != packs.end()) which = static_cast<std::size_t>(push - packs.begin());
       return player.pack_done(take(packs, which), *this);
     }

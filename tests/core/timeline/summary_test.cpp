@@ -36,7 +36,8 @@ PathPiece piece(std::int32_t kind, const std::string& device, std::int64_t start
   p.start = microseconds(start_us);
   p.end = microseconds(end_us);
   p.pack = pack;
-  if (kind == SpanKind::kPackInFlight) p.parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = p.end - p.start;
+  if (kind == SpanKind::kPackInFlight)
+    p.parts.wire[static_cast<std::size_t>(LinkKind::kNetwork)] = p.end - p.start;
   return p;
 }
 
