@@ -402,7 +402,7 @@ TEST(WorkerSet, WhoSendsMoreThanIsDueHasFailed) {
     const auto outcome = two.outcome();
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 1}));
-    EXPECT_THAT(outcome->text, testing::HasSubstr("sent 5 messages of "));
+    EXPECT_THAT(outcome->text, testing::HasSubstr("sent 5 unexpected messages"));
   }
   TwoWorkers two;
   two.worker_set.limit_inboxes({100, 5000});

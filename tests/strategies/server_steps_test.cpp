@@ -216,8 +216,8 @@ TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   const std::string uneven = told(simulated(asynchronous(2, slow, 30)));
   EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and 9 at most"), HasSubstr("and 10 at most")))
       << uneven;
-  EXPECT_THAT(uneven, HasSubstr("end 44 to 442 steps")) << uneven;
-  EXPECT_THAT(even, HasSubstr("end 32 to 32 steps")) << even;
+  EXPECT_THAT(uneven, HasSubstr("ended 44 to 442 steps")) << uneven;
+  EXPECT_THAT(even, HasSubstr("ended 32 to 32 steps")) << even;
 }
 
 // --- invalid scenarios ---

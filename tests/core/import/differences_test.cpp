@@ -155,7 +155,7 @@ TEST(Differences, OtherChoicesOfNcclAreNamed) {
   sample.model.packs[1].protocol = "simple";
   const auto found = sample.find();
   ASSERT_EQ(kinds_of(found), std::vector{Kind::kChoice});
-  EXPECT_THAT(found[0].what, HasSubstr("pack 1 by ring simple, and tree ll"));
+  EXPECT_THAT(found[0].what, HasSubstr("pack 1 with ring simple, but tree ll"));
 }
 
 }  // namespace
