@@ -97,7 +97,7 @@ TEST_F(Sweeps, FilesThatAreNoSweepAreAMessageAndWhatWasOpenStays) {
     ASSERT_TRUE(other->run("CREATE TABLE friends (name TEXT)"));
   }
   refused(folder_.file("other.db"));
-  EXPECT_THAT(said_, HasSubstr("is not a sweep"));
+  EXPECT_THAT(said_, HasSubstr("was not written by tutti sweep"));
   // A damaged file is shown, or the message says why it is not.
   for (std::size_t at = 16; at < whole.size(); at += whole.size() / 60) {
     std::string damaged = whole;

@@ -32,7 +32,7 @@ TEST(Explain, SaysBoundFormPathAndWhatWouldHelp) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("lower bound "), HasSubstr("critical path"),
                            HasSubstr("2(n - 1)(α + wire(C)) + (n - 1)·add(C)"),
                            HasSubstr("n = 16 ranks, C = 1.89 MB"), HasSubstr("twice ")));
-  EXPECT_THAT(o.out, testing::ContainsRegex("batch 128 .* 32"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("batch size 128 .* 32"));
 }
 
 /// The times of the answers must equal those of simulations.

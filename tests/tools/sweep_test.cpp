@@ -245,7 +245,7 @@ TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
       run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over", "workload.batch=128,16"},
                 {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch 128 .* 16.* 1 of the 2 points"));
+  EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch size 128 .* 16.* 1 of the 2 points"));
 }
 
 /// Kills the sweep repeatedly at random moments and resumes it. At the end, the rows must equal
