@@ -1,4 +1,4 @@
-// What keeps the window trusted: nothing is lost, nothing is stale, nothing is hidden.
+// Tests of what users rely on in the window: nothing is lost, nothing is stale, nothing is hidden.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -126,7 +126,7 @@ TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {
   const auto models = models_of(tables);
   double many = 0, few = 0, errors = 0;
   for (const Row& row : rows_of(models, truth)) {
-    (system_of(row) == "many" ? many : few) += row.say;
+    (system_of(row) == "many" ? many : few) += row.fit_weight;
     errors += row.weight;
   }
   EXPECT_NEAR(many, std::sqrt(7.0), 1e-9);

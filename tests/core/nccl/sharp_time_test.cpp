@@ -206,8 +206,12 @@ TEST(SharpTime, IsWhatAnOlderTableWasNotYet) {
   EXPECT_EQ(made.size(), 31U);
   for (const auto& [bytes, ratio] : made) {
     // The smallest take the launch and one hop, which were the same then.
-    EXPECT_GE(ratio, bytes <= 1024 ? 0.9 : 1) << bytes;
-    EXPECT_LE(ratio, bytes <= 1024 || bytes >= 1 << 28 ? 1.25 : 2) << bytes;
+    if (bytes <= 1024) {
+      EXPECT_NEAR(ratio, 1, 0.1) << bytes;
+    } else {
+      EXPECT_GE(ratio, 1) << bytes;
+      EXPECT_LE(ratio, bytes >= 1 << 28 ? 1.25 : 2) << bytes;
+    }
   }
 }
 
