@@ -30,7 +30,7 @@ add_library(tutti_warnings INTERFACE)
 target_link_libraries(tutti_flags INTERFACE $<BUILD_INTERFACE:tutti_warnings>)
 target_compile_options(tutti_warnings INTERFACE
   # Unity builds compile about twelve sources of a library together (see CMakePresets.json), which
-  # takes a fifth of the time. The warning does not understand that anonymous namespaces of included
+  # takes about a third of the time. The warning does not understand that anonymous namespaces of included
   # sources remain local.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
@@ -70,7 +70,7 @@ if(TUTTI_FUZZ)
 endif()
 
 # compile_quickly(TARGET) is for code whose speed does not matter: it reads small files, prints or
-# draws. -O1 takes two thirds of the compile time of -O3.
+# draws. -O1 takes about 70 % of the compile time of -O3.
 function(compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)

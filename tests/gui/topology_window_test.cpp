@@ -391,7 +391,7 @@ class TwoTopologies : public TopologyWindow {
     EXPECT_EQ(shown.flights.size(), expected.flights.size());
     EXPECT_EQ(shown.in_flight, expected.in_flight);
     EXPECT_THAT(words(), HasSubstr("The topology shows " + both().trace->sides()[side].name +
-                                   " at " + core::show(own) + " of its run."));
+                                   " at time " + core::show(own) + " of its run."));
   }
 
   std::string first_, second_;

@@ -162,7 +162,8 @@ TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
     const CalibratedFigure f = figure(c, name);
     EXPECT_NE(f.determination, Determination::kDetermined) << name;
     EXPECT_EQ(f.value, f.figure.before) << name;
-    EXPECT_THAT(f.why(), HasSubstr("these measurements hardly depend on this parameter")) << name;
+    EXPECT_THAT(f.why(), testing::ContainsRegex("left unchanged, because .*these measurements"))
+        << name;
   }
 }
 

@@ -316,7 +316,7 @@ TEST(NcclTunerFile, IsRefusedWhereItWouldThrottleOrNotBeRead) {
       scenario(where, "algorithm: \"nccl\" channels: 2 nccl { version: \"2.21.5\" }");
   const auto file = file_of(old);
   ASSERT_FALSE(file);
-  EXPECT_THAT(file.error(), HasSubstr("NCCL 2.21.5 does not load"));
+  EXPECT_THAT(file.error(), HasSubstr("NCCL 2.21.5 cannot load"));
   const Scenario unknown = scenario(where, "algorithm: \"nccl\" channels: 2 staging: VIA_HOST");
   const auto other = file_of(unknown);
   ASSERT_FALSE(other);
