@@ -69,8 +69,8 @@ if(TUTTI_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# compile_quickly(TARGET) is for code whose speed does not matter: it reads small files, prints or
-# draws. -O1 takes about 70 % of the compile time of -O3.
+# compile_quickly(TARGET) is for code whose speed does not matter: it reads small files, or
+# prints. -O1 takes about 70 % of the compile time of -O3.
 function(compile_quickly target)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
