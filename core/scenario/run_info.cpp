@@ -8,6 +8,9 @@
 #include "core/scenario/run_info.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -209,18 +212,100 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   return info;
 }
 
+namespace {
+
+// The words of notes about recording. The window reads the recorded part of a run from the notes,
+// so these constants are both written and read.
+constexpr std::string_view kOnlySpans = "recorded only the spans ";
+constexpr std::string_view kOnlySomeFromStep = "recorded only some of the spans of step ";
+constexpr std::string_view kFrom = "from ", kTo = " to ", kUpTo = "up to ";
+/// Earlier versions of Tutti wrote these words. Their times are rounded.
+constexpr std::string_view kOnlySpansBefore = "recorded spans: only ";
+constexpr std::array<std::string_view, 5> kRecordingNotes{
+    "recorded only ", "recorded spans: ", "the number of recorded spans was limited to ", "spans ",
+    "not all spans "};
+
+/// Formats a time without rounding, in milliseconds.
+std::string exact(Time time) { return fmt::format("{} ms", to_ms(time)); }
+
+/// Returns the text after `begin`; nullopt if the text does not begin with it.
+std::optional<std::string_view> after(std::string_view text, std::string_view begin) {
+  if (!text.starts_with(begin)) return std::nullopt;
+  return text.substr(begin.size());
+}
+
+/// Returns the time at the beginning of the text; kNever if there is none.
+Time leading_time(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
+      {{" ps", 1}, {" ns", 1e3}, {" µs", 1e6}, {" ms", 1e9}, {" s", 1e12}}};
+  double number = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc()) return kNever;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  for (const auto& [unit, picoseconds] : kUnits) {
+    const double time = number * picoseconds;
+    if (text.starts_with(unit) && time >= 0 && time < 9e18) return Time(std::llround(time));
+  }
+  return kNever;
+}
+
+}  // namespace
+
 std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster) {
   std::vector<std::string> notes;
   if (record.level == RecordLevel::kNone) return notes;
   const std::int64_t last = std::min(record.last_worker, cluster.workers() - 1);
   if (record.first_worker > 0 || last + 1 < cluster.workers())
-    notes.push_back(fmt::format("recorded only the spans of workers {} to {} (of {} workers)",
+    notes.push_back(fmt::format("{}of workers {} to {} (of {} workers)", kOnlySpans,
                                 record.first_worker, last, cluster.workers()));
   if (record.from > Time() || record.to < kNever) {
-    notes.push_back(fmt::format("recorded only the spans from {} {}", show(record.from),
-                                record.to < kNever ? "to " + show(record.to) : "on"));
+    notes.push_back(
+        fmt::format("{}{}{}{}", kOnlySpans, kFrom, exact(record.from),
+                    record.to < kNever ? fmt::format("{}{}", kTo, exact(record.to)) : " on"));
   }
   return notes;
+}
+
+std::string limit_note(Time last, std::int64_t most_spans) {
+  return fmt::format("{}{}{}, because their number is limited to {}", kOnlySpans, kUpTo,
+                     exact(last), most_spans);
+}
+
+std::string limit_note_of_step(std::int32_t step, std::int64_t most_spans) {
+  return fmt::format("{}{} and later steps, because their number is limited to {}",
+                     kOnlySomeFromStep, step, most_spans);
+}
+
+bool is_recording_note(std::string_view note) {
+  return std::any_of(kRecordingNotes.begin(), kRecordingNotes.end(),
+                     [&](std::string_view begin) { return note.starts_with(begin); });
+}
+
+std::optional<RecordedPart> recorded_part(const std::vector<std::string>& notes,
+                                          const std::vector<StepRecord>& steps) {
+  RecordedPart part;
+  for (const std::string& note : notes) {
+    if (const auto step = after(note, kOnlySomeFromStep)) {
+      const auto first = std::find_if(steps.begin(), steps.end(), [&](const StepRecord& s) {
+        const std::string number = std::to_string(s.step);
+        return step->starts_with(number + ' ');
+      });
+      if (first != steps.end()) part.to = std::min(part.to, first->start);
+      continue;
+    }
+    auto range = after(note, kOnlySpans);
+    if (!range) range = after(note, kOnlySpansBefore);
+    if (!range) continue;
+    if (const auto to = after(*range, kUpTo)) part.to = std::min(part.to, leading_time(*to));
+    const auto from = after(*range, kFrom);
+    if (!from) continue;
+    const Time start = leading_time(*from);
+    if (start < kNever) part.from = std::max(part.from, start);
+    if (const std::size_t to = from->find(kTo); to != std::string_view::npos)
+      part.to = std::min(part.to, leading_time(from->substr(to + kTo.size())));
+  }
+  if (part.from == Time() && part.to == kNever) return std::nullopt;
+  return part;
 }
 
 }  // namespace tutti::core

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/trace/on_path.h"
 #include "gui/traffic/link_load.h"
 
 namespace tutti::gui {
@@ -87,7 +86,7 @@ void LineCanvas::spans(std::size_t row, RowTexts& texts) {
   columns(all, faint);
   std::vector<Column> lit(all.size());
   const auto width = static_cast<int>(all.size());
-  for (const OnPath& part : on_path(scene_.trace, row)) {
+  for (const OnPath& part : scene_.trace.on_path(row)) {
     if (part.at.to <= scene_.range.from || part.at.from >= scene_.range.to) continue;
     const auto light = [&](Time from, Time to) {
       const int first = std::max(0, pixel_at(scene_.range, from, width));

@@ -5,7 +5,6 @@
 #include "core/base/format.h"
 #include "gui/comparison/comparison.h"
 #include "gui/paint/timeline_painter.h"
-#include "gui/trace/on_path.h"
 
 namespace tutti::gui {
 
@@ -59,8 +58,7 @@ class TextPainter {
  private:
   void spans(std::size_t row, const RowTexts& found) {
     const SpanRow& spans = scene_.trace.rows()[row].spans;
-    const std::vector<OnPath> path =
-        scene_.path_only ? on_path(scene_.trace, row) : std::vector<OnPath>();
+    const std::vector<OnPath>& path = scene_.trace.on_path(row);
     for (const SpanRow::Index i : found.wide) {
       const QRect box = box_of(spans.start(i), spans.end(i));
       if (box.isEmpty()) continue;

@@ -5,7 +5,8 @@
 // row). The scan of a row ends when no later span of the row can be better than the best span so
 // far, so most scans are short. Until a span is found in the direction of the search, nearest()
 // also stores the first matching span of all rows, for the wrap-around. naming.cpp determines which
-// packs and layers a name refers to.
+// packs and layers a name refers to. A text that is the whole name of a kind selects only that kind
+// ("pack in flight" does not match "exchange in flight").
 
 #include "gui/trace/search.h"
 
@@ -46,12 +47,19 @@ std::optional<Time> duration(const std::string& text) {
   return Time(static_cast<std::int64_t>(std::llround(n * unit->picoseconds)));
 }
 
-/// Returns the kinds of spans in the trace. Cost: linear in the number of spans.
+/// Returns the kinds of spans in the trace.
 std::bitset<64> kinds_in(const Trace& trace) {
   std::bitset<64> kinds;
-  for (const Trace::Row& row : trace.rows()) {
-    for (SpanRow::Index i = 0; i < row.spans.size(); ++i)
-      kinds.set(static_cast<std::size_t>(row.spans.kind(i)) % kinds.size());
+  for (const int kind : trace.kinds()) kinds.set(static_cast<std::size_t>(kind) % kinds.size());
+  return kinds;
+}
+
+/// Returns the kinds of the trace whose whole name is `text`, such as "pack in flight".
+std::bitset<64> kinds_called(const std::string& text, const Trace& trace) {
+  std::bitset<64> kinds;
+  for (const int kind : trace.kinds()) {
+    if (lower(core::span_name(kind)) == text)
+      kinds.set(static_cast<std::size_t>(kind) % kinds.size());
   }
   return kinds;
 }
@@ -129,6 +137,11 @@ bool is_set(const std::vector<bool>& bits, std::int32_t i) {
 }  // namespace
 
 Query::Query(const std::string& text, const Trace& trace) {
+  if (const std::bitset<64> named = kinds_called(lower(text), trace); named.any()) {
+    empty_ = false;
+    kinds_ = named;
+    return;
+  }
   std::istringstream words(lower(text));
   std::bitset<64> kinds;
   bool about_pack = false, about_layer = false;

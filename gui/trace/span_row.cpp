@@ -40,6 +40,13 @@ void SpanRow::add(const core::Span& span) {
   const double waits =
       end > start ? static_cast<double>(span.wait.count()) / static_cast<double>(end - start) : 0;
   columns_->waits.push_back(static_cast<std::uint8_t>(255 * std::clamp(waits, 0.0, 1.0)));
+  columns_->has_waits = columns_->has_waits || columns_->waits.back() > 0;
+  auto& times = columns_->kind_times;
+  const int kind = columns_->kinds.back();
+  auto sum =
+      std::find_if(times.begin(), times.end(), [&](const auto& k) { return k.first == kind; });
+  if (sum == times.end()) sum = times.insert(times.end(), {kind, Time()});
+  sum->second += Time(end - start);
   // Layers use the numbers below those of packs, since no span has both.
   const bool has_layer =
       span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;

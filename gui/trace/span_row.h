@@ -58,6 +58,13 @@ class SpanRow {
     return std::max(-1, kFirstLayer - columns_->packs[i]);
   }
 
+  /// Returns the kinds of the row's spans, each with the sum of their durations.
+  [[nodiscard]] const std::vector<std::pair<int, core::Time>>& kind_times() const {
+    return columns_->kind_times;
+  }
+  /// Returns true if some spans wait.
+  [[nodiscard]] bool has_waits() const { return columns_->has_waits; }
+
   /// Returns how much of the time [from, to) is covered by spans.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
   /// Does the same. `first`: first_from(from); `end`: first_from(to). Cost: constant.
@@ -100,6 +107,8 @@ class SpanRow {
     /// pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;
+    std::vector<std::pair<int, core::Time>> kind_times;  ///< in the order of their first spans
+    bool has_waits = false;
   };
 
   std::shared_ptr<SortedTimes> starts_ = std::make_shared<SortedTimes>();

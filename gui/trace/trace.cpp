@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 
+#include "core/scenario/run_info.h"
 #include "gui/trace/guarded.h"
 
 namespace tutti::gui {
@@ -39,6 +40,35 @@ std::tuple<std::string, std::size_t, std::string> natural(const std::string& dev
   const std::size_t digits = device.find_last_not_of("0123456789") + 1;
   const std::string number = device.substr(digits);
   return {device.substr(0, digits), number.size(), number};
+}
+
+/// Returns the parts of each row that lie on the critical path.
+std::vector<std::vector<OnPath>> parts_on_path(const std::vector<Side>& sides,
+                                               const std::vector<Trace::Row>& rows) {
+  // Rows by side, device, and whether they have packs in flight.
+  std::map<std::tuple<std::size_t, std::string, bool>, std::vector<std::size_t>> rows_of;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const Track& track = rows[r].track;
+    if (track.kind != TrackKind::kLane)
+      rows_of[{rows[r].side, fmt::format("w{}/{}", track.worker, track.device),
+               track.kind == TrackKind::kPacks}]
+          .push_back(r);
+  }
+  std::vector<std::vector<OnPath>> parts(rows.size());
+  for (std::size_t s = 0; s < sides.size(); ++s) {
+    for (const core::PathPiece& piece : sides[s].path) {
+      const bool in_flight =
+          piece.kind == core::SpanKind::kPackInFlight || piece.kind == core::SpanKind::kExchange;
+      const auto found = rows_of.find({s, piece.device, in_flight});
+      if (found == rows_of.end()) continue;
+      for (const std::size_t r : found->second)
+        parts[r].push_back({{piece.start, piece.end}, piece.kind, piece.pack});
+    }
+  }
+  for (std::vector<OnPath>& of_row : parts)
+    std::sort(of_row.begin(), of_row.end(),
+              [](const OnPath& a, const OnPath& b) { return a.at.from < b.at.from; });
+  return parts;
 }
 
 }  // namespace
@@ -130,24 +160,28 @@ void Trace::measure() {
     for (const core::PackRecord& pack : side.packs) length_ = std::max(length_, pack.end);
   }
   if (sides_.size() == 1) measure_recorded();
+  measure_kinds();
+  on_path_ = parts_on_path(sides_, rows_);
 }
 
-/// Determines the part of the run whose spans were recorded, if the notes say that it is only a
+/// Determines the part of the run whose spans were recorded, if the notes state that it is only a
 /// part.
 void Trace::measure_recorded() {
-  const auto limits_time = [](const std::string& note) {
-    return note.starts_with("recorded spans: only up to ") ||
-           note.starts_with("recorded spans: only from ");
-  };
-  const std::vector<std::string>& notes = sides_.front().run.notes;
-  if (spans_ == 0 || std::none_of(notes.begin(), notes.end(), limits_time)) return;
-  TimeRange recorded{length_, Time()};
+  const auto part = core::recorded_part(sides_.front().run.notes, sides_.front().steps);
+  if (!part || (part->from == Time() && part->to >= length_)) return;
+  recorded_ = TimeRange{std::min(part->from, length_), std::min(part->to, length_)};
+}
+
+/// Adds up the times of all rows by kind, so that no other code has to visit every span.
+void Trace::measure_kinds() {
+  std::map<int, double> times;
   for (const Row& row : rows_) {
-    if (row.spans.size() == 0) continue;
-    recorded.from = std::min(recorded.from, row.spans.start(0));
-    recorded.to = std::max(recorded.to, row.spans.end(row.spans.size() - 1));
+    for (const auto& [kind, time] : row.spans.kind_times())
+      times[kind] += static_cast<double>(time.count());
+    has_waits_ = has_waits_ || row.spans.has_waits();
   }
-  recorded_ = recorded;
+  for (const auto& [kind, time] : times) kinds_.push_back(kind);
+  std::stable_sort(kinds_.begin(), kinds_.end(), [&](int a, int b) { return times[a] > times[b]; });
 }
 
 void Trace::list_rows() {

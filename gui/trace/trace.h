@@ -19,6 +19,7 @@
 #include "core/timeline/compare.h"
 #include "core/timeline/reader.h"
 #include "gui/documents/file_stamp.h"
+#include "gui/trace/on_path.h"
 #include "gui/trace/span_row.h"
 #include "gui/trace/time_range.h"
 
@@ -162,11 +163,20 @@ class Trace {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::int64_t spans() const { return spans_; }
+  /// Returns the stamp of the file when it was opened; nullopt if the trace is of no file.
+  [[nodiscard]] const std::optional<FileStamp>& stamp() const { return stamp_; }
   /// Returns the time at which the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// Returns the part of the run whose spans were recorded; nullopt if that is all of it. Outside
-  /// of this part, rows are empty, but not idle.
+  /// Returns the part of the run whose spans were recorded, as the notes state it; nullopt if that
+  /// is all of it. Outside of this part, a row has only the spans that overlap the part, and is not
+  /// necessarily idle between them.
   [[nodiscard]] const std::optional<TimeRange>& recorded() const { return recorded_; }
+  /// Returns the kinds of spans in the trace, in descending order of their total times.
+  [[nodiscard]] const std::vector<int>& kinds() const { return kinds_; }
+  /// Returns true if some spans wait.
+  [[nodiscard]] bool has_waits() const { return has_waits_; }
+  /// Returns the parts of a row that lie on the critical path of its side, in order of time.
+  [[nodiscard]] const std::vector<OnPath>& on_path(std::size_t row) const { return on_path_[row]; }
   /// Returns the row of a track; nullopt if it has no spans.
   [[nodiscard]] std::optional<std::size_t> row_of(core::TrackId track) const;
 
@@ -199,6 +209,7 @@ class Trace {
   void leave_out(const std::vector<core::TimelineReader::SpanBlock>& damaged);
   void measure();
   void measure_recorded();
+  void measure_kinds();
   /// Returns the reason why a block could not be read: the file has changed, or else `error`.
   [[nodiscard]] core::Error why_not_read(const core::Error& error) const;
 
@@ -215,6 +226,9 @@ class Trace {
   std::int64_t spans_ = 0;
   core::Time length_;
   std::optional<TimeRange> recorded_;
+  std::vector<int> kinds_;
+  bool has_waits_ = false;
+  std::vector<std::vector<OnPath>> on_path_;  ///< by row
 };
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".

@@ -456,14 +456,15 @@ void Coordinator::settle() {
     }
     const std::int32_t step = pending_[i].front()->step().step();
     if (step == batch_begins_) merger_.begin_batch(parts);
+    const bool complete = !merger_.left_out();
     merger_.merge(step, parts);
+    if (complete && merger_.left_out())
+      sink_.note(core::limit_note_of_step(step, record_.most_spans));
   }
   pending_.clear();
 }
 
 void Coordinator::closing_notes(const Expected<void>& done) {
-  if (merger_.left_out())
-    sink_.note(fmt::format("the number of recorded spans was limited to {}", record_.most_spans));
   if (emulates() && late_ > 0) {
     sink_.note(fmt::format(
         "{} of {} messages were late compared with the emulated links, by up to {:.1f} µs of the "

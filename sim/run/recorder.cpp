@@ -1,6 +1,6 @@
 #include "sim/run/recorder.h"
 
-#include <fmt/format.h>
+#include "core/scenario/run_info.h"
 
 namespace tutti::sim {
 
@@ -18,9 +18,7 @@ bool Recorder::covers(PartId device, Time start, Time end) const {
 
 void Recorder::add(TrackId track, const Span& span) {
   if (spans_ == options_.most_spans) {
-    sink_.note(fmt::format(
-        "recorded only the spans up to {:.3f} ms, because their number is limited to {}",
-        core::to_ms(span.start), spans_));
+    sink_.note(core::limit_note(span.start, spans_));
   }
   if (spans_++ < options_.most_spans) sink_.span(track, span);
 }

@@ -43,12 +43,16 @@ run {{ steps: 2 }}
 }
 
 std::string simulated(const std::string& text, core::RecordLevel level) {
+  core::RecordOptions record;
+  record.level = level;
+  return simulated(text, record);
+}
+
+std::string simulated(const std::string& text, core::RecordOptions record) {
   const auto scenario = core::read_scenario(text, "small.textproto", shipped_library());
   if (!scenario) throw std::runtime_error(scenario.error().message());
   std::ostringstream out;
   core::TimelineWriter writer(out);
-  core::RecordOptions record;
-  record.level = level;
   record.last_worker = scenario->cluster->workers() - 1;
   if (const auto ran = sim::Simulator().run(*scenario, record, {}, writer); !ran)
     throw std::runtime_error(ran.error().message());

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "core/scenario/executor.h"
 #include "core/scenario/scenario.h"
 #include "core/timeline/timeline.h"
 #include "gui/trace/trace.h"
@@ -16,7 +17,9 @@ std::string small_scenario(const std::string& strategy, int workers, int gpus);
 
 /// Simulates a scenario, and returns the bytes of its timeline. REQUIRES: the scenario is valid.
 std::string simulated(const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps);
-/// Does the same, and opens the timeline.
+/// Does the same with these options, but records all workers.
+std::string simulated(const std::string& text, core::RecordOptions record);
+/// Simulates a scenario, and opens its timeline.
 std::shared_ptr<const gui::Trace> simulated_trace(
     const std::string& text, core::RecordLevel level = core::RecordLevel::kSteps);
 

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "core/base/random.h"
+#include "core/scenario/run_info.h"
 #include "core/schedule/step.h"
 #include "core/timeline/byte_source.h"
 #include "core/timeline/writer.h"
@@ -394,6 +395,137 @@ TEST(Trace, LinesFollowEachOtherWithoutGapsHoweverTheyAreClosedPinnedAndFiltered
     layout.reveal(row);
     EXPECT_LT(layout.line_of_row(row), layout.lines().size());
   }
+}
+
+TEST(Trace, TheRecordedPartIsTheWindowThatWasRequested) {
+  const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  const auto whole = Trace::from_bytes(test::simulated(text, record), "t");
+  ASSERT_TRUE(whole);
+  EXPECT_FALSE((*whole)->recorded());
+  // The window begins and ends at odd times, at which no span begins or ends.
+  record.from = core::microseconds(100) + Time(7);
+  record.to = core::microseconds(200) + Time(13);
+  ASSERT_LT(record.to, (*whole)->length());
+  const auto part = Trace::from_bytes(test::simulated(text, record), "t");
+  ASSERT_TRUE(part);
+  ASSERT_TRUE((*part)->recorded());
+  EXPECT_EQ(*(*part)->recorded(), (TimeRange{record.from, record.to}));
+
+  record = {};
+  record.level = core::RecordLevel::kSteps;
+  record.most_spans = 40;
+  const auto limited = Trace::from_bytes(test::simulated(text, record), "t");
+  ASSERT_TRUE(limited);
+  EXPECT_EQ((*limited)->spans(), 40);
+  ASSERT_TRUE((*limited)->recorded());
+  EXPECT_EQ((*limited)->recorded()->from, Time());
+  EXPECT_GT((*limited)->recorded()->to, Time());
+  EXPECT_LT((*limited)->recorded()->to, (*limited)->length());
+}
+
+/// Returns a timeline of three steps of 100 ms with one span each and this note.
+std::shared_ptr<const Trace> noted(const std::string& note) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.note(note);
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, -1});
+  for (std::int32_t i = 0; i < 3; ++i) {
+    Span span;
+    span.start = core::milliseconds(100 * i);
+    span.duration = core::milliseconds(100);
+    span.kind = SpanKind::kFirstCompute;
+    span.step = i;
+    writer.span(0, span);
+    core::StepRecord step;
+    step.step = i;
+    step.start = span.start;
+    step.end = span.start + span.duration;
+    writer.step(step);
+  }
+  writer.end();
+  return *Trace::from_bytes(out.str(), "t");
+}
+
+TEST(Trace, NotesAboutTheRecordedPartAreReadAsTheyAreWritten) {
+  const Time ms = core::milliseconds(1);
+  const auto part = [](const std::string& note) {
+    EXPECT_TRUE(core::is_recording_note(note)) << note;
+    return noted(note)->recorded();
+  };
+  EXPECT_EQ(part(core::limit_note(Time(123'456'789'012), 5)),
+            (TimeRange{Time(), Time(123'456'789'012)}));
+  EXPECT_EQ(part(core::limit_note_of_step(1, 5)), (TimeRange{Time(), ms * 100}));
+  EXPECT_EQ(part(core::limit_note_of_step(12, 5)), std::nullopt) << "there is no such step";
+  EXPECT_EQ(part(core::limit_note(ms * 300, 5)), std::nullopt) << "that is the whole run";
+  // Earlier versions wrote these notes.
+  EXPECT_EQ(part("recorded spans: only from 60.0 ms to 200 ms"), (TimeRange{ms * 60, ms * 200}));
+  EXPECT_EQ(part("recorded spans: only up to 12.345 ms, because their number is limited to 100"),
+            (TimeRange{Time(), Time(12'345'000'000)}));
+  EXPECT_EQ(part("recorded only the spans from 0.150 s on"), (TimeRange{ms * 150, ms * 300}));
+  EXPECT_EQ(part("the number of recorded spans was limited to 100"), std::nullopt);
+  for (const char* const wrong :
+       {"recorded only the spans from nan ms on", "recorded only the spans up to -5 ms",
+        "recorded only the spans up to 1e99 ms", "recorded only the spans from ",
+        "recorded only the spans of workers 0 to 15 (of 32 workers)"})
+    EXPECT_EQ(part(wrong), std::nullopt) << wrong;
+  EXPECT_FALSE(core::is_recording_note("launch_us is not replayed"));
+}
+
+TEST(Trace, KnowsItsKindsInTheOrderOfTheirTimes) {
+  const Written written = random_timeline(5, 6, 400);
+  const auto trace = *Trace::from_bytes(written.bytes, "t");
+  std::map<int, double> times;
+  for (const auto& [track, spans] : written.spans) {
+    for (const Span& span : spans) times[span.kind] += static_cast<double>(span.duration.count());
+  }
+  ASSERT_EQ(trace->kinds().size(), times.size());
+  for (std::size_t i = 1; i < trace->kinds().size(); ++i)
+    EXPECT_GE(times.at(trace->kinds()[i - 1]), times.at(trace->kinds()[i]));
+  EXPECT_FALSE(trace->has_waits());
+  EXPECT_TRUE(
+      test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2))->has_waits());
+}
+
+TEST(Trace, TheWholeNameOfAKindFindsOnlyThatKind) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kPacks, 0, "gpu0", 0, -1});
+  for (const std::int32_t kind : {SpanKind::kPackInFlight, SpanKind::kExchange}) {
+    Span span;
+    span.start = core::milliseconds(kind);
+    span.duration = core::milliseconds(1);
+    span.kind = kind;
+    span.pack = kind == SpanKind::kPackInFlight ? 0 : -1;
+    writer.span(0, span);
+  }
+  writer.end();
+  const auto trace = *Trace::from_bytes(out.str(), "t");
+  for (const char* const name : {"pack in flight", "exchange in flight", "Pack in flight"})
+    EXPECT_EQ(durations_of(*trace, Query(name, *trace)).spans, 1) << name;
+  EXPECT_EQ(durations_of(*trace, Query("flight", *trace)).spans, 2);
+}
+
+TEST(Trace, KeepsThePartsOfItsRowsThatLieOnTheCriticalPath) {
+  const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2));
+  std::size_t parts = 0;
+  for (std::size_t r = 0; r < trace->rows().size(); ++r) {
+    const auto& on_path = trace->on_path(r);
+    EXPECT_EQ(&on_path, &trace->on_path(r)) << "it is not computed again for every frame";
+    const core::Track& track = trace->rows()[r].track;
+    for (const OnPath& part : on_path) {
+      EXPECT_EQ(track.kind == core::TrackKind::kPacks, part.kind == SpanKind::kPackInFlight);
+      EXPECT_NE(track.kind, core::TrackKind::kLane);
+    }
+    EXPECT_TRUE(
+        std::is_sorted(on_path.begin(), on_path.end(),
+                       [](const OnPath& a, const OnPath& b) { return a.at.from < b.at.from; }));
+    parts += on_path.size();
+  }
+  EXPECT_GE(parts, trace->path().size()) << "every piece of the path lies in some row";
 }
 
 }  // namespace
