@@ -104,9 +104,10 @@ void EditorSession::offer_reload() {
 
 void EditorSession::show_title() {
   const bool changed = editor_->changed();
-  // Also after saving, so that the window's own changes of the file are not reported.
-  if (watch_.path() != editor_->path()) notice_->hide();
-  watch_.watch(editor_->path());
+  // Starting the watch again for the same file would miss changes since it was read. Changes that
+  // this window saved are not offered, because changed_on_disk() does not count them.
+  if (watch_.path() != editor_->path()) watch_.watch(editor_->path(), editor_->file_stamp());
+  if (!editor_->changed_on_disk()) notice_->hide();
   const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title())
                                               : editor_->title();
   bar_->show_title(title + (changed ? QStringLiteral(" *") : QString()));

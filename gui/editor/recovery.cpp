@@ -37,9 +37,12 @@ std::unique_ptr<QLockFile> lock_of(const QString& file) {
 QByteArray to_json(const UnsavedText& unsaved) {
   QJsonObject object;
   object[QStringLiteral("path")] = unsaved.path.isEmpty() ? QString() : identity(unsaved.path);
-  object[QStringLiteral("file_written")] =
-      unsaved.file_written.isValid() ? unsaved.file_written.toUTC().toString(Qt::ISODateWithMs)
-                                     : QString();
+  // As texts, because numbers of JSON are not exact.
+  if (unsaved.file_stamp) {
+    object[QStringLiteral("file_written")] =
+        QString::number(unsaved.file_stamp->written.time_since_epoch().count());
+    object[QStringLiteral("file_size")] = QString::number(unsaved.file_stamp->size);
+  }
   object[QStringLiteral("byte_order_mark")] = unsaved.byte_order_mark;
   object[QStringLiteral("crlf")] = unsaved.crlf;
   object[QStringLiteral("text")] = QString::fromStdString(unsaved.text);
@@ -52,9 +55,13 @@ std::optional<UnsavedText> from_json(const QByteArray& bytes) {
   if (!text.isString()) return std::nullopt;
   UnsavedText unsaved;
   unsaved.path = object[QStringLiteral("path")].toString();
-  unsaved.file_written =
-      QDateTime::fromString(object[QStringLiteral("file_written")].toString(), Qt::ISODateWithMs)
-          .toLocalTime();
+  // Without a stamp (earlier versions wrote a date), any file counts as changed.
+  using FileTime = std::filesystem::file_time_type;
+  bool has_time = false, has_size = false;
+  const qlonglong time = object[QStringLiteral("file_written")].toString().toLongLong(&has_time);
+  const qulonglong size = object[QStringLiteral("file_size")].toString().toULongLong(&has_size);
+  if (has_time && has_size)
+    unsaved.file_stamp = FileStamp{FileTime(FileTime::duration(time)), size};
   unsaved.byte_order_mark = object[QStringLiteral("byte_order_mark")].toBool();
   unsaved.crlf = object[QStringLiteral("crlf")].toBool();
   unsaved.text = text.toString().toStdString();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "gui/documents/file_stamp.h"
 
 class QLockFile;
 
@@ -16,8 +17,8 @@ namespace tutti::gui {
 /// The unsaved text of a scenario, as a recovery file stores it.
 struct UnsavedText {
   QString path;  ///< path of the scenario's file; empty: none yet
-  /// The modification time of the scenario's file when the editor last read or wrote it.
-  QDateTime file_written;
+  /// The stamp of the scenario's file when the editor last read or wrote it.
+  std::optional<FileStamp> file_stamp;
   bool byte_order_mark = false;
   bool crlf = false;
   std::string text;

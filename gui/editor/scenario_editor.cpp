@@ -269,7 +269,7 @@ void ScenarioEditor::keep_changes() {
 }
 
 UnsavedText ScenarioEditor::unsaved() const {
-  return {file_.path, file_.written, file_.byte_order_mark, file_.crlf, text()};
+  return {file_.path, file_.stamp, file_.byte_order_mark, file_.crlf, text()};
 }
 
 void ScenarioEditor::forget_changes() {
@@ -307,8 +307,8 @@ void ScenarioEditor::take_over(LeftBehind& left) {
     if (const auto read = ScenarioBytes::read(unsaved.path))
       before = file.take(*read).value_or(std::string());
   }
-  file.written =
-      unsaved.file_written;  // a file that was written since then is not overwritten without asking
+  // A file that was written since then is not overwritten without asking.
+  file.stamp = unsaved.file_stamp;
   file_ = file;
   set_text(before);
   text_->apply({{0, before.size(), unsaved.text}});

@@ -44,6 +44,8 @@ class ScenarioEditor : public QWidget {
   core::Expected<void> reload(const ScenarioBytes& file);
   /// Returns true if another program has changed the file since it was read or written.
   [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
+  /// Returns the stamp of the file when it was last read or written; nullopt if there is no file.
+  [[nodiscard]] const std::optional<FileStamp>& file_stamp() const { return file_.stamp; }
   /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
   /// Recovered changes replace the current text, after asking. Returns true if changes were
   /// recovered. Sets `nothing_left` to true if there were none.

@@ -32,13 +32,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 Expected<ScenarioBytes> ScenarioBytes::read(const QString& from) {
   const QFileInfo file(from);
   const std::string name = from.toStdString();
+  const auto stamp = FileStamp::of(name);
   if (file.size() > kMaxBytes) {
     return tl::make_unexpected(Error::request(
         "this file is larger than the editor's limit of 4 MiB; is it a scenario?", {name, 0, 0}));
   }
   auto bytes = core::read_text_file(name);
   if (!bytes) return tl::make_unexpected(bytes.error());
-  return ScenarioBytes{from, file.lastModified(), std::move(*bytes)};
+  return ScenarioBytes{from, stamp, std::move(*bytes)};
 }
 
 Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
@@ -49,7 +50,7 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   std::optional<std::string> text = read.bytes;
   core::Problems problems;
   if (!core::utf8_content(*text, name, problems)) return problems.take();
-  ScenarioFile file{read.path, read.written, text->starts_with(kMark), false};
+  ScenarioFile file{read.path, read.stamp, text->starts_with(kMark), false};
   if (file.byte_order_mark) text->erase(0, 3);
   file.crlf = text->find("\r\n") != std::string::npos;
   std::string lines = *text;
@@ -92,12 +93,13 @@ Expected<void> ScenarioFile::write(const std::string& text, const QString& to) {
     return tl::make_unexpected(
         Error::run((to + QStringLiteral(": ") + file.errorString()).toStdString()));
   path = to;
-  written = QFileInfo(to).lastModified();
+  stamp = FileStamp::of(to.toStdString());
   return {};
 }
 
 bool ScenarioFile::changed_meanwhile() const {
-  return !path.isEmpty() && QFileInfo::exists(path) && QFileInfo(path).lastModified() != written;
+  const auto now = FileStamp::of(path.toStdString());
+  return now && now != stamp;
 }
 
 }  // namespace tutti::gui

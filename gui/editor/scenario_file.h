@@ -1,17 +1,18 @@
 #pragma once
 
-#include <QDateTime>
 #include <QString>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
+#include "gui/documents/file_stamp.h"
 
 namespace tutti::gui {
 
 /// The raw content of a scenario's file.
 struct ScenarioBytes {
   QString path;
-  QDateTime written;
+  std::optional<FileStamp> stamp;  ///< the stamp of the file before it was read
   std::string bytes;
 
   /// Reads a file. May be called from any thread. ERRORS: the file is missing or unreadable, is a
@@ -26,8 +27,8 @@ struct ScenarioBytes {
 /// of the file are written as they were read.
 struct ScenarioFile {
   QString path;  ///< path of the file; empty: none yet
-  /// The modification time of the file when the editor last read or wrote it.
-  QDateTime written;
+  /// The stamp of the file when the editor last read or wrote it.
+  std::optional<FileStamp> stamp;
   bool byte_order_mark = false;
   /// True: lines of the file end with "\r\n"; in memory they always end with '\n'.
   bool crlf = false;

@@ -14,7 +14,10 @@ constexpr int kPauseMs = 200;
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
   pause_.setSingleShot(true);
   pause_.setInterval(kPauseMs);
-  const auto wait = [this] { pause_.start(); };
+  // Other files of the directory may change all the time, so a change does not prolong the pause.
+  const auto wait = [this] {
+    if (!pause_.isActive()) pause_.start();
+  };
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, wait);
   // A file that replaces the watched one is not watched itself, but its directory changes.
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, wait);
@@ -22,12 +25,20 @@ FileWatch::FileWatch(QObject* parent) : QObject(parent) {
 }
 
 void FileWatch::watch(const QString& path) {
+  watch(path, path.isEmpty() ? std::nullopt : FileStamp::of(path.toStdString()));
+}
+
+void FileWatch::watch(const QString& path, const std::optional<FileStamp>& known) {
   pause_.stop();
   if (!watcher_.files().isEmpty()) watcher_.removePaths(watcher_.files());
   if (!watcher_.directories().isEmpty()) watcher_.removePaths(watcher_.directories());
   path_ = path;
-  known_ = seen_ = path.isEmpty() ? std::nullopt : FileStamp::of(path.toStdString());
-  if (known_) watcher_.addPaths({path, QFileInfo(path).absolutePath()});
+  known_ = seen_ = known;
+  if (path.isEmpty()) return;
+  const QString directory = QFileInfo(path).absolutePath();
+  if (QFileInfo(directory).isDir()) watcher_.addPath(directory);
+  // The first look adds the file if it exists, and notices a change since it was read.
+  look();
 }
 
 void FileWatch::look() {

@@ -18,8 +18,12 @@ class FileWatch : public QObject {
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// Watches this file as it is now, instead of the previous one. Empty: watches none.
+  /// Watches this file as it is now, instead of the previous one. The file need not exist. Empty:
+  /// watches none.
   void watch(const QString& path);
+  /// Watches a file that had the stamp `known` when it was read. If the file has changed since
+  /// then, changed() follows. nullopt: the file did not exist.
+  void watch(const QString& path, const std::optional<FileStamp>& known);
   [[nodiscard]] const QString& path() const { return path_; }
 
  signals:

@@ -7,6 +7,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSettings>
 #include <QTimer>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "gui/editor/form_view.h"
 #include "gui/editor/text_editor.h"
+#include "gui/widgets/notice_bar.h"
 #include "tests/gui/editor_fixture.h"
 #include "tests/gui/window_hands.h"
 
@@ -178,6 +180,50 @@ TEST_F(Editor, AFileThatIsDroppedOnTheTextIsOpenedNotWrittenIntoIt) {
   EXPECT_EQ(text(), before);
   ASSERT_TRUE(
       until([&] { return editor().title() == QStringLiteral("02_eight_hosts_ring.textproto"); }));
+}
+
+TEST_F(Editor, AFileThatChangesOnDiskIsReloadedAndUndoRestoresTheText) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  set(path({{"name", 0}}), QStringLiteral("mine"));
+  std::ofstream(file) << "name: \"theirs\"\n";
+  NoticeBar& notice = session().notice();
+  ASSERT_TRUE(until([&] { return notice.isVisible(); }));
+  EXPECT_THAT(notice.text().toStdString(), HasSubstr("Reloading replaces your changes"));
+  notice.button().click();
+  EXPECT_EQ(text(), "name: \"theirs\"\n");
+  EXPECT_FALSE(editor().changed());
+  EXPECT_FALSE(notice.isVisible());
+  editor().text_editor().undo();
+  EXPECT_EQ(text(), "name: \"mine\"\n") << "reloading is one step";
+  EXPECT_TRUE(editor().changed());
+  act("save");  // it asks nothing, since the text is based on the file as it is
+  EXPECT_EQ(file_text(file), "name: \"mine\"\n");
+  QTest::qWait(600);
+  EXPECT_FALSE(notice.isVisible()) << "the window's own changes are not offered";
+}
+
+TEST_F(Editor, TypingDoesNotHideThatTheFileHasChanged) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  std::ofstream(file) << "name: \"theirs\"\n";
+  set(path({{"name", 0}}), QStringLiteral("mine"));
+  NoticeBar& notice = session().notice();
+  ASSERT_TRUE(until([&] { return notice.isVisible(); }));
+  set(path({{"name", 0}}), QStringLiteral("again"));
+  EXPECT_EQ(text(), "name: \"again\"\n");
+  EXPECT_TRUE(notice.isVisible());
+  answer(QMessageBox::Save);
+  act("save");
+  EXPECT_TRUE(requested_);
+  EXPECT_FALSE(notice.isVisible()) << "the file is what the editor shows";
+  EXPECT_EQ(file_text(file), "name: \"again\"\n");
+}
+
+TEST_F(Editor, AChangeThatKeepsTheTimeOfTheFileIsNoticed) {
+  const std::string file = own("own.textproto", "name: \"a\"\n");
+  const auto written = fs::last_write_time(file);
+  std::ofstream(file) << "name: \"longer\"\n";
+  fs::last_write_time(file, written);
+  EXPECT_TRUE(editor().changed_on_disk());
 }
 
 }  // namespace
