@@ -9,8 +9,9 @@
 
 namespace tutti::gui {
 
-/// A line below the timeline that shows the colour of each kind of span in the timeline, in the
-/// order of their total times. A click on a kind searches for it.
+/// The lines below the timeline that show the colour of each kind of span in the timeline, in the
+/// order of their total times. There are as many lines as the width requires. A click on a kind
+/// searches for it.
 class LegendStrip : public QWidget {
   Q_OBJECT
 
@@ -21,10 +22,13 @@ class LegendStrip : public QWidget {
   void set_theme(const Theme& theme);
   /// Returns the kinds in the order of display.
   [[nodiscard]] const std::vector<int>& kinds() const { return kinds_; }
-  /// Returns the rectangle of kinds()[i]; empty if there is no room for it.
-  [[nodiscard]] QRect box_of(std::size_t i) const;
+  /// Returns the rectangle of kinds()[i].
+  [[nodiscard]] QRect box_of(std::size_t i) const { return boxes_of(width())[i]; }
+  /// Returns the rectangle of the entry for the times for which spans wait; empty if none waits.
+  [[nodiscard]] QRect box_of_waits() const;
 
   [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] int heightForWidth(int width) const override;
 
  signals:
   /// Emitted with the name of a kind that was clicked.
@@ -35,7 +39,9 @@ class LegendStrip : public QWidget {
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:
-  [[nodiscard]] int width_of(const QString& text) const;
+  [[nodiscard]] int line_height() const;
+  /// Returns the rectangles of all kinds, and then that of the entry for waits if there is one.
+  [[nodiscard]] std::vector<QRect> boxes_of(int width) const;
 
   const Theme* theme_;
   std::vector<int> kinds_;

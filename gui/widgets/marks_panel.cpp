@@ -151,23 +151,27 @@ void MarksPanel::remove_selected() {
   changed(std::nullopt);
 }
 
-/// Saves the current marks, and shows them.
+/// Saves the current marks, and shows them. If the file cannot be read, only shows them, since
+/// writing would lose the marks of the file.
 void MarksPanel::changed(std::optional<std::size_t> selected) {
+  bool readable = true;
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
-    const auto theirs = read_file();
-    if (!theirs)
-      return emit status_message(
+    if (const auto theirs = read_file()) {
+      const std::optional<Mark> one =
+          selected ? std::optional(marks_.all()[*selected]) : std::nullopt;
+      marks_ = Marks::merged(saved_, marks_, *theirs);
+      const auto& all = marks_.all();
+      if (one)
+        selected = static_cast<std::size_t>(std::find(all.begin(), all.end(), *one) - all.begin());
+    } else {
+      readable = false;
+      emit status_message(
           tr("the marks are not saved: %1").arg(QString::fromStdString(theirs.error().message())));
-    const std::optional<Mark> one =
-        selected ? std::optional(marks_.all()[*selected]) : std::nullopt;
-    marks_ = Marks::merged(saved_, marks_, *theirs);
-    const auto& all = marks_.all();
-    if (one)
-      selected = static_cast<std::size_t>(std::find(all.begin(), all.end(), *one) - all.begin());
+    }
   }
   fill();
   if (selected) table_->setCurrentCell(static_cast<int>(*selected), kTextColumn);
-  if (path_.isEmpty()) return;
+  if (path_.isEmpty() || !readable) return;
   const QByteArray text = QByteArray::fromStdString(marks_.write());
   QSaveFile file(path_);
   const bool written =

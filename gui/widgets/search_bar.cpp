@@ -118,7 +118,10 @@ bool SearchBar::find(bool forward) {
   return true;
 }
 
-void SearchBar::filter(const QString& text) { filter_->setText(text); }
+void SearchBar::filter(const QString& text) {
+  show();
+  filter_->setText(text);
+}
 
 void SearchBar::forget_matches() {
   highlights_.show(std::nullopt);

@@ -30,8 +30,7 @@ void SearchHighlights::paint(QPainter& painter, const Placement& place) const {
     if (!query_->takes_row(row)) continue;
     SpanRow::Index i = row.spans.first_from(scene.range.from);
     if (i > 0 && row.spans.end(i - 1) > scene.range.from) --i;
-    const SpanRow::Index end = row.spans.first_from(scene.range.to);
-    if (end - i > left) return;
+    const SpanRow::Index end = i + std::min(row.spans.first_from(scene.range.to) - i, left);
     left -= end - i;
     int drawn_to = place.lines.left() - 1;  // matches on one pixel are drawn once
     for (; i < end; ++i) {

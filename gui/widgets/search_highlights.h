@@ -7,8 +7,8 @@
 
 namespace tutti::gui {
 
-/// Underlines the spans in view that match a search. If very many spans are in view, only those of
-/// the first rows are visited, so that a frame stays fast.
+/// Underlines the spans in view that match a search. If more than 100,000 spans are in view, only
+/// the first 100,000 are visited, row by row from the top, so that a frame stays fast.
 class SearchHighlights : public Overlay {
  public:
   /// Sets the query; nullopt: nothing is highlighted. REQUIRES: the query is of the trace that is

@@ -186,31 +186,37 @@ void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const
   const Scene shown = scene();
   const Placement place{shown, lines};
   const TimeRange& range = view_.range();
-  const auto hatch = [&](Time from, Time to) {
-    from = std::max(from, range.from);
-    to = std::min(to, range.to);
-    if (from >= to) return;
-    const int left = place.x_of(from), right = std::min(place.x_of(to), lines.right() + 1);
-    QColor faint = QColor::fromRgb(theme_->faint_text);
-    faint.setAlpha(110);
-    for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
-      const Line& line = layout_.lines()[i];
+  const TimeRange recorded = *trace_->recorded();
+  QColor faint = QColor::fromRgb(theme_->faint_text);
+  faint.setAlpha(110);
+  for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
+    const Line& line = layout_.lines()[i];
+    if (line.kind != Line::Kind::kSpans) continue;
+    const auto hatch = [&](Time from, Time to) {
+      from = std::max(from, range.from);
+      to = std::min(to, range.to);
+      if (from >= to) return;
+      const int left = place.x_of(from), right = std::min(place.x_of(to), lines.right() + 1);
       const QRect box(left, lines.top() + top_of_line(shown, i) + 1, right - left, line.height - 2);
       const bool under_pinned =
           !line.pinned && box.bottom() < lines.top() + layout_.pinned_height();
-      if (line.kind != Line::Kind::kSpans || under_pinned || !box.intersects(lines)) continue;
+      if (under_pinned || !box.intersects(lines)) return;
       painter.fillRect(box, QBrush(faint, Qt::BDiagPattern));
       const QString text = tr("not recorded");
       const int width = painter.fontMetrics().horizontalAdvance(text) + 8;
-      if (box.width() < 2 * width) continue;
+      if (box.width() < 2 * width) return;
       const QRect label(box.center().x() - width / 2, box.top(), width, box.height());
       painter.fillRect(label, QColor::fromRgb(background_of(shown, i)));
       painter.setPen(QColor::fromRgb(theme_->faint_text));
       painter.drawText(label, Qt::AlignCenter, text);
-    }
-  };
-  hatch(Time(), trace_->recorded()->from);
-  hatch(trace_->recorded()->to, trace_->length());
+    };
+    // Spans that overlap an edge of the recorded part are drawn whole.
+    const SpanRow& spans = trace_->rows()[line.rows.front()].spans;
+    const bool empty = spans.size() == 0;
+    hatch(Time(), empty ? recorded.from : std::min(recorded.from, spans.start(0)));
+    hatch(empty ? recorded.to : std::max(recorded.to, spans.end(spans.size() - 1)),
+          trace_->length());
+  }
 }
 
 void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {

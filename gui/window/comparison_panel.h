@@ -52,6 +52,8 @@ class ComparisonPanel : public QWidget {
   [[nodiscard]] const Comparison* comparison() const {
     return comparison_ ? &*comparison_ : nullptr;
   }
+  /// Returns the path of the second timeline. REQUIRES: there is a comparison.
+  [[nodiscard]] const QString& second_path() const { return second_path_; }
   [[nodiscard]] const QTableWidget& table() const { return *table_; }
 
  signals:

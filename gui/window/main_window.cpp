@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "core/scenario/library_folder.h"
+#include "core/scenario/run_info.h"
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/paint/palette.h"
@@ -154,6 +155,7 @@ void MainWindow::make_page() {
     find(name);
   });
   connect(&watch_, &FileWatch::changed, this, &MainWindow::offer_reload);
+  connect(&second_watch_, &FileWatch::changed, this, &MainWindow::offer_reload);
 }
 
 QDockWidget* MainWindow::add_panel(const QString& title, const char* id, QWidget* panel,
@@ -241,6 +243,10 @@ void MainWindow::make_comparison() {
             marks_->open_marks_of({});
             hide_topology(true);
             view_->show_trace(trace);
+            if (const auto kept = std::exchange(compared_range_, std::nullopt))
+              view_->show_range(*kept);
+            second_watch_.watch(comparison_->second_path(),
+                                comparison_->comparison()->sources[1]->stamp());
             view_->setFocus();
             const bool errors = comparison_->comparison()->apart == "error";
             dock->setWindowTitle(errors ? tr("Largest errors") : tr("Largest differences"));
@@ -365,14 +371,14 @@ void MainWindow::show_menu(const QPoint& global) {
   if (const auto& span = view_->selected()) {
     const Trace::Row& row = view_->trace()->rows()[span->row];
     const QString kind = QString::fromStdString(core::span_name(row.spans.kind(span->index)));
-    const QString device = QString::fromStdString(row.track.device);
+    const QString device = QString::fromStdString(row.group + '/' + row.track.device);
     add({"fit-selection", "next", "previous"});
     menu->addAction(tr("Find all “%1”").arg(kind), this, [this, kind] { find(kind); });
     if (const std::int32_t pack = row.spans.pack(span->index); pack >= 0)
       menu->addAction(tr("Find pack %1").arg(pack), this,
                       [this, pack] { find(QStringLiteral("pack %1").arg(pack)); });
     menu->addAction(tr("Show only rows of %1").arg(device), this,
-                    [this, device] { search_->filter(device); });
+                    [this, device] { search_->filter(device + QLatin1Char('/')); });
     menu->addSeparator();
     add({"message-back", "message-on"});
     if (view_->trace()->parts()) add({"partner"});
@@ -474,20 +480,26 @@ void MainWindow::open_and_run(const QString& path) {
 }
 
 void MainWindow::reload() {
-  if (!view_->trace() || shown_.isEmpty() || view_->trace()->parts())
-    return tell(tr("open a single timeline first; then it can be reloaded"));
-  open(shown_);
-  reloading_ = true;
+  if (!view_->trace() || shown_.isEmpty())
+    return tell(tr("open a timeline first; then it can be reloaded"));
+  if (!view_->trace()->parts()) {
+    open(shown_);
+    reloading_ = true;
+    return;
+  }
+  open_both(shown_, comparison_->second_path());
+  compared_range_ = view_->view().range();
 }
 
-void MainWindow::offer_reload() {
+void MainWindow::offer_reload(const QString& path) {
   notice_->offer(tr("%1 has changed on disk. The window shows it as it was when it was opened.")
-                     .arg(QFileInfo(shown_).fileName()),
+                     .arg(QFileInfo(path).fileName()),
                  tr("&Reload (Ctrl+R)"), [this] { reload(); });
 }
 
 void MainWindow::begin_to_open(const QString& path) {
   reloading_ = false;
+  compared_range_.reset();
   progress_->setValue(0);
   progress_->show();
   second_.clear();
@@ -574,7 +586,8 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   view_->setFocus();
   shown_ = path;
   notice_->hide();
-  watch_.watch(path);
+  watch_.watch(path, trace->stamp());
+  second_watch_.watch({});
   const bool from_session = session_->made(path) || sweep_->made(path);
   if (sweep_->made(path)) session_->hide();
   if (!from_session && !session_->isVisible())
@@ -584,9 +597,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
     status_message += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
   // Show notes that report more events than are drawn.
   for (const std::string& note : trace->run().notes) {
-    // The last two prefixes are those of timelines written by version 0.1.
-    if (note.starts_with("recorded spans: ") || note.starts_with("spans ") ||
-        note.starts_with("not all spans "))
+    if (core::is_recording_note(note))
       status_message += QStringLiteral("; ") + QString::fromStdString(note);
   }
   tell(status_message);

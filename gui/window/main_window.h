@@ -78,7 +78,8 @@ class MainWindow : public QMainWindow {
   /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti", in the
   /// directory of the timeline, or of the sweep if that is exported.
   [[nodiscard]] QString proposed_name(const QString& ending) const;
-  /// Opens the timeline again, from its file, and keeps the view.
+  /// Opens the timeline again, from its file, and keeps the view. In a comparison, opens both
+  /// timelines again.
   void reload();
   /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
   /// there is no error.
@@ -102,7 +103,7 @@ class MainWindow : public QMainWindow {
   void make_page();
   void make_view_actions();
   void show_menu(const QPoint& global);
-  void offer_reload();
+  void offer_reload(const QString& path);
   void make_actions();
   void make_menus();
   /// Adds a dock with a panel. The user can move and close the panel, and show it through the View
@@ -162,10 +163,13 @@ class MainWindow : public QMainWindow {
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
   /// The layout of the panels, saved while there is no timeline; else empty.
   QByteArray panels_;
-  QString status_text_;      ///< the full text of the status bar, which may show only its beginning
-  FileWatch watch_;          ///< watches the file of the timeline
-  QString shown_;            ///< the path of the timeline that is shown
-  bool reloading_ = false;   ///< true: the timeline that is being opened is the shown one
+  QString status_text_;     ///< the full text of the status bar, which may show only its beginning
+  FileWatch watch_;         ///< watches the file of the timeline
+  FileWatch second_watch_;  ///< watches the file of the second timeline
+  QString shown_;           ///< the path of the timeline that is shown
+  bool reloading_ = false;  ///< true: the timeline that is being opened is the shown one
+  /// The visible range of the comparison that is being reloaded; else nullopt.
+  std::optional<TimeRange> compared_range_;
   bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;
   /// True: the topology is hidden until a single timeline is shown again.

@@ -7,12 +7,14 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QLabel>
+#include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QTableWidget>
 #include <QTest>
 #include <QTimer>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -24,6 +26,7 @@
 #include "core/timeline/writer.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/widgets/details_panel.h"
+#include "gui/widgets/notice_bar.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
@@ -33,6 +36,7 @@
 namespace tutti::gui {
 namespace {
 
+namespace fs = std::filesystem;
 using core::Span;
 using core::SpanKind;
 using core::Time;
@@ -439,6 +443,28 @@ TEST_F(TwoTimelines, ClosingTheWindowWhileTheyAreComparedEndsThat) {
   window_->close();
   QTest::qWait(20);
   window_.reset();
+}
+
+TEST_F(TwoTimelines, AreBothWatchedAndReloaded) {
+  open_both();
+  const std::size_t side = 1;
+  ASSERT_EQ(view().trace()->sides()[side].steps[0].end, kMs * 66);
+  view().show_range({kMs * 20, kMs * 60});
+  for (const int late : {16, 26}) {
+    // First the second file changes, then both do.
+    const bool both = late == 26;
+    if (both) first_ = folder_.write("first.tutti", timeline("simulated", 2));
+    second_ = folder_.write("second.tutti", timeline("tcp", late));
+    fs::last_write_time(second_, fs::last_write_time(second_) + std::chrono::seconds(late));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window_->notice().isVisible(); }, 5000));
+    ASSERT_TRUE(opens([&] { window_->notice().button().click(); })) << said_;
+    ASSERT_TRUE(window_->comparison().comparison());
+    EXPECT_FALSE(window_->notice().isVisible());
+    ASSERT_EQ(view().trace()->sides().size(), 2u);
+    EXPECT_EQ(view().trace()->sides()[0].steps[0].end, kMs * (both ? 62 : 60));
+    EXPECT_EQ(view().trace()->sides()[side].steps[0].end, kMs * (60 + late));
+    EXPECT_EQ(view().view().range(), (TimeRange{kMs * 20, kMs * 60})) << "the view stays";
+  }
 }
 
 }  // namespace

@@ -16,17 +16,23 @@
 #include <QPushButton>
 #include <QTableWidget>
 #include <QTextBrowser>
+#include <QTimer>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <sstream>
 
+#include "core/timeline/writer.h"
 #include "gui/paint/palette.h"
 #include "gui/widgets/details_panel.h"
+#include "gui/widgets/file_watch.h"
 #include "gui/widgets/legend_strip.h"
 #include "gui/widgets/marks_panel.h"
 #include "gui/widgets/notice_bar.h"
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/table.h"
+#include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
 
 namespace tutti::gui {
@@ -253,6 +259,171 @@ TEST_F(Window, TheCriticalPathKeepsItsColours) {
   EXPECT_EQ(picture.pixel(on.x(), on.y() + 7), look);
   EXPECT_NE(picture.pixel(off.x(), off.y() + 7), look);
   press(Qt::Key_P);
+}
+
+/// Returns a timeline of computation on these devices, given as worker and name, with `spans` spans
+/// of 1 µs each.
+std::string computation(const std::vector<std::pair<int, std::string>>& devices, int spans = 10) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  core::TrackId id = 0;
+  for (const auto& [worker, device] : devices) {
+    writer.track({id, core::TrackKind::kCompute, worker, device, 0, -1});
+    for (int i = 0; i < spans; ++i) {
+      core::Span span;
+      span.start = core::microseconds(2 * i);
+      span.duration = core::microseconds(1);
+      span.kind = core::SpanKind::kFirstCompute;
+      writer.span(id, span);
+    }
+    ++id;
+  }
+  writer.end();
+  return out.str();
+}
+
+TEST_F(Window, ATimelineThatChangesWhileItIsOpenedIsOfferedForReload) {
+  const std::string path = write("small.tutti", small_timeline());
+  // The view gets the timeline after the file was read, and before the window watches the file.
+  QObject::connect(
+      &view(), &TimelineView::trace_changed, &view(),
+      [&] { write("small.tutti", small_timeline() + "more"); }, Qt::SingleShotConnection);
+  ASSERT_TRUE(open(path));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window_.notice().isVisible(); }, 5000));
+}
+
+TEST_F(Window, AFileIsWatchedInABusyFolderAndBeforeItExists) {
+  const std::string path = folder_.file("later.tutti");
+  FileWatch watch;
+  QSignalSpy changed(&watch, &FileWatch::changed);
+  watch.watch(QString::fromStdString(path));
+  write("later.tutti", "a");
+  ASSERT_TRUE(QTest::qWaitFor([&] { return changed.size() == 1; }, 5000)) << "it was absent";
+  write("later.tutti", "ab");
+  // Another program changes other files of the folder all the time.
+  int writes = 0;
+  QTimer busy;
+  QObject::connect(&busy, &QTimer::timeout, &busy,
+                   [&] { write("other" + std::to_string(++writes), "x"); });
+  busy.start(20);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return changed.size() == 2; }, 5000));
+  EXPECT_GT(writes, 5);
+}
+
+TEST_F(Window, WhatWasNotRecordedIsHatchedAndSaid) {
+  const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
+  core::RecordOptions record;
+  record.level = core::RecordLevel::kSteps;
+  record.from = core::microseconds(100);
+  record.to = core::microseconds(200);
+  ASSERT_TRUE(open(write("part.tutti", test::simulated(text, record))));
+  EXPECT_EQ(view().trace()->recorded(), (TimeRange{record.from, record.to}));
+  EXPECT_THAT(window_.status_text().toStdString(),
+              HasSubstr("recorded only the spans from 0.1 ms to 0.2 ms"));
+  // Hatching changes colours of the part of a row that has no spans.
+  const QPoint there = point("worker 0/gpu0/compute", core::microseconds(20));
+  const QImage image = view().grab().toImage();
+  std::set<QRgb> colours;
+  for (int x = there.x() - 8; x < there.x() + 8; ++x) colours.insert(image.pixel(x, there.y() - 4));
+  EXPECT_GT(colours.size(), 1u);
+  record = {};
+  record.level = core::RecordLevel::kSteps;
+  record.most_spans = 40;
+  ASSERT_TRUE(open(write("limited.tutti", test::simulated(text, record))));
+  EXPECT_TRUE(view().trace()->recorded());
+  EXPECT_THAT(window_.status_text().toStdString(),
+              HasSubstr("because their number is limited to 40"));
+}
+
+TEST_F(Window, TheLegendHasRoomForEveryKindAndForWaits) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  writer.begin({});
+  writer.track({0, core::TrackKind::kCompute, 0, "gpu0", 0, -1});
+  std::set<std::string> names;
+  for (std::int32_t kind = 1; kind <= core::SpanKind::kExchange; ++kind) {
+    if (!names.insert(core::span_name(kind)).second) continue;
+    core::Span span;
+    span.start = kMs * kind;
+    span.duration = kMs;
+    span.wait = core::microseconds(500);
+    span.kind = kind;
+    writer.span(0, span);
+  }
+  writer.end();
+  window_.resize(1280, 800);
+  ASSERT_TRUE(open(write("kinds.tutti", out.str())));
+  const LegendStrip& legend = window_.legend();
+  ASSERT_EQ(legend.kinds().size(), names.size());
+  QApplication::processEvents();
+  QRegion covered;
+  for (std::size_t i = 0; i < legend.kinds().size(); ++i) {
+    const QRect box = legend.box_of(i);
+    EXPECT_TRUE(legend.rect().contains(box)) << i;
+    EXPECT_FALSE(covered.intersects(box)) << i;
+    covered += box;
+  }
+  EXPECT_FALSE(legend.box_of_waits().isEmpty());
+  EXPECT_TRUE(legend.rect().contains(legend.box_of_waits()));
+  EXPECT_FALSE(covered.intersects(legend.box_of_waits()));
+  open_small();
+  QApplication::processEvents();
+  EXPECT_LT(legend.height(), 2 * legend.fontMetrics().height() + 12) << "one line is enough";
+}
+
+TEST_F(Window, MarksWhoseFileCannotBeReadAreListedAsTheyAre) {
+  ASSERT_TRUE(open(write("small.tutti", small_timeline())));
+  for (const int at : {20, 50, 80}) {
+    view().select_range(TimeRange{kMs * at, kMs * (at + 5)});
+    window_.actions_of().find(QStringLiteral("mark"))->trigger();
+  }
+  write("small.tutti.marks", "these are no marks");
+  auto* const list = window_.marks().findChild<QTableWidget*>();
+  for (const std::size_t left : {2u, 1u}) {
+    list->setCurrentCell(0, 0);
+    window_.actions_of().find(QStringLiteral("mark-delete"))->trigger();
+    ASSERT_EQ(window_.marks().marks().all().size(), left);
+    ASSERT_EQ(list->rowCount(), static_cast<int>(left));
+    for (std::size_t i = 0; i < left; ++i)
+      EXPECT_EQ(list->item(static_cast<int>(i), 0)->text().toStdString(),
+                window_.marks().marks().all()[i].text);
+  }
+  EXPECT_EQ(window_.marks().marks().all()[0].at.from, kMs * 80);
+  EXPECT_EQ(folder_.read("small.tutti.marks"), "these are no marks") << "it is not overwritten";
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("the marks are not saved"));
+}
+
+TEST_F(Window, OnlyTheRowsOfTheDeviceOfTheSpanAreShown) {
+  ASSERT_TRUE(open(
+      write("many.tutti", computation({{0, "gpu1"}, {0, "gpu10"}, {1, "gpu1"}, {11, "gpu1"}}))));
+  auto* const bar = window_.findChild<SearchBar*>();
+  bar->hide();
+  const QPoint there =
+      point("worker 1/gpu1/compute", core::microseconds(4) + core::nanoseconds(500));
+  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  QApplication::sendEvent(&view(), &event);
+  auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
+  ASSERT_TRUE(menu);
+  for (QAction* const action : menu->actions()) {
+    if (action->text() == QStringLiteral("Show only rows of worker 1/gpu1")) action->trigger();
+  }
+  menu->close();
+  std::vector<std::string> rows;
+  for (const Line& line : view().layout_of_lines().lines()) {
+    if (line.kind == Line::Kind::kSpans) rows.push_back(line.key);
+  }
+  EXPECT_EQ(rows, std::vector<std::string>{"worker 1/gpu1/compute"});
+  EXPECT_TRUE(bar->isVisible()) << "the filter can be seen and cleared";
+}
+
+TEST_F(Window, MatchesAreUnderlinedUpToTheLimitWithinARow) {
+  ASSERT_TRUE(open(write("many.tutti", computation({{0, "gpu0"}}, 150'000))));
+  window_.findChild<QLineEdit*>(QStringLiteral("find"))->setText(QStringLiteral("forward"));
+  ASSERT_TRUE(
+      QTest::qWaitFor([&] { return text_with(window_, "matches") == "150000 matches"; }, 5000));
+  window_.grab();
+  EXPECT_GT(window_.findChild<SearchBar*>()->highlights().drawn(), 10);
 }
 
 }  // namespace
