@@ -11,14 +11,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/number.h"
 #include "core/cluster/machine.h"
 #include "core/cluster/machine_file.h"
 #include "core/scenario/network_reader.h"
@@ -235,6 +236,19 @@ class Questions {
   std::ostream& out_;
 };
 
+bool file_exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Returns the first name of a scenario for which there is no file: "vgg16.textproto",
+/// "vgg16_2.textproto", …
+std::string free_name(const std::string& stem) {
+  std::string name = stem + ".textproto";
+  for (int i = 2; file_exists(name); ++i) name = fmt::format("{}_{}.textproto", stem, i);
+  return name;
+}
+
 /// Returns a function that accepts names, and paths of files that the library finds.
 auto known_in(const std::vector<std::string>& names, Library::Kind kind, const Library& library) {
   return [&names, kind, &library](const std::string& answer) -> std::string {
@@ -263,14 +277,16 @@ std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
                                      known_in(machines, Library::Kind::kMachine, library));
   if (!machine) return std::nullopt;
   chosen.machine = *machine;
-  const auto nodes = questions.ask(
-      "Number of machines", fmt::format("{}", chosen.nodes), {}, [&](const std::string& answer) {
-        const char* const end = answer.data() + answer.size();
-        const auto [stop, status] = std::from_chars(answer.data(), end, chosen.nodes);
-        return status == std::errc() && stop == end && chosen.nodes >= 1
-                   ? std::string()
-                   : std::string("expected a whole number of 1 or more");
-      });
+  const auto nodes = questions.ask("Number of machines", fmt::format("{}", chosen.nodes), {},
+                                   [&](const std::string& answer) {
+                                     // The scenario has a 32-bit field for the number.
+                                     const auto number = core::whole_number<std::int32_t>(answer);
+                                     if (!number || *number < 1)
+                                       return fmt::format("expected a whole number from 1 to {}",
+                                                          std::numeric_limits<std::int32_t>::max());
+                                     chosen.nodes = *number;
+                                     return std::string();
+                                   });
   if (!nodes) return std::nullopt;
   if (chosen.nodes > 1) {
     const auto network = questions.ask(
@@ -298,11 +314,9 @@ std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
   if (!algorithm) return std::nullopt;
   chosen.algorithm = *algorithm;
   const std::string stem = std::filesystem::path(chosen.model).stem().string();
-  const auto output = questions.ask(
-      "File to write", fmt::format("{}.textproto", stem), {}, [](const std::string& answer) {
-        std::error_code ignored;
-        return std::filesystem::exists(answer, ignored) ? "this file exists; name another one"
-                                                        : std::string();
+  const auto output =
+      questions.ask("File to write", free_name(stem), {}, [](const std::string& answer) {
+        return file_exists(answer) ? "this file exists; name another one" : std::string();
       });
   if (!output) return std::nullopt;
   chosen.output = *output;
