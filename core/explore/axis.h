@@ -15,6 +15,9 @@ inline constexpr std::int64_t kMaxPoints = 10'000'000;
 /// A dimension of a sweep: one field and its values, or several fields that vary together. Each row
 /// has one value for each field.
 struct Axis {
+  /// The name of the axis as a whole in reports and plots: "strategy" for an axis that compares
+  /// strategies. Empty: the axis has no name other than its fields.
+  std::string title = {};
   std::vector<std::string> fields;  ///< names of the fields: "strategy.shards"
   std::vector<FieldPath> paths;     ///< paths of the fields
   std::vector<std::vector<std::string>>

@@ -13,10 +13,15 @@
 //     ring                2
 //     ring                4
 //     pscpu               2                  one shard for each worker at most
+//
+// A framework takes the place of another framework or of packing settings, but keeps the scenario's
+// algorithm. If it refuses this algorithm (Horovod with pscpu), or there is none (the scenario had
+// the message tensorflow), algorithms are tried one after the other.
 
 #include "core/explore/strategy_alternatives.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -37,6 +42,10 @@ const Schema& schema() {
   static const Schema schema = Schema::scenario();
   return schema;
 }
+
+/// The algorithms that a framework gets if it accepts neither that of the scenario nor one of the
+/// request.
+constexpr std::array<const char*, 2> kUsualAlgorithms{"nccl", "ring"};
 
 /// Values by field: "strategy.shards" → "2". An empty value leaves the field out.
 using Settings = std::map<std::string, std::string>;
@@ -60,6 +69,18 @@ struct Refused {
   std::string why;
 };
 
+/// A note on a setting that is left out, or (with an empty `field`) on another change.
+struct SettingNote {
+  std::string field;
+  std::string text;
+};
+
+tl::unexpected<Error> stopped(const std::string& option) {
+  return tl::make_unexpected(
+      Error::run({ProblemCode::kStopped, option},
+                 fmt::format("{} strategy: stopped before all settings were tried", option)));
+}
+
 class Alternatives {
  public:
   Alternatives(const BaseOfAlternatives& base, const Library& library)
@@ -80,22 +101,60 @@ class Alternatives {
     return field_type(path)->message != nullptr ? "{}" : written_->value(path);
   }
 
-  /// Returns the settings that select an alternative, without those that it refuses.
-  Settings select(const std::string& name) {
+  /// Returns the settings that select an alternative, without those that it refuses. If other axes
+  /// may change whether a framework is accepted (`decided` is false), a framework that accepts no
+  /// algorithm is not an error. ERRORS: as for strategy_alternatives().
+  Expected<Settings> select(const std::string& option, const std::string& name,
+                            const std::vector<std::string>& names, bool decided) {
     Settings row;
-    if (is_framework(name)) {
-      for (const FieldPath& excluded : excluded_by(*written_, {{"strategy", 0}, {name, 0}}))
-        leave_out(row, name, {to_string(excluded), fmt::format("{} packs gradients itself", name)});
-      row[kPrefix + name] = "{}";
-    } else {
+    std::vector<SettingNote> said;
+    if (!is_framework(name)) {
       row[kAlgorithm] = name;
+      settle(row, name, said);
+      notes.insert(notes.end(), said.begin(), said.end());
+      return row;
     }
-    // Each round leaves out one setting.
-    for (std::size_t round = 0; round < strategy_type().fields.size(); ++round) {
-      const auto refused = refused_by(row, name);
-      if (!refused) break;
-      leave_out(row, name, *refused);
+    for (const FieldPath& excluded : excluded_by(*written_, {{"strategy", 0}, {name, 0}}))
+      leave_out(row, name, {to_string(excluded), fmt::format("{} packs gradients itself", name)},
+                said);
+    row[kPrefix + name] = "{}";
+    const Settings before = row;
+    const std::vector<SettingNote> said_before = said;
+    settle(row, name, said);
+    std::vector<Problem> remaining = problems_of(row);
+    if (about_strategy(remaining, name)) {
+      std::vector<std::string> candidates;
+      for (const std::string& other : names) {
+        if (!is_framework(other)) candidates.push_back(other);
+      }
+      for (const char* const usual : kUsualAlgorithms) {
+        if (std::find(candidates.begin(), candidates.end(), usual) == candidates.end())
+          candidates.emplace_back(usual);
+      }
+      for (const std::string& algorithm : candidates) {
+        Settings tried = before;
+        std::vector<SettingNote> said_here = said_before;
+        tried[kAlgorithm] = algorithm;
+        settle(tried, name, said_here);
+        const std::vector<Problem> problems = problems_of(tried);
+        if (decided ? !problems.empty() : about_strategy(problems, name)) {
+          if (!about_strategy(problems, name)) remaining = problems;
+          continue;
+        }
+        said = std::move(said_here);
+        said.push_back({"", fmt::format("strategy={} uses algorithm {}", name, algorithm)});
+        row = std::move(tried);
+        remaining.clear();
+        break;
+      }
+      if (!remaining.empty() && decided) {
+        return tl::make_unexpected(Error::request(
+            {ProblemCode::kConflict, option},
+            fmt::format("{} strategy={}: no algorithm of {} is valid with {} in this scenario: {}",
+                        option, name, fmt::join(candidates, ", "), name, remaining.front().text)));
+      }
     }
+    notes.insert(notes.end(), said.begin(), said.end());
     return row;
   }
 
@@ -103,6 +162,11 @@ class Alternatives {
   /// accepts the value, or refuses it for another reason than this field.
   std::optional<std::string> why_not(Settings row, const std::string& field,
                                      const std::string& tried) const {
+    for (const std::string& framework : frameworks_) {
+      // With another alternative, the override would select the framework.
+      if (field.starts_with(kPrefix + framework + ".") && !uses(row, framework))
+        return fmt::format("this is a setting of {}", framework);
+    }
     row[field] = tried;
     for (const Problem& problem : problems_of(row)) {
       if (excludes(problem) && field_of(problem) == field) return reason(problem.text);
@@ -110,7 +174,7 @@ class Alternatives {
     return std::nullopt;
   }
 
-  std::vector<std::string> notes;
+  std::vector<SettingNote> notes;
 
  private:
   static bool excludes(const Problem& problem) {
@@ -123,11 +187,37 @@ class Alternatives {
     return kPrefix + problem.kind.field.substr(kMessage.size());
   }
 
-  /// Returns a message of the reader without the override and the message that it is about.
+  /// Returns a message of the reader without the override, the message that it is about, and the
+  /// hint at its end.
   static std::string reason(const std::string& text) {
     constexpr std::string_view kMessage = "strategy: ";
     const std::size_t at = text.find(kMessage);
-    return at == std::string::npos ? text : text.substr(at + kMessage.size());
+    const std::string whole = at == std::string::npos ? text : text.substr(at + kMessage.size());
+    return whole.substr(0, whole.rfind("; "));
+  }
+
+  /// True if the alternative of this row is the framework. A framework of the scenario that the row
+  /// does not change stays.
+  [[nodiscard]] bool uses(const Settings& row, const std::string& framework) const {
+    const auto set = row.find(kPrefix + framework);
+    return set != row.end() ? !set->second.empty() : !value(kPrefix + framework).empty();
+  }
+
+  /// True if a problem is about the strategy's algorithm or framework.
+  static bool about_strategy(const std::vector<Problem>& problems, const std::string& framework) {
+    return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+      const std::string field = field_of(problem);
+      return field == kAlgorithm || field == kPrefix + framework;
+    });
+  }
+
+  /// Leaves out the settings that the alternative refuses, one in each round.
+  void settle(Settings& row, const std::string& name, std::vector<SettingNote>& said) const {
+    for (std::size_t round = 0; round < strategy_type().fields.size(); ++round) {
+      const auto refused = refused_by(row, name);
+      if (!refused) break;
+      leave_out(row, name, *refused, said);
+    }
   }
 
   std::vector<Problem> problems_of(const Settings& row) const {
@@ -162,10 +252,12 @@ class Alternatives {
     return "";
   }
 
-  void leave_out(Settings& row, const std::string& name, const Refused& refused) {
+  static void leave_out(Settings& row, const std::string& name, const Refused& refused,
+                        std::vector<SettingNote>& said) {
     row[refused.field] = "";
-    notes.push_back(fmt::format("strategy={} leaves out {} of the scenario: {}", name,
-                                refused.field.substr(kPrefix.size()), reason(refused.why)));
+    said.push_back(
+        {refused.field, fmt::format("strategy={} leaves out {} of the scenario: {}", name,
+                                    refused.field.substr(kPrefix.size()), reason(refused.why))});
   }
 
   const BaseOfAlternatives& base_;
@@ -195,75 +287,121 @@ Expected<void> check_names(const std::string& option, const std::vector<std::str
   return {};
 }
 
+/// True if the axis varies a field outside the strategy, which may change the values that are valid
+/// there.
+bool is_outside(const Axis& axis) {
+  return std::any_of(axis.fields.begin(), axis.fields.end(),
+                     [](const std::string& field) { return !field.starts_with(kPrefix); });
+}
+
 /// The values of a field of the strategy that each alternative accepts.
 struct Accepted {
   std::string field;
   std::vector<std::vector<std::string>> values;  ///< by alternative; {""} if it accepts none
+  std::vector<std::string> notes;
 };
 
-/// Returns nullopt if the alternatives do not differ in the values that they accept. A value that
-/// none of them accepts stays with all of them, so that its points report the reason.
-std::optional<Accepted> accepted(Alternatives& alternatives, const std::vector<std::string>& names,
-                                 const std::vector<Settings>& selected, const Axis& axis) {
-  constexpr std::size_t kMaxTrials = 10'000;
-  const std::string& field = axis.fields.front();
-  if (axis.fields.size() > 1 || !field.starts_with(kPrefix) || field == kAlgorithm ||
-      axis.rows.size() * names.size() > kMaxTrials)
-    return std::nullopt;
-  Accepted found{field, std::vector<std::vector<std::string>>(names.size())};
-  std::vector<std::string> notes(names.size());
-  bool differ = false;
-  for (const std::vector<std::string>& row : axis.rows) {
-    const std::string& tried = row.front();
-    std::vector<std::optional<std::string>> why;
-    for (const Settings& one : selected) why.push_back(alternatives.why_not(one, field, tried));
-    const bool by_none = std::all_of(why.begin(), why.end(), [](auto& w) { return w.has_value(); });
-    for (std::size_t a = 0; a < names.size(); ++a) {
-      if (by_none || !why[a]) {
-        found.values[a].push_back(tried);
-        continue;
-      }
-      differ = true;
-      if (notes[a].empty())
-        notes[a] = fmt::format("strategy={} leaves out {}={}", names[a],
-                               field.substr(kPrefix.size()), tried) +
-                   " and other values that it refuses: " + *why[a];
-    }
-  }
-  if (!differ) return std::nullopt;
-  for (std::size_t a = 0; a < names.size(); ++a) {
-    if (found.values[a].empty()) found.values[a].emplace_back();
-    if (!notes[a].empty()) alternatives.notes.push_back(notes[a]);
-  }
-  return found;
+/// Formats values for a note: "2, 4 and 98 more".
+std::string shown_list(const std::vector<std::string>& values) {
+  constexpr std::size_t kMax = 5;
+  const std::vector<std::string> first(
+      values.begin(), values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), kMax)));
+  return fmt::format("{}", fmt::join(first, ", ")) +
+         (values.size() > kMax ? fmt::format(" and {} more", values.size() - kMax) : "");
 }
 
-}  // namespace
+/// The reasons why alternatives refuse the values of an axis. Each trial reads the scenario.
+class Trials {
+ public:
+  Trials(const Alternatives& alternatives, const std::vector<std::string>& names,
+         const std::vector<Settings>& selected, const TrialControl& control)
+      : alternatives_(alternatives), names_(names), selected_(selected), control_(control) {}
 
-Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
-                                                     const std::vector<std::string>& names,
-                                                     const BaseOfAlternatives& base,
-                                                     const Library& library,
-                                                     std::vector<Axis>& others) {
-  Alternatives alternatives(base, library);
-  if (auto good = check_names(option, names, alternatives.frameworks()); !good)
-    return tl::make_unexpected(good.error());
-  std::vector<Settings> selected;
-  for (const std::string& name : names) selected.push_back(alternatives.select(name));
+  /// Decides which axes are tried, within kMaxTrials. Returns a note on each other axis.
+  std::vector<std::string> choose(const std::vector<Axis>& axes) {
+    std::vector<std::string> notes;
+    for (const Axis& axis : axes) {
+      const std::string& field = axis.fields.front();
+      bool tried = axis.fields.size() == 1 && field.starts_with(kPrefix);
+      const std::size_t needed = axis.rows.size() * names_.size();
+      if (tried && all_ + needed > kMaxTrials) {
+        tried = false;
+        notes.push_back(
+            fmt::format("all strategies are simulated with all {} values of {}, since more than {} "
+                        "values are not tried beforehand",
+                        axis.rows.size(), field, kMaxTrials));
+      }
+      if (tried) all_ += needed;
+      tried_.push_back(tried);
+    }
+    return notes;
+  }
+  [[nodiscard]] bool is_tried(std::size_t axis) const { return tried_[axis]; }
 
-  // Move the axes with values that only some alternatives accept.
-  std::vector<Axis> staying;
-  std::vector<Accepted> moved;
-  for (Axis& axis : others) {
-    auto values = accepted(alternatives, names, selected, axis);
-    if (values)
-      moved.push_back(std::move(*values));
-    else
-      staying.push_back(std::move(axis));
+  /// Returns the values of each alternative; nullopt if each of them has all values of the axis, or
+  /// the trials were stopped. `outside`: true if another axis varies a field outside the strategy.
+  std::optional<Accepted> accepted(const Axis& axis, bool outside) {
+    const std::string& field = axis.fields.front();
+    std::vector<std::vector<std::optional<std::string>>> why;  // by alternative and value
+    for (const Settings& one : selected_) {
+      auto& reasons = why.emplace_back();
+      for (const std::vector<std::string>& row : axis.rows) {
+        if (control_.stop && control_.stop()) stopped_ = true;
+        if (stopped_) return std::nullopt;
+        reasons.push_back(alternatives_.why_not(one, field, row.front()));
+        if (control_.progress)
+          control_.progress(static_cast<double>(++done_) / static_cast<double>(all_));
+      }
+    }
+    const auto accepts = [&](std::size_t a) {
+      return std::any_of(why[a].begin(), why[a].end(), [](const auto& w) { return !w; });
+    };
+    bool any_accepts = false;
+    for (std::size_t a = 0; a < names_.size(); ++a) any_accepts = any_accepts || accepts(a);
+    Accepted found{field, std::vector<std::vector<std::string>>(names_.size()), {}};
+    bool differ = false;
+    for (std::size_t a = 0; a < names_.size(); ++a) {
+      std::vector<std::string> left_out;
+      std::string reason;
+      if (!accepts(a)) found.values[a].emplace_back();
+      differ = differ || !accepts(a);
+      for (std::size_t v = 0; v < axis.rows.size(); ++v) {
+        const bool by_none =
+            std::all_of(why.begin(), why.end(), [&](const auto& w) { return w[v].has_value(); });
+        const bool stays = accepts(a) ? !why[a][v] || outside || by_none : !any_accepts;
+        if (stays) {
+          found.values[a].push_back(axis.rows[v].front());
+          continue;
+        }
+        if (left_out.empty()) reason = *why[a][v];
+        left_out.push_back(axis.rows[v].front());
+      }
+      if (left_out.empty()) continue;
+      differ = true;
+      found.notes.push_back(fmt::format("strategy={} leaves out {}={}: {}", names_[a],
+                                        field.substr(kPrefix.size()), shown_list(left_out),
+                                        reason));
+    }
+    return differ ? std::optional(std::move(found)) : std::nullopt;
   }
 
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  const Alternatives& alternatives_;
+  const std::vector<std::string>& names_;
+  const std::vector<Settings>& selected_;
+  const TrialControl& control_;
+  std::vector<bool> tried_;
+  std::size_t all_ = 0, done_ = 0;
+  bool stopped_ = false;
+};
+
+/// Returns the rows of all alternatives: every combination of the values of moved axes.
+std::vector<Settings> rows_of(const std::vector<Settings>& selected,
+                              const std::vector<Accepted>& moved) {
   std::vector<Settings> rows;
-  for (std::size_t a = 0; a < names.size(); ++a) {
+  for (std::size_t a = 0; a < selected.size(); ++a) {
     std::vector<Settings> combined{selected[a]};
     for (const Accepted& axis : moved) {
       std::vector<Settings> more;
@@ -277,8 +415,73 @@ Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
     }
     rows.insert(rows.end(), combined.begin(), combined.end());
   }
+  return rows;
+}
 
+}  // namespace
+
+Expected<void> check_others(const std::string& option, const std::vector<Axis>& others) {
+  for (const Axis& axis : others) {
+    for (const std::string& field : axis.fields) {
+      const bool table = axis.fields.size() > 1;
+      if (field != kAlgorithm && !(table && field.starts_with(kPrefix))) continue;
+      return tl::make_unexpected(
+          Error::request({ProblemCode::kConflict, option},
+                         fmt::format("{} strategy and {} {} exclude each other; keep one", option,
+                                     table ? "--points with the column" : option, field)));
+    }
+  }
+  return {};
+}
+
+Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
+                                                     const std::vector<std::string>& names,
+                                                     const BaseOfAlternatives& base,
+                                                     const Library& library,
+                                                     std::vector<Axis>& others,
+                                                     const TrialControl& control) {
+  if (auto good = check_others(option, others); !good) return tl::make_unexpected(good.error());
+  Alternatives alternatives(base, library);
+  if (auto good = check_names(option, names, alternatives.frameworks()); !good)
+    return tl::make_unexpected(good.error());
+  const bool outside = std::any_of(others.begin(), others.end(), is_outside);
+  std::vector<Settings> selected;
+  for (const std::string& name : names) {
+    if (control.stop && control.stop()) return stopped(option);
+    const bool completed = std::any_of(others.begin(), others.end(), [&](const Axis& axis) {
+      return axis.fields.front().starts_with(kPrefix + name + ".");
+    });
+    auto row = alternatives.select(option, name, names, !outside && !completed);
+    if (!row) return tl::make_unexpected(row.error());
+    selected.push_back(std::move(*row));
+  }
+
+  // Move the axes with values that only some alternatives accept.
   StrategyAlternatives made;
+  made.axis.title = kStrategyTitle;
+  std::vector<Axis> staying;
+  std::vector<Accepted> moved;
+  Trials trials(alternatives, names, selected, control);
+  const std::vector<std::string> untried = trials.choose(others);
+  for (std::size_t a = 0; a < others.size(); ++a) {
+    auto values = trials.is_tried(a) ? trials.accepted(others[a], outside) : std::nullopt;
+    if (trials.stopped()) return stopped(option);
+    if (values)
+      moved.push_back(std::move(*values));
+    else
+      staying.push_back(others[a]);
+  }
+
+  for (const SettingNote& note : alternatives.notes) {
+    const bool replaced = std::any_of(
+        moved.begin(), moved.end(), [&](const Accepted& axis) { return axis.field == note.field; });
+    if (!replaced) made.notes.push_back(note.text);
+  }
+  for (const Accepted& axis : moved)
+    made.notes.insert(made.notes.end(), axis.notes.begin(), axis.notes.end());
+  made.notes.insert(made.notes.end(), untried.begin(), untried.end());
+
+  const std::vector<Settings> rows = rows_of(selected, moved);
   std::set<std::string> fields;
   for (const Settings& row : rows) {
     for (const auto& [field, value] : row) fields.insert(field);
@@ -299,7 +502,6 @@ Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
       values.push_back(set != row.end() ? set->second : alternatives.value(field));
     }
   }
-  made.notes = std::move(alternatives.notes);
   others = std::move(staying);
   return made;
 }

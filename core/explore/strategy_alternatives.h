@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,21 +21,49 @@ struct BaseOfAlternatives {
 
 /// Strategies that are compared with each other.
 struct StrategyAlternatives {
-  Axis axis;
+  Axis axis;                       ///< its title is kStrategyTitle
   std::vector<std::string> notes;  ///< the settings that do not apply to an alternative
 };
+
+/// The title of the axis of alternatives.
+inline constexpr const char* kStrategyTitle = "strategy";
+
+/// The maximum number of values of other axes that are tried, each of which reads the scenario.
+inline constexpr std::size_t kMaxTrials = 300;
+
+/// Observes and stops the trials. Functions may be empty.
+struct TrialControl {
+  std::function<bool()> stop;                  ///< returns true to stop
+  std::function<void(double share)> progress;  ///< gets the completed share of the trials
+};
+
+/// Checks that the axes can be combined with an axis of alternatives. ERRORS (requests, about
+/// `option`): an axis has strategy.algorithm, or is a table with fields of the strategy.
+Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring") or of
 /// frameworks ("horovod"). Settings of the scenario's strategy stay with the alternatives that they
 /// apply to: a row leaves out each setting that its alternative refuses, and a note gives the
-/// reason. A value of a field of the strategy on one of the `others` is used only with alternatives
-/// that accept it; if they differ, the axis is moved from `others` into the result.
+/// reason. A framework that refuses the scenario's algorithm, or has none, gets the first of these
+/// algorithms that it accepts: those of `names`, nccl, ring.
+///
+/// A value of a field of the strategy on one of the `others` is used only with alternatives that
+/// accept it; if they differ, the axis is moved from `others` into the result. An alternative that
+/// accepts no value has one row in which the field is not set. Acceptance is decided at the base
+/// scenario. If another axis varies a field outside `strategy.`, the value may be valid at other
+/// points, so values are left out only for an alternative that accepts none of them. Values that no
+/// alternative accepts stay, so that their points report the reason. An axis whose values would
+/// exceed kMaxTrials stays in `others`, and a note states this.
+///
 /// Cost: reading the scenario a few times for each alternative, and once for each value.
-/// ERRORS (requests, about `option`): there is no such algorithm or framework; a name is repeated.
+/// ERRORS (requests, about `option`): there is no such algorithm or framework; a name is repeated;
+/// a framework accepts none of the algorithms; as for check_others(). ERRORS (kRun): `control`
+/// stopped the trials (kStopped).
 Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
                                                      const std::vector<std::string>& names,
                                                      const BaseOfAlternatives& base,
                                                      const Library& library,
-                                                     std::vector<Axis>& others);
+                                                     std::vector<Axis>& others,
+                                                     const TrialControl& control = {});
 
 }  // namespace tutti::core

@@ -5,11 +5,57 @@
 #include <fmt/format.h>
 
 #include "core/base/number.h"
+#include "core/explore/seed_groups.h"
+#include "core/explore/shown_values.h"
 #include "core/explore/sweep_columns.h"
 #include "core/text/csv.h"
 
 namespace tutti::core {
 namespace {
+
+/// Returns the columns of a plot: the fields, and the axes that have a title.
+std::vector<SweepColumn> plot_columns(const Space& space) {
+  std::vector<SweepColumn> columns = columns_of(space);
+  for (std::size_t a = 0; a < space.axes().size(); ++a) {
+    const Axis& axis = space.axes()[a];
+    if (axis.title.empty()) continue;
+    SweepColumn column{a, axis.title, {}, {}, 0};
+    for (const std::string& label : row_labels(axis)) {
+      const auto known = std::find(column.values.begin(), column.values.end(), label);
+      column.of_row.push_back(static_cast<std::size_t>(known - column.values.begin()));
+      if (known == column.values.end()) column.values.push_back(label);
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+/// Returns the title of a column's axis; empty if the axis has none.
+const std::string& title_of(const Space& space, const SweepColumn& column) {
+  return space.axes()[column.axis].title;
+}
+
+/// Returns the columns that a plot shows by default. An axis with a title is represented by the
+/// title, except for fields with numbers on the x axis. `x`: the column of the x axis, for a choice
+/// of curves; null: the choice is that of the x axis.
+std::vector<SweepColumn> default_columns(const Space& space,
+                                         const std::vector<SweepColumn>& columns,
+                                         const SweepColumn* x) {
+  std::vector<SweepColumn> some;
+  for (const SweepColumn& column : columns) {
+    const std::string& title = title_of(space, column);
+    const bool of_x = x != nullptr && x->axis == column.axis;
+    bool shown = column.name != kSeedField;
+    if (x == nullptr)
+      shown = shown && (title.empty() || title == column.name || column.numbers > 0);
+    else if (of_x && x->name == title)
+      shown = &column == x;
+    else if (!title.empty())
+      shown = of_x ? title != column.name : title == column.name;
+    if (shown) some.push_back(column);
+  }
+  return some.empty() ? columns : some;
+}
 
 Expected<const SweepColumn*> find(const std::vector<SweepColumn>& columns,
                                   const std::string& option, const std::string& name) {
@@ -34,7 +80,8 @@ struct Chosen {
   const SweepColumn* x;
   const SweepColumn* by;
 };
-Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOptions& options) {
+Expected<Chosen> chosen_of(const Space& space, const std::vector<SweepColumn>& columns,
+                           const PlotOptions& options) {
   const Cost* const cost = find_cost(options.cost);
   if (!cost) {
     std::vector<std::string> names;
@@ -49,7 +96,8 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
     if (!found) return tl::make_unexpected(found.error());
     x = *found;
   } else {
-    x = max_numbers(columns);
+    const std::vector<SweepColumn> some = default_columns(space, columns, nullptr);
+    x = core::find(columns, max_numbers(some)->name);
   }
   const SweepColumn* by = nullptr;
   if (!options.by.empty()) {
@@ -61,7 +109,9 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
           {ProblemCode::kConflict, "--by"},
           fmt::format("--by {}: this field is already on the x axis (--x)", options.by)));
   } else {
-    by = few_values(columns, x);
+    const std::vector<SweepColumn> some = default_columns(space, columns, x);
+    const SweepColumn* const chosen = few_values(some, core::find(some, x->name));
+    if (chosen != nullptr) by = core::find(columns, chosen->name);
   }
   return Chosen{cost, x, by};
 }
@@ -69,15 +119,15 @@ Expected<Chosen> chosen_of(const std::vector<SweepColumn>& columns, const PlotOp
 }  // namespace
 
 Expected<void> check(const Space& space, const PlotOptions& options) {
-  const auto chosen = chosen_of(columns_of(space), options);
+  const auto chosen = chosen_of(space, plot_columns(space), options);
   if (!chosen) return tl::make_unexpected(chosen.error());
   return {};
 }
 
 Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,
                        const std::string& title, const PlotOptions& options) {
-  const std::vector<SweepColumn> columns = columns_of(space);
-  const auto chosen = chosen_of(columns, options);
+  const std::vector<SweepColumn> columns = plot_columns(space);
+  const auto chosen = chosen_of(space, columns, options);
   if (!chosen) return tl::make_unexpected(chosen.error());
   const auto& [cost, x, by] = *chosen;
 
@@ -96,36 +146,48 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     if (!least || value < *least) return least = value, true;
     return false;
   };
-  bool hidden = false, any = false;
+  bool hidden = false;
   std::optional<double> best;
-  for (std::int64_t p = 0; p < space.size(); ++p) {
-    const auto& outcome = outcomes[p];
-    if (!outcome || outcome->status != Outcome::Status::kDone) continue;
-    any = true;
-    const std::vector<std::int64_t> rows = space.rows(p);
+  // Groups of points that differ only in their seed, or single points.
+  const auto seed = seed_field(space);
+  const bool medians = seed && x->name != kSeedField && !(by != nullptr && by->name == kSeedField);
+  std::vector<std::vector<std::int64_t>> groups;
+  if (medians) {
+    for (SeedGroup& group : seed_groups(space, outcomes, *seed))
+      groups.push_back(std::move(group.points));
+  } else {
+    for (std::int64_t p = 0; p < space.size(); ++p) {
+      if (outcomes[p] && outcomes[p]->status == Outcome::Status::kDone) groups.push_back({p});
+    }
+  }
+  for (const std::vector<std::int64_t>& group : groups) {
+    const std::vector<std::int64_t> rows = space.rows(group.front());
     const std::size_t at = x->of_row[rows[x->axis]];
     const std::size_t curve = by ? by->of_row[rows[by->axis]] : 0;
-    const double value = to_ms((*outcome).*(cost->time));
+    std::vector<Time> times;
+    for (const std::int64_t p : group) times.push_back((*outcomes[p]).*(cost->time));
+    std::sort(times.begin(), times.end());
+    const double value = to_ms(quantile(times, 2));
     hidden = hidden || plot.curves[curve].y[at].has_value();
     better(plot.curves[curve].y[at], value);
-    // The bounds are not known (0) if variables are on servers.
-    const bool bounded = outcome->step_bound > Time();
-    if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome->step_bound));
-    if (bounded && cost->time == &Outcome::communication)
-      better(bound.y[at], to_ms(outcome->communication_bound));
+    for (const std::int64_t p : group) {
+      // The bounds are not known (0) if variables are on servers.
+      const Outcome& outcome = *outcomes[p];
+      const bool bounded = outcome.step_bound > Time();
+      if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome.step_bound));
+      if (bounded && cost->time == &Outcome::communication)
+        better(bound.y[at], to_ms(outcome.communication_bound));
+    }
     if (better(best, value)) plot.best = Plot::Mark{curve, at, ""};
   }
-  if (!any)
+  if (groups.empty())
     return tl::make_unexpected(Error::request(
         {ProblemCode::kMissing}, "no point has completed, so there is nothing to draw"));
   if (plot.best) {
-    const std::string where = plot.x[plot.best->x];
-    plot.best->text = fmt::format(
-        "{:.4g} ms at {}", *best,
-        where.empty() ? "not set"
-                      : (plot.bytes && number_of(where) ? show_binary(*number_of(where)) : where));
+    plot.best->text =
+        fmt::format("{:.4g} ms at {}", *best, shown_value(x->name, plot.x[plot.best->x]));
   }
-  plot.y_title = fmt::format("{} (ms{})", cost->title,
+  plot.y_title = fmt::format("{} (ms{}{})", cost->title, medians ? ", median over the seeds" : "",
                              hidden ? ", with the best values of all other fields" : "");
   if (std::any_of(bound.y.begin(), bound.y.end(), [](const auto& y) { return y.has_value(); }))
     plot.curves.push_back(std::move(bound));

@@ -11,7 +11,9 @@
 
 namespace tutti::core {
 
-/// The fields and the cost of a sweep that a plot shows.
+/// The fields and the cost of a sweep that a plot shows. A field may also be the title of an axis,
+/// such as "strategy", whose values are those of row_labels(). The defaults are never run.seed,
+/// unless no other field varies.
 struct PlotOptions {
   std::string x;   ///< field of the x axis; empty: the field with the most numbers
   std::string by;  ///< field with one curve per value; empty: chosen by few_values()
@@ -27,7 +29,8 @@ Expected<void> add_measured(Plot& plot, const std::string& text, const std::stri
 Expected<void> check(const Space& space, const PlotOptions& options);
 
 /// Plots a cost over one field. For each x value and curve, the plot shows the minimum cost over
-/// all fields that are not drawn. The plot also shows the lower bounds and the best point.
+/// all fields that are not drawn, where points that differ only in run.seed are represented by
+/// their median, unless run.seed is drawn. The plot also shows the lower bounds and the best point.
 /// `outcomes` is indexed by point; nullopt means that the point has no result yet. ERRORS
 /// (requests): as for check(); no point is done.
 Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outcome>>& outcomes,

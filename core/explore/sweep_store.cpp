@@ -79,6 +79,10 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
   }
 }
 
+/// Returns the name of an axis's title in the table `sweep`, which contains only the titles that
+/// are not empty.
+std::string title_name(std::size_t axis) { return fmt::format("axis_{}_title", axis); }
+
 Expected<SweepInfo> read_info(Database& database) {
   SweepInfo info;
   bool whole = true;
@@ -129,6 +133,10 @@ Expected<SweepInfo> read_info(Database& database) {
   info.version = values["tutti_version"];
   info.scenario_file = values["scenario_file"];
   info.scenario_text = values["scenario_text"];
+  for (std::size_t a = 0; a < info.axes.size(); ++a) {
+    const auto title = values.find(title_name(a));
+    if (title != values.end()) info.axes[a].title = title->second;
+  }
   return info;
 }
 
@@ -299,6 +307,12 @@ Expected<bool> SweepStore::create() {
   for (std::size_t a = 0; a < info_.axes.size(); ++a) {
     const Axis& axis = info_.axes[a];
     const auto number = static_cast<std::int64_t>(a);
+    if (!axis.title.empty()) {
+      then([&] {
+        return with(database, "INSERT INTO sweep VALUES (?1, ?2)",
+                    [&](Statement& s) { s.bind(1, title_name(a)).bind(2, axis.title); });
+      });
+    }
     for (std::size_t f = 0; f < axis.fields.size(); ++f) {
       then([&] {
         return with(database, "INSERT INTO axis VALUES (?1, ?2, ?3)", [&](Statement& s) {

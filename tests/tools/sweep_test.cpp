@@ -117,7 +117,8 @@ TEST(Sweep, ReportsQuartilesOverSeedsInsteadOfTheBestSeed) {
   const Outcome o = run_tutti(test::with(request, {"--json", folder.file("o.json")}));
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, AllOf(HasSubstr("step time over the seeds, the best of 2 settings"),
-                           HasSubstr("lower quartile"), Not(HasSubstr("the best of 10 points"))));
+                           testing::ContainsRegex("median +q1 +q3 +min +max"),
+                           Not(HasSubstr("the best of 10 points"))));
   EXPECT_THAT(o.out, Not(testing::ContainsRegex("run.seed +[1-5] "))) << "no effect of the seed";
   const core::Value document = test::parse_or_throw(folder.read("o.json"), "o.json");
   const auto groups = Data(document)["over_seeds"].items();
@@ -157,6 +158,81 @@ TEST(Sweep, ComparesStrategiesWithTheirOwnSettings) {
                       {.folder = folder.path()})
                 .out,
             o.out);
+}
+
+TEST(Sweep, ReportsTheOriginOfStrategies) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write(
+      "p.csv", "strategy.algorithm,strategy.bytes_per_pack\nnccl,1048576\nring,4194304\n");
+  // A table of points shows its fields, and an axis of strategies shows one column.
+  const Outcome points =
+      run_tutti({"sweep", test::scenario("01_two_ranks"), "--points", table, "-o", "p.sweep"},
+                {.folder = folder.path()});
+  ASSERT_EQ(points.status, 0) << points.err;
+  EXPECT_THAT(points.out, testing::ContainsRegex("strategy.algorithm +strategy.bytes_per_pack"));
+  EXPECT_THAT(points.out, HasSubstr("4 MiB"));
+  const std::vector<std::string> request{"sweep",  test::scenario("05_resnet50_pscpu"),
+                                         "--over", "strategy=nccl,pscpu",
+                                         "--over", "strategy.shards=1,2",
+                                         "-o",     "s.sweep"};
+  const Outcome strategies = run_tutti(request, {.folder = folder.path()});
+  ASSERT_EQ(strategies.status, 0) << strategies.err;
+  EXPECT_THAT(strategies.out, AllOf(HasSubstr("pscpu, shards=2"), HasSubstr("packs  strategy\n")));
+  // The file contains the origin.
+  EXPECT_EQ(run_tutti({"sweep", "s.sweep"}, {.folder = folder.path()}).out, strategies.out);
+  const Outcome plot = run_tutti({"sweep", "s.sweep", "--plot", "o.svg", "--x", "strategy"},
+                                 {.folder = folder.path()});
+  ASSERT_EQ(plot.status, 0) << plot.err;
+  EXPECT_THAT(folder.read("o.svg"), HasSubstr("pscpu, shards=2</text>"));
+}
+
+TEST(Sweep, EveryStrategyHasAPointOfItsOwn) {
+  const TemporaryFolder folder;
+  const auto best = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"sweep",  test::scenario("05_resnet50_pscpu"),
+                                   "--over", "strategy=nccl,pscpu",
+                                   "--over", "strategy.shards=2,4",
+                                   "-o",     folder.file(std::to_string(more.size()) + ".sweep")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome o = run_tutti(words);
+    EXPECT_EQ(o.status, 0) << o.err;
+    return o.out;
+  };
+  EXPECT_THAT(best({}), testing::ContainsRegex("the best of 2 points(.|\n)* nccl\n"));
+  EXPECT_THAT(best({"--over", "cluster.workers.count=2,4"}),
+              testing::ContainsRegex("the best of 5 points(.|\n)* pscpu, shards=4 +4\n"));
+}
+
+TEST(Sweep, ChecksARequestBeforeSettingsAreTried) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> request{"sweep",  test::scenario("05_resnet50_pscpu"),
+                                         "--over", "strategy=nccl,pscpu",
+                                         "--over", "strategy.launch_us=1..120+1"};
+  const std::string plot = folder.file("a.svg");
+  const auto untried = [&](const std::vector<std::string>& more, const test::Mistake& mistake) {
+    expect_refused(test::with(request, more), folder, mistake);
+    EXPECT_THAT(run_tutti(test::with(request, more), {.folder = folder.path()}).err,
+                Not(HasSubstr("note: strategy")));
+  };
+  untried({"--plot", plot, "--x", "strategi"}, {ProblemCode::kUnknownName, "--x"});
+  untried({"--over", "workload.batch=1..2000+1"}, {ProblemCode::kTooLarge, "--over"});
+  untried({"--over", "strategy.algorithm=ring"}, {ProblemCode::kConflict, "--over"});
+}
+
+TEST(Sweep, SettingsStayInANarrowTerminal) {
+  const TemporaryFolder folder;
+  const Outcome o = run_tutti({"sweep", test::scenario("10_noise"), "--over", "run.seed=1..4+1",
+                               "--over", "strategy.shards=1,2", "--over",
+                               "strategy.bytes_per_pack=1MiB,4MiB", "--set", "run.steps=2"},
+                              {.folder = folder.path(), .environment = {{"COLUMNS", "80"}}});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(testing::ContainsRegex("seeds +median +q1 .* +strategy.shards"),
+                           testing::ContainsRegex("\n +4 .* 1 +4 MiB\n"),
+                           HasSubstr("bytes_per_pack\n"), HasSubstr("--verbose also show: ")));
+  EXPECT_THAT(o.out, Not(testing::ContainsRegex("also show: [^\n]*strategy")));
+  std::istringstream lines(o.out);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("effect");)
+    EXPECT_TRUE(line.size() <= 80 || line.starts_with("/")) << line;
 }
 
 TEST(Sweep, OfVeryManyPointsIsConfirmed) {

@@ -2,15 +2,19 @@
 
 #include "tools/tutti/io/terminal.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "tests/tools/command_line.h"
 #include "tools/tutti/init.h"
+#include "tools/tutti/report/table.h"
 
 namespace tutti {
 namespace {
 
-using tools::shortened;
+using tools::elided_middle;
 using tools::text_width;
 using tools::wrapped;
 
@@ -27,9 +31,9 @@ std::string without_blanks(std::string text) {
 }
 
 TEST(Terminal, ShortensTheMiddleByCharacters) {
-  EXPECT_EQ(shortened("w0/cpu0→w0/plx0", 15), "w0/cpu0→w0/plx0");
-  EXPECT_EQ(shortened("abcdefgh", 5), "ab…gh");
-  EXPECT_EQ(text_width(shortened("w0/cpu0→w0/plx0", 10)), 10u);
+  EXPECT_EQ(elided_middle("w0/cpu0→w0/plx0", 15), "w0/cpu0→w0/plx0");
+  EXPECT_EQ(elided_middle("abcdefgh", 5), "ab…gh");
+  EXPECT_EQ(text_width(elided_middle("w0/cpu0→w0/plx0", 10)), 10u);
 }
 
 TEST(Terminal, WrapsProseWithAHangingIndentAndKeepsRowsOfTables) {
@@ -77,6 +81,38 @@ TEST(Terminal, AlikeLinksShareARowUnlessVerbose) {
   EXPECT_THAT(all.out, Not(HasSubstr("links  kind")));
 }
 
+/// Sets COLUMNS of this process, and restores it.
+class Columns {
+ public:
+  explicit Columns(const char* columns) {
+    if (const char* const before = std::getenv("COLUMNS")) before_ = before;
+    ::setenv("COLUMNS", columns, 1);
+  }
+  ~Columns() { before_ ? ::setenv("COLUMNS", before_->c_str(), 1) : ::unsetenv("COLUMNS"); }
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+TEST(Terminal, TablesKeepSettingsAndPaths) {
+  const Columns columns("60");
+  tools::Table table({"step time", "exposed", "over least", "packs", "<!strategy.algorithm",
+                      "<!strategy.bytes_per_pack"});
+  table.row({"112.1 ms", "10 ms", "0.3 %", "161", "nccl/recursive_doubling", "25 MiB"});
+  EXPECT_EQ(table.text(2),
+            "  step time  exposed  strategy.algorithm    strategy.\n"
+            "                                            bytes_per_pack\n"
+            "   112.1 ms    10 ms  nccl/                 25 MiB\n"
+            "                      recursive_doubling\n"
+            "  … wider terminals and --verbose also show: over least, packs\n");
+  const std::string path = "/a/long/path/of/a/file/that/is/wider/than/the/terminal/x.csv";
+  tools::Table files({"<name", "<file"});
+  files.row({"one", path});
+  EXPECT_THAT(files.text(2), HasSubstr(path));
+}
+
 TEST(Terminal, ColorsAreForTerminalsUnlessRequested) {
   const std::string escape = "\033[";
   const std::vector<std::string> words{"simulate", "none.textproto"};
@@ -108,6 +144,36 @@ TEST(InitForm, AsksAndTakesDefaults) {
   EXPECT_EQ(chosen->output, "new.textproto");
   EXPECT_THAT(out.str(), AllOf(HasSubstr("  bert_large_tf\n"), HasSubstr("did you mean \"vgg16_"),
                                HasSubstr("expected a whole number")));
+}
+
+TEST(InitForm, AsksAgainForANumberThatIsTooLarge) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  std::istringstream in("\n\n99999999999\n0\n2147483648\n3\n\n\n\nnew.textproto\n");
+  std::ostringstream out;
+  const auto chosen = tools::ask_for_scenario(in, out, library);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->nodes, 3);
+  const std::string text = out.str(), why = "expected a whole number from 1 to 2147483647";
+  std::size_t count = 0;
+  for (std::size_t at = text.find(why); at != std::string::npos; at = text.find(why, at + 1))
+    ++count;
+  EXPECT_EQ(count, 3u);
+}
+
+TEST(InitForm, OffersAFreeFileName) {
+  const core::Library library(test::source_folder() + "/scenarios");
+  const TemporaryFolder folder;
+  for (const char* name : {"vgg16_torchvision.textproto", "vgg16_torchvision_2.textproto"})
+    static_cast<void>(folder.write(name, ""));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::istringstream in("vgg16_torchvision\n\n1\n\n\n");
+  std::ostringstream out;
+  const auto chosen = tools::ask_for_scenario(in, out, library);
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->output, "vgg16_torchvision_3.textproto");
+  EXPECT_THAT(out.str(), HasSubstr("File to write [vgg16_torchvision_3.textproto]: "));
 }
 
 TEST(InitForm, EndsWithItsInput) {

@@ -5,6 +5,7 @@
 
 #include <regex>
 
+#include "core/explore/shown_values.h"
 #include "core/explore/sweep_plot.h"
 #include "tests/support/problems.h"
 
@@ -60,6 +61,74 @@ TEST(SweepPlot, ChoosesTheFieldWithMostNumbersAndLeavesOutWhatIsNotDone) {
   EXPECT_EQ(plot->x_title, "strategy.bytes_per_pack");
   EXPECT_EQ(plot->curves[0].y[0], std::nullopt) << "refused at shards 2, not done at 1";
   EXPECT_EQ(plot->curves[0].y[1], 201);
+}
+
+TEST(SweepPlot, DrawsTheMedianOverTheSeedsInsteadOfTheBestSeed) {
+  const Space all =
+      *Space::of({*parse_axis("", "run.seed=1..7+1"), *parse_axis("", "strategy.shards=1,2"),
+                  *parse_axis("", "strategy.launch_us=0,1,2")});
+  std::vector<std::optional<Outcome>> outcomes;
+  for (std::int64_t p = 0; p < all.size(); ++p) {
+    const auto rows = all.rows(p);
+    Outcome one;
+    // The last seed is lucky.
+    one.step = milliseconds(100 * (rows[2] + 1) + 10 * rows[1] + (rows[0] == 6 ? -50 : rows[0]));
+    outcomes.emplace_back(one);
+  }
+  const auto plot = plot_of(all, outcomes, "t", {});
+  ASSERT_TRUE(plot);
+  EXPECT_EQ(plot->x_title, "strategy.launch_us") << "run.seed has more values";
+  ASSERT_EQ(plot->curves.size(), 2u);
+  // Of -50, 0, 1, 2, 3, 4, 5 the median is 2.
+  EXPECT_THAT(plot->curves[0].y, ElementsAre(102, 202, 302));
+  EXPECT_THAT(plot->curves[1].y, ElementsAre(112, 212, 312));
+  EXPECT_THAT(plot->y_title, HasSubstr("median over the seeds"));
+  EXPECT_THAT(plot->y_title, Not(HasSubstr("best values")));
+  // A plot over the seeds shows each of them.
+  const auto drawn = plot_of(all, outcomes, "t", {"run.seed", "strategy.shards", "step_time"});
+  ASSERT_TRUE(drawn);
+  EXPECT_THAT(drawn->curves[0].y, ElementsAre(100, 101, 102, 103, 104, 105, 50));
+  // If only the seed varies, it is on the x axis.
+  const Space seeds = *Space::of({*parse_axis("", "run.seed=1..7+1")});
+  const auto only = plot_of(seeds, std::vector<std::optional<Outcome>>(7, Outcome()), "t", {});
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->x_title, "run.seed");
+}
+
+TEST(SweepPlot, AcceptsTheTitleOfAnAxis) {
+  Axis strategies =
+      *read_points("strategy.algorithm,strategy.shards\nnccl,\nring,1\nring,2\n", "p.csv");
+  const Axis sizes = *parse_axis("", "strategy.bytes_per_pack=1MiB,2MiB");
+  const auto plotted = [&](const PlotOptions& options) {
+    const Space all = *Space::of({strategies, sizes});
+    std::vector<std::optional<Outcome>> outcomes(static_cast<std::size_t>(all.size()));
+    for (std::int64_t p = 0; p < all.size(); ++p) outcomes[p].emplace().step = milliseconds(p + 1);
+    return plot_of(all, outcomes, "t", options);
+  };
+  EXPECT_THAT(test::kinds_of(plotted({"strategy", "", "step_time"})),
+              ElementsAre("unknown-name --x"));
+  strategies.title = "strategy";
+  auto plot = plotted({"strategy", "", "step_time"});
+  ASSERT_TRUE(plot) << plot.error().message();
+  EXPECT_THAT(plot->x, ElementsAre("nccl", "ring, shards=1", "ring, shards=2"));
+  ASSERT_EQ(plot->curves.size(), 2u);
+  EXPECT_THAT(plot->curves[0].y, ElementsAre(1, 3, 5));
+  plot = plotted({"strategy.bytes_per_pack", "strategy", "step_time"});
+  ASSERT_TRUE(plot);
+  EXPECT_THAT(plot->curves[1].y, ElementsAre(3, 4));
+  // By default, a curve is a strategy with its settings.
+  plot = plotted({"strategy.bytes_per_pack", "", "step_time"});
+  ASSERT_TRUE(plot);
+  EXPECT_EQ(plot->curves[2].name, "ring, shards=2");
+}
+
+TEST(ShownValues, SizesHaveTheUnitInWhichTheyAreWhole) {
+  EXPECT_EQ(shown_value("strategy.bytes_per_pack", "26214400"), "25 MiB");
+  EXPECT_EQ(shown_value("strategy.bytes_per_pack", "4000000"), "4 MB");
+  EXPECT_EQ(shown_value("strategy.bytes_per_pack", "0"), "0");
+  EXPECT_EQ(shown_value("strategy.bytes_per_pack", "-1024"), "-1024");
+  EXPECT_EQ(shown_value("strategy.shards", "1048576"), "1048576");
+  EXPECT_EQ(shown_value("strategy.shards", ""), "not set");
 }
 
 TEST(SweepPlot, SaysWhatCannotBeDrawn) {

@@ -43,23 +43,128 @@ TEST(StrategyAlternatives, KeepASettingWhereItApplies) {
 
 TEST(StrategyAlternatives, UseAValueOnlyWhereItIsAccepted) {
   std::vector<Axis> others{*parse_axis("--over", "strategy.shards=2,4"),
-                           *parse_axis("--over", "workload.batch=16,32")};
+                           *parse_axis("--over", "strategy.launch_us=1,2")};
   const auto made = alternatives("algorithm: \"pscpu\"", {"nccl", "ring", "pscpu"}, others);
   ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->axis.title, kStrategyTitle);
   EXPECT_THAT(made->axis.rows,
               ElementsAre(Row{"nccl", ""}, Row{"ring", "2"}, Row{"ring", "4"}, Row{"pscpu", "2"}));
   ASSERT_EQ(others.size(), 1u) << "the other axis stays";
-  EXPECT_THAT(others.front().fields, ElementsAre("workload.batch"));
-  EXPECT_THAT(made->notes, ElementsAre(HasSubstr("\"nccl\" has no shards"),
-                                       HasSubstr("more than the 2 workers")));
+  EXPECT_THAT(others.front().fields, ElementsAre("strategy.launch_us"));
+  EXPECT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl leaves out shards=2, 4: "),
+                                       HasSubstr("strategy=pscpu leaves out shards=4: ")));
+}
+
+TEST(StrategyAlternatives, KeepAnAlternativeThatAcceptsNoValue) {
+  // No alternative accepts 4 with two workers.
+  std::vector<Axis> others{*parse_axis("--over", "strategy.shards=2,4")};
+  const auto made = alternatives("algorithm: \"pscpu\" shards: 2", {"nccl", "pscpu"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.rows, ElementsAre(Row{"nccl", ""}, Row{"pscpu", "2"}, Row{"pscpu", "4"}));
+  // The note on the scenario's own value would repeat this one.
+  ASSERT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl leaves out shards=2, 4: ")));
+  EXPECT_THAT(made->notes.front(), testing::Not(HasSubstr("remove shards"))) << "no hint";
+
+  std::vector<Axis> one{*parse_axis("--over", "strategy.shards=4")};
+  const auto none = alternatives("algorithm: \"pscpu\"", {"nccl", "pscpu"}, one);
+  ASSERT_TRUE(none) << none.error().message();
+  EXPECT_THAT(none->axis.rows,
+              ElementsAre(Row{"nccl", ""}, Row{"nccl", "4"}, Row{"pscpu", ""}, Row{"pscpu", "4"}));
+}
+
+TEST(StrategyAlternatives, KeepValuesThatMayBeValidAtOtherPoints) {
+  std::vector<Axis> others{*parse_axis("--over", "strategy.shards=2,4"),
+                           *parse_axis("--over", "cluster.workers.count=2,4")};
+  const auto made = alternatives("algorithm: \"pscpu\"", {"nccl", "ring", "pscpu"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.rows, ElementsAre(Row{"nccl", ""}, Row{"ring", "2"}, Row{"ring", "4"},
+                                           Row{"pscpu", "2"}, Row{"pscpu", "4"}));
 }
 
 TEST(StrategyAlternatives, LeaveValuesThatNoneAcceptsToThePoints) {
   std::vector<Axis> others{*parse_axis("--over", "strategy.shards=1,64")};
-  const auto made = alternatives("algorithm: \"pscpu\"", {"ring", "pscpu"}, others);
+  const auto made = alternatives("algorithm: \"pscpu\"", {"psgpu", "pscpu"}, others);
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_EQ(others.size(), 1u);
   EXPECT_THAT(made->notes, IsEmpty());
+}
+
+TEST(StrategyAlternatives, GiveAFrameworkAnAlgorithmThatItAccepts) {
+  std::vector<Axis> others;
+  auto made = alternatives("algorithm: \"pscpu\"", {"pscpu", "ring", "horovod"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.rows, ElementsAre(Row{"pscpu", ""}, Row{"ring", ""}, Row{"ring", "{}"}));
+  EXPECT_THAT(made->notes, ElementsAre("strategy=horovod uses algorithm ring"));
+
+  made = alternatives("tensorflow { multi_worker_mirrored {} }", {"horovod"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.fields,
+              ElementsAre("strategy.algorithm", "strategy.horovod", "strategy.tensorflow"));
+  EXPECT_THAT(made->axis.rows, ElementsAre(Row{"nccl", "{}", ""}));
+  EXPECT_THAT(made->notes, testing::Contains("strategy=horovod uses algorithm nccl"));
+}
+
+TEST(StrategyAlternatives, RefuseAFrameworkWithoutAValidAlgorithm) {
+  const auto text = read_text_file(
+      test::source_folder() + "/scenarios/17_parameter_server.textproto", TextSource::kAnything);
+  ASSERT_TRUE(text);
+  const Library library(test::source_folder() + "/scenarios");
+  std::vector<Axis> others;
+  EXPECT_THAT(
+      strategy_alternatives("--over", {"horovod"}, {*text, "s.textproto", {}}, library, others),
+      test::FailsWith(test::Mistake{ProblemCode::kConflict, "--over"}));
+  // Another axis may make it valid.
+  others = {*parse_axis("--over", "workload.batch=1,2")};
+  EXPECT_TRUE(
+      strategy_alternatives("--over", {"horovod"}, {*text, "s.textproto", {}}, library, others));
+}
+
+TEST(StrategyAlternatives, UseSettingsOfAFrameworkOnlyWithIt) {
+  std::vector<Axis> others{*parse_axis("--over", "strategy.horovod.cycle_time_ms=1,5")};
+  const auto made = alternatives("algorithm: \"ring\"", {"nccl", "horovod"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.rows,
+              ElementsAre(Row{"nccl", "", ""}, Row{"ring", "{}", "1"}, Row{"ring", "{}", "5"}));
+}
+
+TEST(StrategyAlternatives, ExcludeOtherAxesThatSelectAStrategy) {
+  std::vector<Axis> others{*parse_axis("--over", "strategy.algorithm=ring,nccl")};
+  const auto made = alternatives("algorithm: \"ring\"", {"ring"}, others);
+  EXPECT_THAT(made, test::FailsWith(test::Mistake{ProblemCode::kConflict, "--over"}));
+  EXPECT_THAT(made.error().message(),
+              HasSubstr("--over strategy and --over strategy.algorithm exclude each other; keep "
+                        "one"));
+  others = {*read_points("workload.batch,strategy.shards\n1,1\n2,1\n", "p.csv")};
+  EXPECT_THAT(alternatives("algorithm: \"ring\"", {"ring"}, others),
+              test::FailsWith(test::Mistake{ProblemCode::kConflict, "--over"}));
+  others = {*read_points("workload.batch,run.steps\n1,1\n2,1\n", "p.csv")};
+  EXPECT_TRUE(alternatives("algorithm: \"ring\"", {"ring"}, others));
+}
+
+TEST(StrategyAlternatives, TryAtMostAFewHundredValuesAndCanBeStopped) {
+  std::vector<Axis> others{*parse_axis("--over", "strategy.launch_us=1..400+1"),
+                           *parse_axis("--over", "strategy.shards=1,2")};
+  std::vector<double> shares;
+  const BaseOfAlternatives base{R"(
+cluster { workers { machine: "dgx1-v100" count: 2 } network { kind: ONE_SWITCH link: "edr" } }
+workload { model: "alexnet_torchvision" batch: 32 }
+strategy { algorithm: "ring" }
+)",
+                                "s.textproto",
+                                {}};
+  const Library library(test::source_folder() + "/scenarios");
+  const auto made = strategy_alternatives("--over", {"nccl", "ring"}, base, library, others,
+                                          {{}, [&](double share) { shares.push_back(share); }});
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(shares, (std::vector<double>{0.25, 0.5, 0.75, 1}));
+  EXPECT_THAT(made->notes, testing::Contains(HasSubstr("all 400 values of strategy.launch_us")));
+  ASSERT_EQ(others.size(), 1u);
+
+  others = {*parse_axis("--over", "strategy.shards=1,2")};
+  int calls = 0;
+  const auto stopped = strategy_alternatives("--over", {"nccl", "ring"}, base, library, others,
+                                             {[&] { return ++calls > 3; }, {}});
+  EXPECT_THAT(stopped, test::FailsWith(test::Mistake{ProblemCode::kStopped, "--over"}));
 }
 
 TEST(StrategyAlternatives, CompareFrameworksWithAlgorithms) {

@@ -120,7 +120,7 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
     if (!written) return report(written.error());
   }
   if (format == Format::kJson) return print_out(sweep_json(store, outcomes));
-  const auto notes = notes_on(store, fastest(outcomes, options.rows));
+  const auto notes = notes_on(store, reported_points(store, outcomes, options.rows));
   if (!notes) return report(notes.error());
   return print_report(sweep_text(store, outcomes, options.rows, *notes));
 }
@@ -171,11 +171,65 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
                  size);
 }
 
+/// Returns the axes of the request before the settings of the strategies are known: an axis with
+/// the names of the strategies, and all others.
+std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strategies,
+                                         const std::vector<core::Axis>& axes) {
+  std::vector<core::Axis> all = axes;
+  if (strategies.empty()) return all;
+  core::Axis axis;
+  axis.title = core::kStrategyTitle;
+  axis.fields = {"strategy.algorithm"};
+  axis.paths = {core::parse_override("--over", "strategy.algorithm=")->path};
+  for (const std::string& name : strategies) axis.rows.push_back({name});
+  all.insert(all.begin(), std::move(axis));
+  return all;
+}
+
+/// Checks, before anything is simulated, that a plot of these axes is possible. Settings of
+/// strategies may be added to the axes later, so `--x` and `--by` may name them if `provisional`.
+Expected<void> check_plot_options(const std::vector<core::Axis>& axes, const SweepOptions& options,
+                                  bool provisional) {
+  if (options.plot.empty()) return {};
+  const auto space = core::Space::of(axes);
+  if (!space) return failed(space);
+  core::PlotOptions plot = plot_options(options);
+  for (std::string* const name : {&plot.x, &plot.by}) {
+    if (provisional && name->starts_with("strategy.")) name->clear();
+  }
+  return core::check(*space, plot);
+}
+
+/// Puts the axis of strategies in front of the axes, and prints notes. ERRORS: as for
+/// core::strategy_alternatives().
+Expected<void> add_strategies(std::vector<core::Axis>& axes,
+                              const std::vector<std::string>& strategies,
+                              const core::BaseOfAlternatives& base, const core::Library& library,
+                              bool quiet) {
+  if (strategies.empty()) return {};
+  std::vector<std::string> notes;
+  {
+    const Interrupt interrupt;
+    Progress progress("trying settings");
+    core::TrialControl control;
+    control.stop = [&] { return interrupt.happened(); };
+    control.progress = [&](double share) { progress.update(share); };
+    auto made = core::strategy_alternatives("--over", strategies, base, library, axes, control);
+    if (!made) return failed(made);
+    notes = std::move(made->notes);
+    axes.insert(axes.begin(), std::move(made->axis));
+  }
+  if (quiet) return {};
+  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  return {};
+}
+
 /// Returns a text that must be equal on all ranks of a sweep.
 std::string identity(const core::SweepInfo& info) {
   std::string text = info.version + '\0' + info.scenario_text + '\0';
   for (const std::string& said : info.set) text += said + '\0';
   for (const core::Axis& axis : info.axes) {
+    text += axis.title + '\0';
     for (const std::string& field : axis.fields) text += field + '\0';
     for (const auto& row : axis.rows) {
       for (const std::string& value : row) text += value + '\0';
@@ -310,6 +364,9 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!strategies) return report(strategies.error());
   auto axes = axes_of(options.points, over);
   if (!axes) return report(axes.error());
+  if (!strategies->empty()) {
+    if (const auto good = core::check_others("--over", *axes); !good) return report(good.error());
+  }
   if (axes->empty() && strategies->empty()) {
     return refuse({ProblemCode::kMissing, "--over"},
                   "no field varies; give one with --over FIELD=VALUES, such as --over "
@@ -318,18 +375,11 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const auto set = settings_of(options.scenario.settings());
   if (!set) return report(set.error());
   warn_of_old_form(*text, options.scenario.file);
-  if (!strategies->empty()) {
-    auto alternatives = core::strategy_alternatives(
-        "--over", *strategies, {*text, options.scenario.file, *set}, environment.library, *axes);
-    if (!alternatives) return report(alternatives.error());
-    for (const std::string& note : alternatives->notes) tell(fmt::format("note: {}\n", note));
-    axes->insert(axes->begin(), std::move(alternatives->axis));
-  }
   info.version = core::version();
   info.scenario_file = options.scenario.file;
   info.scenario_text = *text;
   info.set = options.scenario.settings();
-  info.axes = std::move(*axes);
+  const core::BaseOfAlternatives base{*text, options.scenario.file, *set};
   auto part = launched_part(options.join);
   if (!part) return report(part.error());
   const int threads =
@@ -340,8 +390,13 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                   "--timeout-seconds applies only to ranks of a launcher, but no launcher started "
                   "this process");
   }
-  if (*part && !(*part)->coordinates)
+  if (*part && !(*part)->coordinates) {
+    if (const auto added = add_strategies(*axes, *strategies, base, environment.library, true);
+        !added)
+      return report(added.error());
+    info.axes = std::move(*axes);
     return help(**part, info, environment.library, *set, threads, timeout);
+  }
   const std::string output =
       options.output.empty()
           ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
@@ -351,15 +406,22 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
                   output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
-  if (const auto agreed = check_size(info.axes, output, options.yes); !agreed)
+  // The settings of strategies are tried only for a request that is valid otherwise.
+  const std::vector<core::Axis> provisional = provisional_axes(*strategies, *axes);
+  if (const auto possible = check_plot_options(provisional, options, !strategies->empty());
+      !possible)
+    return report(possible.error());
+  if (const auto agreed = check_size(provisional, output, options.yes); !agreed)
     return report(agreed.error());
+  if (const auto added = add_strategies(*axes, *strategies, base, environment.library, false);
+      !added)
+    return report(added.error());
+  info.axes = std::move(*axes);
+  if (const auto possible = check_plot_options(info.axes, options, false); !possible)
+    return report(possible.error());
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
-  if (!options.plot.empty()) {
-    if (const auto drawn = core::check(store->space(), plot_options(options)); !drawn)
-      return report(drawn.error());
-  }
   const auto all =
       execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());

@@ -15,6 +15,8 @@
 #include <fmt/ostream.h>
 
 #include "core/base/format.h"
+#include "core/explore/seed_groups.h"
+#include "core/explore/shown_values.h"
 #include "core/text/csv.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/report/table.h"
@@ -25,6 +27,7 @@ using core::csv_cell;
 using core::Outcome;
 using core::Report;
 using core::show;
+using core::shown_value;
 using core::Time;
 
 Report outcome_report(const Outcome& outcome) {
@@ -73,73 +76,53 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   return points;
 }
 
-/// True if the axis compares strategies with settings of their own. It has one column in text.
-bool compares_strategies(const core::Axis& axis) {
-  return axis.fields.size() > 1 &&
-         std::find(axis.fields.begin(), axis.fields.end(), "strategy.algorithm") !=
-             axis.fields.end() &&
-         std::all_of(axis.fields.begin(), axis.fields.end(),
-                     [](const std::string& field) { return field.starts_with("strategy."); });
-}
-
-/// True if the field of such an axis varies among rows with the same algorithm and frameworks.
-/// Other settings follow from these, so text does not show them.
-bool varies_inside(const core::Axis& axis, std::size_t field) {
-  std::map<std::string, std::string> first;
-  for (const std::vector<std::string>& row : axis.rows) {
-    std::string key;
-    for (std::size_t f = 0; f < row.size(); ++f) {
-      if (axis.fields[f] == "strategy.algorithm" || row[f] == "{}")
-        key += axis.fields[f] + '=' + row[f] + '\n';
-    }
-    if (first.try_emplace(key, row[field]).first->second != row[field]) return true;
-  }
-  return false;
-}
-
-/// Returns the column headings of the fields.
+/// Returns the column headings of the fields. An axis that compares strategies has one column.
 std::vector<std::string> shown_fields(const core::Space& space) {
   std::vector<std::string> headings;
   for (const core::Axis& axis : space.axes()) {
-    if (compares_strategies(axis))
-      headings.emplace_back("strategy");
+    if (!axis.title.empty())
+      headings.push_back(axis.title);
     else
       headings.insert(headings.end(), axis.fields.begin(), axis.fields.end());
   }
   return headings;
 }
 
-/// Returns the cells of these columns: "ring, horovod, shards=2" for a strategy.
-std::vector<std::string> shown_values(const core::Space& space,
-                                      const std::vector<std::string>& values) {
-  std::vector<std::string> cells;
-  auto value = values.begin();
-  for (const core::Axis& axis : space.axes()) {
-    std::string algorithm, settings;
-    for (std::size_t f = 0; f < axis.fields.size(); ++f, ++value) {
-      const std::string name = axis.fields[f].substr(axis.fields[f].rfind('.') + 1);
-      if (!compares_strategies(axis))
-        cells.push_back(shown_value(axis.fields[f], *value));
-      else if (name == "algorithm")
-        algorithm = *value;
-      else if (*value == "{}")
-        settings += ", " + name;
-      else if (!value->empty() && varies_inside(axis, f))
-        settings += ", " + name + "=" + shown_value(axis.fields[f], *value);
-    }
-    if (compares_strategies(axis))
-      cells.push_back(algorithm.empty() && !settings.empty() ? settings.substr(2)
-                                                             : algorithm + settings);
+/// Formats the values of points as the cells of these columns: "ring, horovod, shards=2" for a
+/// strategy.
+class ShownValues {
+ public:
+  explicit ShownValues(const core::Space& space) : space_(space) {
+    for (const core::Axis& axis : space.axes())
+      labels_.push_back(axis.title.empty() ? std::vector<std::string>() : row_labels(axis));
   }
-  return cells;
-}
+  [[nodiscard]] std::vector<std::string> of(std::int64_t point) const {
+    const std::vector<std::int64_t> rows = space_.rows(point);
+    std::vector<std::string> cells;
+    for (std::size_t a = 0; a < rows.size(); ++a) {
+      const core::Axis& axis = space_.axes()[a];
+      if (!axis.title.empty()) {
+        cells.push_back(labels_[a][rows[a]]);
+        continue;
+      }
+      for (std::size_t f = 0; f < axis.fields.size(); ++f)
+        cells.push_back(shown_value(axis.fields[f], axis.rows[rows[a]][f]));
+    }
+    return cells;
+  }
+
+ private:
+  const core::Space& space_;
+  std::vector<std::vector<std::string>> labels_;  ///< by axis and row; empty without a title
+};
 
 std::string best_points(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
   const std::vector<std::int64_t> points = by_time(outcomes);
   if (points.empty() || rows == 0) return "";
   std::vector<std::string> headings{"step time", "exposed", "over least", "packs"};
-  for (const std::string& field : shown_fields(store.space())) headings.push_back("<" + field);
+  for (const std::string& field : shown_fields(store.space())) headings.push_back("<!" + field);
   Table table(headings);
+  const ShownValues shown(store.space());
   const std::size_t listed = std::min(points.size(), static_cast<std::size_t>(rows));
   std::vector<Time> times;
   for (std::size_t i = 0; i < listed; ++i) times.push_back(outcomes[points[i]]->step);
@@ -152,60 +135,28 @@ std::string best_points(const core::SweepStore& store, const Outcomes& outcomes,
     std::vector<std::string> cells{shown_times[i], show(o.exposed),
                                    bounded ? core::show_share(std::max(0.0, over)) : "–",
                                    std::to_string(o.packs)};
-    for (std::string& value : shown_values(store.space(), store.space().values(points[i])))
-      cells.push_back(std::move(value));
+    for (std::string& value : shown.of(points[i])) cells.push_back(std::move(value));
     table.row(cells);
   }
   return fmt::format("the best of {} points\n", points.size()) + table.text(2) + '\n';
 }
 
-constexpr const char* kSeed = "run.seed";
-
 /// The step times of points that differ only in run.seed.
-struct SeedGroup {
-  std::vector<std::string> values;  ///< values of all other fields
-  std::vector<Time> times;          ///< ascending
+struct SeedTimes {
+  core::SeedGroup group;
+  std::vector<Time> times;  ///< ascending
 };
 
-/// Returns the index of run.seed among the fields, if the sweep has several seeds.
-std::optional<std::size_t> seed_field(const core::SweepStore& store) {
-  const core::Space& space = store.space();
-  std::size_t first = 0;
-  for (const core::Axis& axis : space.axes()) {
-    for (std::size_t f = 0; f < axis.fields.size(); ++f) {
-      if (axis.fields[f] == kSeed && axis.rows.size() > 1) return first + f;
-    }
-    first += axis.fields.size();
-  }
-  return std::nullopt;
-}
-
-/// Returns the times between which a share of all times lies, with linear interpolation between
-/// neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", 1996).
-Time quantile(const std::vector<Time>& ascending, int quarters) {
-  const std::size_t position = (ascending.size() - 1) * static_cast<std::size_t>(quarters);
-  const Time low = ascending[position / 4];
-  if (position % 4 == 0) return low;
-  const Time gap = ascending[position / 4 + 1] - low;
-  return low + Time(gap.count() / 4 * static_cast<std::int64_t>(position % 4) +
-                    gap.count() % 4 * static_cast<std::int64_t>(position % 4) / 4);
-}
-Time median(const SeedGroup& group) { return quantile(group.times, 2); }
+Time median(const SeedTimes& group) { return quantile(group.times, 2); }
 
 /// Returns the groups of points that differ only in their seed, in ascending order of medians.
-std::vector<SeedGroup> by_seed(const core::SweepStore& store, const Outcomes& outcomes,
+std::vector<SeedTimes> by_seed(const core::SweepStore& store, const Outcomes& outcomes,
                                std::size_t seed) {
-  std::map<std::vector<std::string>, std::vector<Time>> found;
-  for (std::size_t p = 0; p < outcomes.size(); ++p) {
-    if (!done(outcomes[p])) continue;
-    std::vector<std::string> values = store.space().values(static_cast<std::int64_t>(p));
-    values.erase(values.begin() + static_cast<std::ptrdiff_t>(seed));
-    found[std::move(values)].push_back(outcomes[p]->step);
-  }
-  std::vector<SeedGroup> groups;
-  for (auto& [values, times] : found) {
-    std::sort(times.begin(), times.end());
-    groups.push_back({values, std::move(times)});
+  std::vector<SeedTimes> groups;
+  for (core::SeedGroup& group : seed_groups(store.space(), outcomes, seed)) {
+    SeedTimes& made = groups.emplace_back(SeedTimes{std::move(group), {}});
+    for (const std::int64_t point : made.group.points) made.times.push_back(outcomes[point]->step);
+    std::sort(made.times.begin(), made.times.end());
   }
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return median(a) < median(b); });
@@ -221,31 +172,29 @@ std::vector<std::string> fields_without(const core::SweepStore& store, std::size
 /// Tabulates the distribution of step times over the seeds: a best seed would be a lucky one.
 std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, std::size_t seed,
                        int rows) {
-  std::vector<SeedGroup> groups = by_seed(store, outcomes, seed);
+  std::vector<SeedTimes> groups = by_seed(store, outcomes, seed);
   const std::size_t all = groups.size();
   groups.resize(std::min(all, static_cast<std::size_t>(rows)));
   if (groups.empty()) return "";
-  std::vector<std::string> headings{"seeds",          "median", "lower quartile",
-                                    "upper quartile", "min",    "max"};
+  std::vector<std::string> headings{"seeds", "median", "q1", "q3", "min", "max"};
   // The seeds themselves have no column.
   const std::vector<std::string> fields = shown_fields(store.space());
-  const auto column =
-      static_cast<std::size_t>(std::find(fields.begin(), fields.end(), kSeed) - fields.begin());
+  const auto column = static_cast<std::size_t>(
+      std::find(fields.begin(), fields.end(), core::kSeedField) - fields.begin());
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    if (f != column) headings.push_back("<" + fields[f]);
+    if (f != column) headings.push_back("<!" + fields[f]);
   }
   std::vector<Time> times;
-  for (const SeedGroup& group : groups) {
+  for (const SeedTimes& group : groups) {
     for (const int quarters : {2, 1, 3, 0, 4}) times.push_back(quantile(group.times, quarters));
   }
   const std::vector<std::string> shown_times = core::show_distinct(times);
   Table table(headings);
+  const ShownValues shown(store.space());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     std::vector<std::string> cells{std::to_string(groups[g].times.size())};
     for (std::size_t t = 0; t < 5; ++t) cells.push_back(shown_times[5 * g + t]);
-    std::vector<std::string> values = groups[g].values;
-    values.insert(values.begin() + static_cast<std::ptrdiff_t>(seed), "");
-    values = shown_values(store.space(), values);
+    std::vector<std::string> values = shown.of(groups[g].group.points.front());
     for (std::size_t f = 0; f < values.size(); ++f) {
       if (f != column) cells.push_back(std::move(values[f]));
     }
@@ -256,8 +205,8 @@ std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, 
          table.text(2) + '\n';
 }
 
-Report seed_report(const std::vector<std::string>& fields, const SeedGroup& group) {
-  return {{"set", settings_report(fields, group.values)},
+Report seed_report(const std::vector<std::string>& fields, const SeedTimes& group) {
+  return {{"set", settings_report(fields, group.group.values)},
           {"seeds", group.times.size()},
           {"median_us", median(group)},
           {"lower_quartile_us", quantile(group.times, 1)},
@@ -271,28 +220,25 @@ Report seed_report(const std::vector<std::string>& fields, const SeedGroup& grou
 std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   const std::vector<std::string> fields = shown_fields(store.space());
   std::vector<std::map<std::string, Time>> best(fields.size());
-  const auto add = [&](const std::vector<std::string>& all, Time time) {
-    const std::vector<std::string> values = shown_values(store.space(), all);
+  const ShownValues shown(store.space());
+  const auto add = [&](std::int64_t point, Time time) {
+    const std::vector<std::string> values = shown.of(point);
     for (std::size_t f = 0; f < fields.size(); ++f) {
       const auto [found, fresh] = best[f].try_emplace(values[f], time);
       if (!fresh) found->second = std::min(found->second, time);
     }
   };
-  if (const auto seed = seed_field(store)) {
-    for (const SeedGroup& group : by_seed(store, outcomes, *seed)) {
-      std::vector<std::string> values = group.values;
-      values.insert(values.begin() + static_cast<std::ptrdiff_t>(*seed), "");
-      add(values, median(group));
-    }
+  if (const auto seed = seed_field(store.space())) {
+    for (const SeedTimes& group : by_seed(store, outcomes, *seed))
+      add(group.group.points.front(), median(group));
   } else {
     for (std::size_t p = 0; p < outcomes.size(); ++p) {
-      if (done(outcomes[p]))
-        add(store.space().values(static_cast<std::int64_t>(p)), outcomes[p]->step);
+      if (done(outcomes[p])) add(static_cast<std::int64_t>(p), outcomes[p]->step);
     }
   }
-  Table table({"<field", "<at its best", "step time", "<at its worst", "step time"});
+  Table table({"<!field", "<!at its best", "step time", "<!at its worst", "step time"});
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    if (best[f].size() < 2 || fields[f] == kSeed) continue;
+    if (best[f].size() < 2 || fields[f] == core::kSeedField) continue;
     const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [low, high] = std::minmax_element(best[f].begin(), best[f].end(), less);
     const std::vector<std::string> times = core::show_distinct({low->second, high->second});
@@ -375,18 +321,28 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
                 {"points_in_all", store.space().size()},
                 {"fields", fields},
                 {"points", points}};
-  if (const auto seed = seed_field(store)) {
+  if (const auto seed = seed_field(store.space())) {
     const std::vector<std::string> others = fields_without(store, *seed);
     report.add("over_seeds",
                core::list_of(by_seed(store, outcomes, *seed),
-                             [&](const SeedGroup& group) { return seed_report(others, group); }));
+                             [&](const SeedTimes& group) { return seed_report(others, group); }));
   }
   return result_json(report);
 }
 
-std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows) {
+std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
+                                          int rows) {
+  const auto listed = static_cast<std::size_t>(std::max(0, rows));
+  if (const auto seed = seed_field(store.space())) {
+    std::vector<std::int64_t> points;
+    std::vector<SeedTimes> groups = by_seed(store, outcomes, *seed);
+    groups.resize(std::min(groups.size(), listed));
+    for (const SeedTimes& group : groups)
+      points.insert(points.end(), group.group.points.begin(), group.group.points.end());
+    return points;
+  }
   std::vector<std::int64_t> points = by_time(outcomes);
-  points.resize(std::min(points.size(), static_cast<std::size_t>(std::max(0, rows))));
+  points.resize(std::min(points.size(), listed));
   return points;
 }
 
@@ -401,7 +357,7 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
                         axis.rows.size() == 1 ? "value" : "values", fmt::join(axis.fields, ", "));
   for (const std::string& said : store.info().set) text += fmt::format("  with {}\n", said);
   text += '\n';
-  const auto seed = seed_field(store);
+  const auto seed = seed_field(store.space());
   text += seed ? over_seeds(store, outcomes, *seed, rows) : best_points(store, outcomes, rows);
   text += by_field(store, outcomes);
   text += error_summary(store, outcomes);

@@ -27,7 +27,9 @@ core::Report outcome_report(const core::Outcome& outcome);
 /// Returns the values of a point by field name.
 core::Report settings_report(const std::vector<std::string>& fields,
                              const std::vector<std::string>& values);
-/// Returns the best points, at most `rows`, fastest first.
-std::vector<std::int64_t> fastest(const Outcomes& outcomes, int rows);
+/// Returns the points of the first `rows` rows of the text report: the best points, or all points
+/// of the settings with the best medians if there are several seeds.
+std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
+                                          int rows);
 
 }  // namespace tutti::tools

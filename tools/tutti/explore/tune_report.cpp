@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/explore/shown_values.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/report/report.h"
@@ -27,6 +28,7 @@ using core::Outcome;
 using core::Report;
 using core::show;
 using core::show_share;
+using core::shown_value;
 using core::Time;
 
 namespace {

@@ -124,7 +124,7 @@ std::size_t text_width(std::string_view text) {
   }));
 }
 
-std::string shortened(const std::string& text, std::size_t width) {
+std::string elided_middle(const std::string& text, std::size_t width) {
   const std::size_t characters = text_width(text);
   if (characters <= width || width == 0) return text;
   const std::size_t tail = (width - 1) / 2;

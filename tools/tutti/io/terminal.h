@@ -34,7 +34,7 @@ std::optional<int> line_width();
 /// Returns the number of characters of a text in UTF-8, not bytes: "µs" has a width of two.
 std::size_t text_width(std::string_view text);
 /// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
-std::string shortened(const std::string& text, std::size_t width);
+std::string elided_middle(const std::string& text, std::size_t width);
 /// Breaks lines that are longer than `width` at spaces. Further lines of a broken line are
 /// indented. Lines with several columns, which are rows of tables, stay as they are.
 std::string wrapped(const std::string& text, std::size_t width);

@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,16 +15,19 @@ namespace tutti::tools {
 namespace {
 
 constexpr std::size_t kMinWidth = 12;  ///< minimum width of a column that is narrowed
+/// The minimum width of columns that are never omitted, if there are many of them.
+constexpr std::size_t kMinKeptWidth = 6;
 
-/// Narrows the left-aligned columns so that a line has at most `room` characters, as far as that is
-/// possible. The widest column is narrowed first.
-void narrow(std::vector<std::size_t>& widths, const std::vector<bool>& left, std::size_t room) {
+/// Narrows the left-aligned columns to their minimum widths at most, so that a line has at most
+/// `room` characters, as far as that is possible. The widest column is narrowed first.
+void narrow(std::vector<std::size_t>& widths, const std::vector<bool>& left, std::size_t room,
+            const std::vector<std::size_t>& least) {
   std::size_t all = 2 * (widths.size() - 1);
   for (const std::size_t width : widths) all += width;
   for (; all > room; --all) {
     std::size_t widest = widths.size();
     for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (left[c] && widths[c] > kMinWidth &&
+      if (left[c] && widths[c] > least[c] &&
           (widest == widths.size() || widths[c] >= widths[widest]))
         widest = c;
     }
@@ -35,28 +36,93 @@ void narrow(std::vector<std::size_t>& widths, const std::vector<bool>& left, std
   }
 }
 
-/// Returns the number of columns that fit into `room`, at least two.
-std::size_t fitting(const std::vector<std::size_t>& widths, const std::vector<bool>& left,
-                    std::size_t room) {
-  std::size_t needed = 0, columns = 0;
-  for (; columns < widths.size(); ++columns) {
-    needed += (columns > 0 ? 2 : 0) +
-              (left[columns] ? std::min(widths[columns], kMinWidth) : widths[columns]);
-    if (needed > room && columns >= 2) break;
+/// Returns the number of characters that a column that is never omitted needs at least: those of
+/// the longest part of a name ("bytes_per_pack" in "strategy.bytes_per_pack"), at most 20.
+std::size_t kept_width(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
+  constexpr std::size_t kMax = 20;
+  std::size_t longest = 0;
+  for (const std::vector<std::string>& row : rows) {
+    if (column >= row.size()) continue;
+    for (std::size_t at = 0; at <= row[column].size();) {
+      const std::size_t end = std::min(row[column].find_first_of(". ", at), row[column].size());
+      longest = std::max(longest, text_width(row[column].substr(at, end + 1 - at)));
+      at = end + 1;
+    }
   }
-  return columns;
+  return std::clamp(longest, kMinWidth, kMax);
+}
+
+/// Returns the columns that fit into `room`: those that are kept, and as many of the others from
+/// the left as possible. At least one of the others is shown, and at least two columns in all.
+/// `least`: the minimum widths of left-aligned columns.
+std::vector<std::size_t> fitting(const std::vector<std::size_t>& widths,
+                                 const std::vector<bool>& left, const std::vector<bool>& kept,
+                                 const std::vector<std::size_t>& least, std::size_t room) {
+  std::size_t needed = 0, columns = 0;
+  const auto add = [&](std::size_t c) {
+    needed += (columns++ > 0 ? 2 : 0) + (left[c] ? std::min(widths[c], least[c]) : widths[c]);
+  };
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (kept[c]) add(c);
+  }
+  std::vector<bool> shown = kept;
+  bool first = true;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (kept[c]) continue;
+    add(c);
+    if (needed > room && columns > 2 && !first) break;
+    shown[c] = true;
+    first = false;
+  }
+  std::vector<std::size_t> chosen;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (shown[c]) chosen.push_back(c);
+  }
+  return chosen;
+}
+
+/// The treatment of words that are longer than their column is wide.
+enum class LongWords {
+  kElided,  ///< the middle is replaced by "…"
+  kBroken,  ///< the word continues on the next line, if possible after '.', '/' or '_'
+  kPaths    ///< as kElided, but a path extends beyond the column, so that it can be copied
+};
+
+/// True if the word is the path of a file. Names of links ("w0/cpu0→w0/plx0") are no paths.
+bool is_path(const std::string& word) {
+  return word.find('/') != std::string::npos && word.size() == text_width(word);
+}
+
+/// Splits a word into pieces of at most `width` characters. Only ASCII words are split.
+std::vector<std::string> pieces_of(std::string word, std::size_t width) {
+  std::vector<std::string> pieces;
+  while (word.size() > width && word.size() == text_width(word)) {
+    std::size_t mark = word.find_last_of("./", width - 1);
+    if (mark == std::string::npos) mark = word.find_last_of('_', width - 1);
+    const std::size_t size = mark == std::string::npos ? width : mark + 1;
+    pieces.push_back(word.substr(0, size));
+    word.erase(0, size);
+  }
+  pieces.push_back(elided_middle(word, width));
+  return pieces;
 }
 
 /// Returns the lines of a cell in a column of this width.
-std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
+std::vector<std::string> lines_of(const std::string& cell, std::size_t width, LongWords treatment) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at <= cell.size();) {
-    std::size_t end = std::min(cell.find(' ', at), cell.size());
-    const std::string word = shortened(cell.substr(at, end - at), width);
-    if (!lines.empty() && text_width(lines.back()) + 1 + text_width(word) <= width)
-      lines.back() += ' ' + word;
-    else
-      lines.push_back(word);
+    const std::size_t end = std::min(cell.find(' ', at), cell.size());
+    const std::string word = cell.substr(at, end - at);
+    std::vector<std::string> pieces{word};
+    if (treatment == LongWords::kBroken) pieces = pieces_of(word, width);
+    const bool whole = treatment == LongWords::kPaths && is_path(word);
+    if (treatment != LongWords::kBroken && !whole) pieces = {elided_middle(word, width)};
+    for (std::size_t p = 0; p < pieces.size(); ++p) {
+      if (p == 0 && !lines.empty() && text_width(lines.back()) + 1 + text_width(pieces[p]) <= width)
+        lines.back() += ' ' + pieces[p];
+      else
+        lines.push_back(pieces[p]);
+    }
     at = end + 1;
   }
   return lines;
@@ -68,6 +134,8 @@ Table::Table(std::vector<std::string> headings) {
   for (std::string& heading : headings) {
     left_.push_back(heading.starts_with('<'));
     if (left_.back()) heading.erase(0, 1);
+    kept_.push_back(heading.starts_with('!'));
+    if (kept_.back()) heading.erase(0, 1);
   }
   rows_.push_back(std::move(headings));
 }
@@ -82,31 +150,51 @@ std::string Table::text(int indent, Fit fit) const {
   }
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   const auto room = fit == Fit::kTerminal ? line_width() : std::nullopt;
-  std::vector<std::string> omitted;  // headings of columns for which there is no room
+  std::vector<std::size_t> columns;  // indices of the columns for which there is room
+  for (std::size_t c = 0; c < widths.size(); ++c) columns.push_back(c);
   if (room && !widths.empty()) {
     const auto inside = static_cast<std::size_t>(std::max(*room - indent, 1));
-    const std::size_t columns = fitting(widths, left_, inside);
-    for (std::size_t c = columns; c < widths.size(); ++c) {
-      if (!rows_.front()[c].empty()) omitted.push_back(rows_.front()[c]);
+    std::vector<std::size_t> least;
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      least.push_back(kept_[c] ? kept_width(rows_, c) : kMinWidth);
+    columns = fitting(widths, left_, kept_, least, inside);
+    std::vector<std::size_t> narrowed, least_shown, least_kept;
+    std::vector<bool> left;
+    for (const std::size_t c : columns) {
+      narrowed.push_back(widths[c]);
+      left.push_back(left_[c]);
+      least_shown.push_back(least[c]);
+      least_kept.push_back(kept_[c] ? kMinKeptWidth : kMinWidth);
     }
-    widths.resize(columns);
-    narrow(widths, left_, inside);
+    narrow(narrowed, left, inside, least_shown);
+    narrow(narrowed, left, inside, least_kept);
+    for (std::size_t i = 0; i < columns.size(); ++i) widths[columns[i]] = narrowed[i];
+  }
+  std::vector<std::string> omitted;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    const bool shown = std::find(columns.begin(), columns.end(), c) != columns.end();
+    if (!shown && !rows_.front()[c].empty()) omitted.push_back(rows_.front()[c]);
   }
   std::string text;
   for (const std::vector<std::string>& row : rows_) {
-    std::vector<std::vector<std::string>> cells;
+    std::vector<std::vector<std::string>> cells;  // lines by shown column
     std::size_t height = 1;
-    for (std::size_t c = 0; c < std::min(row.size(), widths.size()); ++c) {
+    for (const std::size_t c : columns) {
+      if (c >= row.size()) break;
+      const LongWords treatment = kept_[c]                            ? LongWords::kBroken
+                                  : c + 1 == left_.size() && left_[c] ? LongWords::kPaths
+                                                                      : LongWords::kElided;
       cells.push_back(text_width(row[c]) <= widths[c] ? std::vector{row[c]}
-                                                      : lines_of(row[c], widths[c]));
+                                                      : lines_of(row[c], widths[c], treatment));
       height = std::max(height, cells.back().size());
     }
     for (std::size_t l = 0; l < height; ++l) {
       std::string line = margin;
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        const std::string cell = l < cells[c].size() ? cells[c][l] : "";
-        const std::string blanks(widths[c] - text_width(cell), ' ');
-        if (c > 0) line += "  ";
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::size_t c = columns[i];
+        const std::string cell = l < cells[i].size() ? cells[i][l] : "";
+        const std::string blanks(std::max(widths[c], text_width(cell)) - text_width(cell), ' ');
+        if (i > 0) line += "  ";
         line += left_[c] ? cell + blanks : blanks + cell;
       }
       line.erase(line.find_last_not_of(' ') + 1);
@@ -119,26 +207,6 @@ std::string Table::text(int indent, Fit fit) const {
     text += fmt::format("{}… wider terminals and --verbose also show: {}\n", margin,
                         fmt::join(omitted, ", "));
   return text;
-}
-
-std::string shown_value(const std::string& field, const std::string& value) {
-  const std::string name = field.substr(field.rfind('.') + 1);
-  const char* const end = value.data() + value.size();
-  std::int64_t bytes = 0;
-  const auto [stop, status] = std::from_chars(value.data(), end, bytes);
-  if (name.find("bytes") == std::string::npos || status != std::errc() || stop != end || bytes <= 0)
-    return shown_value(value);
-  constexpr std::array<std::pair<const char*, std::int64_t>, 6> kUnits{
-      {{"GiB", std::int64_t{1} << 30},
-       {"GB", 1'000'000'000},
-       {"MiB", std::int64_t{1} << 20},
-       {"MB", 1'000'000},
-       {"KiB", std::int64_t{1} << 10},
-       {"KB", 1'000}}};
-  for (const auto& [unit, size] : kUnits) {
-    if (bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
-  }
-  return value;
 }
 
 std::string table_text(const std::vector<core::Report>& rows, int indent, int most, Fit fit) {

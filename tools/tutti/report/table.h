@@ -8,15 +8,6 @@
 
 namespace tutti::tools {
 
-/// Formats the value of a field for a table.
-inline std::string shown_value(const std::string& value) {
-  return value.empty() ? "not set" : value;
-}
-
-/// Formats the value of a field of a scenario: sizes in bytes have the unit in which they are whole
-/// numbers, "25 MiB" or "4 MB".
-std::string shown_value(const std::string& field, const std::string& value);
-
 /// The width of a table.
 enum class Fit {
   kTerminal,  ///< the width of the terminal (line_width()), with styled headings
@@ -24,18 +15,22 @@ enum class Fit {
 };
 
 /// A text table with aligned columns. A column is right-aligned unless its heading begins with '<'.
+/// A heading that begins with '!' or "<!" marks a column that identifies the row and is never
+/// omitted.
 class Table {
  public:
   explicit Table(std::vector<std::string> headings);
   void row(std::vector<std::string> cells);
   /// Returns the text. Each line begins with `indent` blanks. If the table is wider than the
-  /// terminal, long texts of left-aligned columns continue on further lines, and long words in them
-  /// are shortened in their middle. If that is not enough, the last columns are omitted, and a line
-  /// names them.
+  /// terminal, long texts of left-aligned columns continue on further lines. Long words in them are
+  /// shortened in their middle, except that paths in the last column stay whole, and words of
+  /// columns that are never omitted continue on further lines. If that is not enough, the last of
+  /// the other columns are omitted, and a line names them.
   [[nodiscard]] std::string text(int indent, Fit fit = Fit::kTerminal) const;
 
  private:
   std::vector<bool> left_;
+  std::vector<bool> kept_;  ///< by column: true if the column is never omitted
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/explore/outcome.h"
+#include "core/explore/space.h"
+
+namespace tutti::core {
+
+/// The field with the seed of a run. A sweep over seeds reports distributions instead of the best
+/// seed, which would be a lucky one.
+inline constexpr const char* kSeedField = "run.seed";
+
+/// Returns the index of run.seed among the fields, if the sweep has several seeds.
+std::optional<std::size_t> seed_field(const Space& space);
+
+/// The completed points that differ only in run.seed.
+struct SeedGroup {
+  std::vector<std::string> values;   ///< values of all other fields
+  std::vector<std::int64_t> points;  ///< ascending
+};
+
+/// Returns the groups of completed points, in ascending order of their values. `seed` is the index
+/// of run.seed among the fields.
+std::vector<SeedGroup> seed_groups(const Space& space,
+                                   const std::vector<std::optional<Outcome>>& outcomes,
+                                   std::size_t seed);
+
+/// Returns the time below which `quarters` quarters of the times lie, with linear interpolation
+/// between neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", 1996).
+/// REQUIRES: at least one time; quarters is 0 … 4.
+Time quantile(const std::vector<Time>& ascending, int quarters);
+
+}  // namespace tutti::core

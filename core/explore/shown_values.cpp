@@ -1,0 +1,73 @@
+#include "core/explore/shown_values.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/number.h"
+
+namespace tutti::core {
+namespace {
+
+std::string last_part(const std::string& field) { return field.substr(field.rfind('.') + 1); }
+
+/// True if the field varies among rows with the same algorithm and frameworks. Other settings
+/// follow from these, so the labels do not contain them.
+bool varies_inside(const Axis& axis, std::size_t field) {
+  std::map<std::string, std::string> first;
+  for (const std::vector<std::string>& row : axis.rows) {
+    std::string key;
+    for (std::size_t f = 0; f < row.size(); ++f) {
+      if (axis.fields[f] == "strategy.algorithm" || row[f] == "{}")
+        key += axis.fields[f] + '=' + row[f] + '\n';
+    }
+    if (first.try_emplace(key, row[field]).first->second != row[field]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string shown_value(const std::string& field, const std::string& value) {
+  if (value.empty()) return "not set";
+  if (last_part(field).find("bytes") == std::string::npos) return value;
+  const std::int64_t bytes = whole_number<std::int64_t>(value).value_or(0);
+  if (bytes <= 0) return value;
+  constexpr std::array<std::pair<const char*, std::int64_t>, 6> kUnits{
+      {{"GiB", std::int64_t{1} << 30},
+       {"GB", 1'000'000'000},
+       {"MiB", std::int64_t{1} << 20},
+       {"MB", 1'000'000},
+       {"KiB", std::int64_t{1} << 10},
+       {"KB", 1'000}}};
+  for (const auto& [unit, size] : kUnits) {
+    if (bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
+  }
+  return value;
+}
+
+std::vector<std::string> row_labels(const Axis& axis) {
+  std::vector<bool> varies;
+  for (std::size_t f = 0; f < axis.fields.size(); ++f) varies.push_back(varies_inside(axis, f));
+  std::vector<std::string> labels;
+  for (const std::vector<std::string>& row : axis.rows) {
+    std::string algorithm, settings;
+    for (std::size_t f = 0; f < row.size(); ++f) {
+      const std::string name = last_part(axis.fields[f]);
+      if (axis.fields[f] == "strategy.algorithm")
+        algorithm = row[f];
+      else if (row[f] == "{}")
+        settings += ", " + name;
+      else if (!row[f].empty() && varies[f])
+        settings += ", " + name + "=" + shown_value(axis.fields[f], row[f]);
+    }
+    labels.push_back(algorithm.empty() && !settings.empty() ? settings.substr(2)
+                                                            : algorithm + settings);
+  }
+  return labels;
+}
+
+}  // namespace tutti::core
