@@ -2,6 +2,7 @@
 
 #include <QMouseEvent>
 #include <QPainter>
+#include <QResizeEvent>
 #include <algorithm>
 
 #include "gui/paint/colour.h"
@@ -19,9 +20,8 @@ QString words_of_waits() { return LegendStrip::tr("pale: waits"); }
 }  // namespace
 
 LegendStrip::LegendStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
-  QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  policy.setHeightForWidth(true);
-  setSizePolicy(policy);
+  // Qt's own height for width is not used, because a window then grows while it is laid out.
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Maximum);
   setAccessibleName(tr("Legend"));
 }
 
@@ -43,11 +43,18 @@ void LegendStrip::set_theme(const Theme& theme) {
 
 int LegendStrip::line_height() const { return fontMetrics().height() + 6; }
 
-QSize LegendStrip::sizeHint() const { return {320, heightForWidth(std::max(320, width()))}; }
+QSize LegendStrip::sizeHint() const {
+  const std::vector<QRect> boxes = boxes_of(width());
+  return {320, boxes.empty() ? line_height() : boxes.back().bottom() + 1};
+}
 
-int LegendStrip::heightForWidth(int width) const {
-  const std::vector<QRect> boxes = boxes_of(width);
-  return boxes.empty() ? line_height() : boxes.back().bottom() + 1;
+QSize LegendStrip::minimumSizeHint() const { return {0, line_height()}; }
+
+void LegendStrip::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // Queued, because the layout ignores a new size hint while it places its widgets.
+  QMetaObject::invokeMethod(
+      this, [this] { updateGeometry(); }, Qt::QueuedConnection);
 }
 
 std::vector<QRect> LegendStrip::boxes_of(int width) const {

@@ -28,7 +28,7 @@ class LegendStrip : public QWidget {
   [[nodiscard]] QRect box_of_waits() const;
 
   [[nodiscard]] QSize sizeHint() const override;
-  [[nodiscard]] int heightForWidth(int width) const override;
+  [[nodiscard]] QSize minimumSizeHint() const override;
 
  signals:
   /// Emitted with the name of a kind that was clicked.
@@ -36,6 +36,7 @@ class LegendStrip : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void mouseReleaseEvent(QMouseEvent* event) override;
 
  private:

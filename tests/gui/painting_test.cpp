@@ -52,6 +52,15 @@ Layout layout() {
   return lines;
 }
 
+/// Returns a layout with rows on which the critical path lies: the computation of one device, and
+/// the packs in flight of another one.
+Layout layout_of_path() {
+  Layout lines(trace());
+  lines.filter("worker 1/gpu4/");
+  lines.pin("worker 1/gpu0/packs", true);
+  return lines;
+}
+
 struct Sight {
   const char* name;
   TimeRange range;
@@ -76,10 +85,11 @@ std::string name_of(const Sight& sight, const Theme& theme) {
 
 TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
   const std::filesystem::path folder = test::source_folder() + "/tests/data/window";
-  const Layout lines = layout();
+  const Layout usual = layout(), of_path = layout_of_path();
   for (const Theme* const theme : {&light_theme(), &dark_theme()}) {
     for (const Sight& sight : sights()) {
-      const int scroll = std::min(sight.scroll, lines.height() - kSize.height());
+      const Layout& lines = sight.path_only ? of_path : usual;
+      const int scroll = std::min(sight.scroll, std::max(0, lines.height() - kSize.height()));
       const QImage now =
           paint_lines({trace(), lines, *theme, sight.range, scroll, sight.path_only}, kSize, 1)
               .image;
@@ -94,6 +104,16 @@ TEST(Painting, IsThatOfThePicturesAtEveryZoomAndInBothThemes) {
         for (int x = 0; x < now.width(); ++x) wrong += kept.pixel(x, y) != now.pixel(x, y);
       }
       EXPECT_EQ(wrong, 0) << "pixels differ from " << path.toStdString();
+      if (!sight.path_only) continue;
+      for (const std::int32_t kind :
+           {core::SpanKind::kFirstCompute, core::SpanKind::kPackInFlight}) {
+        int lit = 0;
+        for (int y = 0; y < now.height(); ++y) {
+          for (int x = 0; x < now.width(); ++x)
+            lit += now.pixel(x, y) == theme->spans[static_cast<std::size_t>(kind)].colour;
+        }
+        EXPECT_GT(lit, 20) << core::span_name(kind) << " on the path has its colour";
+      }
     }
   }
 }
