@@ -4,11 +4,15 @@
     tools/json_schemas.py --tutti build/release/bin/tutti            # checks outputs
     tools/json_schemas.py --tutti build/release/bin/tutti --write    # adds missing fields to schemas
 
-The outputs are those of many commands on shipped scenarios. --write derives types from the outputs,
-and takes descriptions from the tables of docs/reports.md; existing descriptions stay. Fields are
-never removed, since that is a change of `schema_version`. The check is strict in one direction: a
-field that a command prints must be in its schema, with the same type. Consumers must ignore unknown
-fields, so the schemas allow them.
+The outputs are those of the commands in cases(): every shipped scenario with `simulate` and `plan`,
+and one or more samples of each other command. --write derives types from the outputs, and takes
+descriptions from the tables of docs/reports.md; existing descriptions stay. A field that a sample
+lacks becomes optional. Fields are never removed, since that is a change of `schema_version`: if a
+required field is in no sample any more, --write stops with an error unless --allow-removal is given.
+
+The check validates with the package jsonschema (python3-jsonschema). It is stricter than the
+schemas in one respect: a field that a command prints must be in its schema. Consumers must ignore
+unknown fields, so the schemas themselves allow them.
 """
 
 import argparse
@@ -18,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import jsonschema
 
 SOURCE = Path(__file__).resolve().parents[1]
 SCHEMAS = SOURCE / "docs" / "schema"
@@ -64,11 +70,9 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         "strategy { mirrored { num_packs: 2 } }\n"
     )
     small = ["--set", "run.steps=2"]
-    found = [
-        ("simulate", ["simulate", scenario(n)])
-        for n in ("01", "04", "05", "06", "08", "10", "13", "17", "19", "21", "22")
-    ]
-    found += [("plan", ["plan", scenario(n)]) for n in ("01", "04", "06", "15", "17", "20")]
+    (folder / "unclosed.textproto").write_text("cluster {\n")
+    shipped = [str(path) for path in sorted(SCENARIOS.glob("*.textproto"))]
+    found = [(command, [command, path]) for command in ("simulate", "plan") for path in shipped]
     found += [
         ("simulate", ["simulate", scenario("02"), "--timeline", "a.tutti", *small]),
         ("simulate", ["simulate", scenario("02"), "--timeline", "b.tutti", *small, "--set", "strategy.launch_us=5"]),
@@ -78,13 +82,18 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("explain", ["explain", scenario("04")]),
         ("explain", ["explain", scenario("06")]),
         ("explain_algorithm", ["explain", scenario("02"), "--algorithm"]),
+        ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json")]),
+        ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json"), str(TRACES / "kineto_rank1.json")]),
         ("sweep", ["sweep", scenario("01"), "--over", "strategy.algorithm=ring,nonsense", "-o", "s.sweep"]),
         ("sweep", ["sweep", scenario("10"), "--over", "run.seed=1,2,3", "-o", "seeds.sweep", *small]),
         ("tune", ["tune", scenario("04"), "--evaluations", "12", "--over", "strategy.bytes_per_pack=4MiB..64MiB*4"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "64K", "-f", "8"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "1K", "--collective", "broadcast"]),
+        ("perf", ["perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "8M", "-f", "8", "--collective", "alltoall"]),
+        ("perf", ["perf", scenario("01"), "-b", "1K", "-e", "4K", "-f", "4", "--backend", "tcp"]),
         ("perf", ["perf", "--cluster", "hgx-h100", "--nodes", "2", "-b", "1M", "-e", "64M", "-f", "8"]),
         ("perf", ["perf", "--cluster", "hgx-h100", "--nodes", "2", "-b", "1M", "-e", "1M", "--explain"]),
+        ("perf", ["perf", "--cluster", "hgx-h100", "-b", "8K", "-e", "1M", "--buffers", "symmetric"]),
         ("calibrate", ["calibrate", scenario("02"), "--log", "log.txt"]),
         ("init", ["init", "--list"]),
         ("init", ["init", "--model", "vgg16_torchvision"]),
@@ -99,6 +108,8 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("doctor", ["doctor"]),
         ("error", ["simulate", "wrong.textproto"]),
         ("error", ["simulate", "--sed", "3"]),
+        ("error", ["simulate", "unclosed.textproto"]),
+        ("error", ["compare", "a.tutti", "log.txt"]),
     ]
     return found
 
@@ -122,28 +133,77 @@ def type_of(value: object) -> str:
     return "null" if value is None else names[type(value)]
 
 
-def problems(value: object, schema: dict, path: str) -> list[str]:
+def closed(schema: dict) -> dict | bool:
+    """Returns the schema without room for fields and types that it does not mention."""
+    if not schema:
+        return False  # no sample had a value here
+    made = dict(schema)
+    if "properties" in schema:
+        made["properties"] = {name: closed(one) for name, one in schema["properties"].items()}
+    if "items" in schema:
+        made["items"] = closed(schema["items"])
+    if isinstance(schema.get("additionalProperties"), dict):
+        made["additionalProperties"] = closed(schema["additionalProperties"])
+    elif "object" in kinds_of(schema):
+        made.setdefault("additionalProperties", False)
+    return made
+
+
+def kinds_of(schema: dict) -> list[str]:
+    kinds = schema.get("type", [])
+    return [kinds] if isinstance(kinds, str) else kinds
+
+
+def problems(value: object, schema: dict, name: str) -> list[str]:
     """Returns the parts of the value that violate the schema, or are missing in it."""
-    allowed = schema.get("type", [])
-    allowed = [allowed] if isinstance(allowed, str) else allowed
-    kind = type_of(value)
-    if kind not in allowed and not (kind == "integer" and "number" in allowed):
-        return [f"{path}: {kind} where the schema has {' or '.join(allowed) or 'nothing'}"]
+    strict = closed(schema)
+    jsonschema.Draft202012Validator.check_schema(strict)
     found: list[str] = []
-    if isinstance(value, dict):
-        fields = schema.get("properties", {})
-        found += [f"{path}.{name}: missing" for name in schema.get("required", []) if name not in value]
-        for name, one in value.items():
-            if name in fields:
-                found += problems(one, fields[name], f"{path}.{name}")
-            elif isinstance(schema.get("additionalProperties"), dict):
-                found += problems(one, schema["additionalProperties"], f"{path}.{name}")
-            else:
-                found.append(f"{path}.{name}: not in the schema")
-    if isinstance(value, list):
-        for one in value:
-            found += problems(one, schema.get("items", {}), f"{path}[]")
+    for error in jsonschema.Draft202012Validator(strict).iter_errors(value):
+        # Without indices, equal problems of several elements are reported once.
+        steps = "".join("[]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
+        found.append(f"{name}{steps}: {error.message[:300]}")
     return found
+
+
+def absent(schema: dict, values: list, path: str) -> list[str]:
+    """Returns the required fields of the schema that are in none of the values."""
+    found: list[str] = []
+    objects = [value for value in values if isinstance(value, dict)]
+    for name in schema.get("required", []):
+        if objects and not any(name in value for value in objects):
+            found.append(f"{path}.{name}")
+    for name, one in schema.get("properties", {}).items():
+        found += absent(one, [value[name] for value in objects if name in value], f"{path}.{name}")
+    if isinstance(schema.get("additionalProperties"), dict):
+        inner = [one for value in objects for one in value.values()]
+        found += absent(schema["additionalProperties"], inner, f"{path}.*")
+    if "items" in schema:
+        inner = [one for value in values if isinstance(value, list) for one in value]
+        found += absent(schema["items"], inner, f"{path}[]")
+    return found
+
+
+def check_itself() -> None:
+    """Checks that problems() and absent() find what is wrong with small outputs."""
+    schema: dict = {}
+    sample = {"a": 1, "rows": [{"b": "x", "c": None}], "set": {"any.field": "2"}, "none": []}
+    learn(schema, sample, "", {})
+    assert problems(sample, schema, "s") == []
+    more = {"b": "x", "c": None, "new": 1}
+    wrong = {
+        "s.rows[]: Additional properties are not allowed ('new' was unexpected)": {"rows": [more]},
+        "s.rows[].b: 1 is not of type 'string'": {"rows": [{"b": 1, "c": None}]},
+        "s.rows[]: 'c' is a required property": {"rows": [{"b": "x"}]},
+        "s.set.any.field: 2 is not of type 'string'": {"set": {"any.field": 2}},
+    }
+    for problem, change in wrong.items():
+        assert problem in problems({**sample, **change}, schema, "s"), problems({**sample, **change}, schema, "s")
+    assert problems({**sample, "none": [1]}, schema, "s"), "no sample had an element"
+    assert absent(schema, [sample, {"rows": [{"b": "x"}]}], "s") == []
+    assert absent(schema, [{**sample, "rows": [{"b": "x"}]}], "s") == ["s.rows[].c"]
+    learn(schema, {**sample, "rows": [{"b": "x"}]}, "", {})
+    assert problems({**sample, "rows": [{"b": "x"}]}, schema, "s") == [], "c is optional now"
 
 
 def merged_type(old: object, kind: str) -> object:
@@ -207,10 +267,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tutti", required=True, help="the program")
     parser.add_argument("--write", action="store_true", help="add fields that the schemas lack")
+    parser.add_argument(
+        "--allow-removal", action="store_true", help="with --write: accept that required fields are in no sample"
+    )
     options = parser.parse_args()
+    check_itself()
     wrong: list[str] = []
     missing: list[str] = []
-    for name, values in outputs(str(Path(options.tutti).absolute())).items():
+    samples = outputs(str(Path(options.tutti).absolute()))
+    if options.write and not options.allow_removal:
+        removed: list[str] = []
+        for name, values in samples.items():
+            path = SCHEMAS / f"{name}.schema.json"
+            if path.exists():
+                removed += absent(json.loads(path.read_text(encoding="utf-8")), values, name)
+        if removed:
+            sys.exit(
+                "required fields are in no sample; removing them changes schema_version "
+                "(--allow-removal makes them optional):\n" + "\n".join(removed)
+            )
+    for name, values in samples.items():
         path = SCHEMAS / f"{name}.schema.json"
         if not path.exists() and not options.write:
             missing.append(f"{path} does not exist; create it with --write")

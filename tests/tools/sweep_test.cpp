@@ -324,6 +324,16 @@ TEST(Sweep, SaysWhatOfItsBestPointsIsExtrapolated) {
   EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch size 128 .* 16.* 1 of the 2 points"));
 }
 
+TEST(Sweep, NotesAreOfTheListedSettings) {
+  const TemporaryFolder folder;
+  // The two best settings have four points, of which two are extrapolated.
+  const Outcome o = run_tutti({"sweep", test::scenario("04_resnet50_ring"), "--over",
+                               "workload.batch=128,16", "--over", "run.seed=1,2", "--rows", "2"},
+                              {.folder = folder.path()});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, testing::ContainsRegex("note: .* batch size 128 .* 16.* 2 of the 4 points"));
+}
+
 /// Kills the sweep repeatedly at random moments and resumes it. At the end, the rows must equal
 /// those of an undisturbed sweep, with one row per point.
 TEST(Sweep, KilledAndBegunAgainHasTheSameRows) {
