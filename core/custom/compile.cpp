@@ -42,6 +42,7 @@ struct NodeFacts {
   std::uint32_t way_uses = 0;    ///< slots on which the peers and branches depend
   std::uint32_t like_uses = 0;   ///< slots on which the peers, branches and sizes depend
   bool waits = false;
+  std::int64_t visits = 1;  ///< maximum number of nodes that Schedule::visit_ways() visits
 };
 
 struct Binding {
@@ -53,7 +54,10 @@ struct Binding {
 class Compiler {
  public:
   Compiler(const Syntax& syntax, const AlgorithmShape& shape, Problems& problems)
-      : syntax_(syntax), problems_(problems), values_(shape.ranks, shape.per_node) {
+      : syntax_(syntax),
+        problems_(problems),
+        before_(problems.size()),
+        values_(shape.ranks, shape.per_node) {
     program_.file = syntax.file;
     program_.name = syntax.name;
     program_.shape = shape;
@@ -63,13 +67,12 @@ class Compiler {
   }
 
   std::shared_ptr<const Program> run(const std::vector<AlgorithmParameter>& set) {
-    const std::size_t before = problems_.size();
     define_shape();
     compile_header(set);
-    if (problems_.size() == before) compile_lanes();
-    if (problems_.size() == before) resolve_waits();
-    if (problems_.size() == before) keep_promises();
-    if (problems_.size() != before) return nullptr;
+    if (problems_.size() == before_) compile_lanes();
+    if (problems_.size() == before_) resolve_waits();
+    if (problems_.size() == before_) keep_promises();
+    if (problems_.size() != before_) return nullptr;
     values_.swap_nodes(program_.values.nodes);
     return std::make_shared<const Program>(std::move(program_));
   }
@@ -356,7 +359,7 @@ class Compiler {
   void compile_lanes() {
     std::int64_t most = 0;
     for (const LaneText& lane : syntax_.lanes) begin_family(lane);
-    for (std::size_t i = 0; i < syntax_.lanes.size() && problems_.empty(); ++i) {
+    for (std::size_t i = 0; i < syntax_.lanes.size() && problems_.size() == before_; ++i) {
       const LaneText& lane = syntax_.lanes[i];
       const LaneFamily& family = program_.families[i];
       family_ = static_cast<int>(i);
@@ -372,7 +375,9 @@ class Compiler {
       scope_.resize(names);
       const NodeFacts& facts = facts_of(root);
       most = capped(most + capped_product(facts.most, program_.families[i].count));
-      if (facts.counting > kMaxCounting && problems_.empty()) complain_slow(lane.at);
+      program_.visits =
+          capped(program_.visits + capped_product(facts.visits, program_.families[i].count));
+      if (facts.counting > kMaxCounting && problems_.size() == before_) complain_slow(lane.at);
       if (most > kMaxSteps)
         complain(ProblemCode::kTooLarge, lane.at,
                  "a rank would have up to {} steps, more than the limit of {}; check the bounds of "
@@ -520,7 +525,8 @@ class Compiler {
                     made.count >= 0 ? 0U : uses | yes.count_uses | no.count_uses,
                     uses | yes.way_uses | no.way_uses,
                     uses | yes.like_uses | no.like_uses,
-                    yes.waits || no.waits};
+                    yes.waits || no.waits,
+                    1 + std::max(yes.visits, no.visits)};
     append(block, id);
   }
 
@@ -580,6 +586,7 @@ class Compiler {
     facts.way_uses = (bounds | inside.way_uses) & ~own;
     facts.like_uses = (bounds | inside.like_uses) & ~own;
     facts.waits = inside.waits;
+    facts.visits = capped(1 + capped_product(inside.visits, loop.ways_vary ? rounds : 1));
     const bool fixed = values_.facts(low).constant() && values_.facts(high).constant();
     if (fixed && node(body).count >= 0 && facts.most <= kMaxSteps)
       loop.count = node(body).count * rounds;
@@ -591,7 +598,7 @@ class Compiler {
       facts.count_uses = 0;
     }
     if (loop.count >= 0) facts.count_uses = 0;
-    if (facts.counting > kMaxCounting && problems_.empty()) complain_slow(statement.at);
+    if (facts.counting > kMaxCounting && problems_.size() == before_) complain_slow(statement.at);
     facts_of(id) = facts;
   }
 
@@ -618,6 +625,7 @@ class Compiler {
     for (const int child : node(id).children) {
       const NodeFacts& one = facts_of(child);
       facts.most = capped(facts.most + one.most);
+      facts.visits = capped(facts.visits + one.visits);
       facts.counting = capped(facts.counting + (node(child).count >= 0 ? 1 : one.counting));
       facts.count_uses |= one.count_uses;
       facts.way_uses |= one.way_uses;
@@ -946,6 +954,7 @@ class Compiler {
 
   const Syntax& syntax_;
   Problems& problems_;
+  std::size_t before_;  ///< number of problems before this algorithm, such as those of the scenario
   ValueBuilder values_;
   Program program_;
   std::vector<NodeFacts> node_facts_;

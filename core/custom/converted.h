@@ -33,6 +33,7 @@ class ConvertedAlgorithm : public CustomAlgorithm {
     return made_->even_elements();
   }
   [[nodiscard]] std::string note() const override { return note_; }
+  [[nodiscard]] std::int64_t visits_per_rank() const override { return made_->visits_per_rank(); }
   [[nodiscard]] std::int64_t total_steps() const override { return made_->total_steps(); }
   [[nodiscard]] std::optional<Location> place_of(Rank, Lane, std::int64_t) const override {
     return std::nullopt;

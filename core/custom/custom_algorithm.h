@@ -64,6 +64,12 @@ class CustomAlgorithm {
   [[nodiscard]] virtual std::string note() const { return ""; }
   /// Returns the total number of steps of all ranks. The number is an estimate if ranks differ.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
+  /// Returns the cost of Schedule::visit_ways() for all lanes of a rank, as a number of visited
+  /// steps. The number is an upper bound for texts in Tutti's language, where loops can be long,
+  /// and the mean of all ranks for other formats, which list all steps.
+  [[nodiscard]] virtual std::int64_t visits_per_rank() const {
+    return total_steps() / shape().ranks;
+  }
   /// Returns the location in the text of the statement that generates a step; nullopt if the step
   /// does not exist or its location is unknown.
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
@@ -105,6 +111,11 @@ class AlgorithmText {
  protected:
   AlgorithmText() = default;
 };
+
+/// True if the file describes the collective, or can be used for it (for_collective()).
+inline bool executes(const AlgorithmText& text, CollectiveKind kind) {
+  return text.kind() == kind || text.for_collective(kind) != nullptr;
+}
 
 /// Reads the text of a file in any of the formats above. Returns null and adds problems, with their
 /// locations, if the text is invalid.

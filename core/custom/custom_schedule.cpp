@@ -345,6 +345,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
     return program_->chunks * pieces;
   }
 
+  [[nodiscard]] std::int64_t visits_per_rank() const override { return program_->visits; }
   [[nodiscard]] std::int64_t total_steps() const override {
     if (program_->shape.ranks == 1) return 1;
     const StepFinder finder(*program_);

@@ -28,7 +28,9 @@ constexpr std::int64_t kMaxTreeChunks = 1 << 16;  // per GPU
 
 /// Orders names such as (2, 'GPU', 0) and (10, 'GPU', 0) by the numbers in them.
 struct ByNumbers {
-  bool operator()(std::string_view a, std::string_view b) const {
+  bool operator()(std::string_view whole_a, std::string_view whole_b) const {
+    std::string_view a = whole_a;
+    std::string_view b = whole_b;
     while (!a.empty() && !b.empty()) {
       if (is_digit(a.front()) && is_digit(b.front())) {
         const std::string_view x = digits(a);
@@ -41,7 +43,8 @@ struct ByNumbers {
       a.remove_prefix(1);
       b.remove_prefix(1);
     }
-    return a.size() < b.size();
+    if (a.size() != b.size()) return a.size() < b.size();
+    return whole_a < whole_b;  // "1" and "01" are different names
   }
 
  private:
@@ -59,20 +62,24 @@ struct ByNumbers {
 
 class ForestReader {
  public:
-  ForestReader(const nccl::XmlText& xml, Problems& problems) : xml_(xml), problems_(problems) {}
+  ForestReader(const nccl::XmlText& xml, Problems& problems)
+      : xml_(xml), problems_(problems), before_(problems.size()) {}
 
   std::optional<synthesis::Forest> read() {
-    const std::size_t before = problems_.size();
     forest_.trees =
         xml_.integer(xml_.root(), "nchunkspernode", 1, kMaxTreeChunks, problems_).value_or(1);
     number_gpus();
-    if (problems_.size() == before) read_trees();
-    if (problems_.size() == before) count_chunks();
-    return problems_.size() == before ? std::optional(std::move(forest_)) : std::nullopt;
+    if (good()) read_trees();
+    if (good()) count_chunks();
+    return good() ? std::optional(std::move(forest_)) : std::nullopt;
   }
 
  private:
   using Element = pugi::xml_node;
+
+  /// True if the file has no problem so far. The scenario may have problems of its own; if there
+  /// are too many of them, the rest of the file is skipped.
+  [[nodiscard]] bool good() const { return problems_.size() == before_ && !problems_.full(); }
 
   template <class... Args>
   void complain(ProblemCode code, const Element& element, const char* attribute,
@@ -92,11 +99,12 @@ class ForestReader {
       }
       if (const auto root = xml_.text(tree, "root", problems_)) ranks_[*root] = 0;
     }
-    if (!problems_.empty()) return;
+    if (!good()) return;
     if (ranks_.size() < 2 || ranks_.size() > kMaxForestGpus) {
       return complain(ranks_.size() < 2 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
-                      xml_.root(), "", "{} GPUs are roots of trees; from 2 to {} are supported",
-                      ranks_.size(), kMaxForestGpus);
+                      xml_.root(), "",
+                      "the number of GPUs that are roots of trees must be from 2 to {} (got {})",
+                      kMaxForestGpus, ranks_.size());
     }
     for (auto& [name, rank] : ranks_) rank = forest_.ranks++;
     forest_.contributions = synthesis::one_of_each(forest_.ranks);
@@ -142,7 +150,7 @@ class ForestReader {
       }
     }
     const auto missing = std::find(reached.begin(), reached.end(), false);
-    if (missing != reached.end() && problems_.empty()) {
+    if (missing != reached.end() && good()) {
       const auto rank = static_cast<int>(missing - reached.begin());
       complain(ProblemCode::kMissing, element, "send", "the tree does not reach {}", name_of(rank));
     }
@@ -179,6 +187,7 @@ class ForestReader {
 
   const nccl::XmlText& xml_;
   Problems& problems_;
+  std::size_t before_;  ///< number of problems of the scenario before this file was read
   std::map<std::string, int, ByNumbers> ranks_;
   synthesis::Forest forest_;
 };
@@ -213,7 +222,16 @@ class ForestText : public AlgorithmText {
                    forest_->ranks, shape.ranks, forest_->ranks);
       return nullptr;
     }
-    auto made = made_->for_shape(shape, set, problems);
+    // Lines of the generated text are not lines of the file.
+    Problems of_generated;
+    auto made = made_->for_shape(shape, set, of_generated);
+    if (!of_generated.empty()) {
+      const tl::unexpected<Error> error = of_generated.take();
+      for (Problem problem : error.value().problems()) {
+        problem.where = {file_, 0, 0};
+        problems.add(std::move(problem));
+      }
+    }
     if (!made) return nullptr;
     return std::make_shared<ConvertedAlgorithm>(
         std::move(made),
@@ -237,14 +255,31 @@ class ForestText : public AlgorithmText {
   std::string name_;
 };
 
+/// Returns the name of the root element, which declarations and comments may precede; "" if the
+/// text is no XML.
+std::string_view root_element(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  constexpr std::pair<std::string_view, std::string_view> kSkipped[] = {
+      {"<?", "?>"}, {"<!--", "-->"}, {"<!", ">"}};
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    const auto* const skipped =
+        std::find_if(std::begin(kSkipped), std::end(kSkipped),
+                     [&](const auto& one) { return text.starts_with(one.first); });
+    if (skipped == std::end(kSkipped)) break;
+    const std::size_t end = text.find(skipped->second, skipped->first.size());
+    if (end == std::string_view::npos) return "";
+    text.remove_prefix(end + skipped->second.size());
+  }
+  if (!text.starts_with('<')) return "";
+  text.remove_prefix(1);
+  return text.substr(0, text.find_first_of(" \t\r\n/>"));
+}
+
 }  // namespace
 
-bool is_forestcoll(std::string_view text) {
-  constexpr std::size_t kSearched = 4096;
-  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  return first != std::string_view::npos && text[first] == '<' &&
-         text.substr(0, kSearched).find("<Algo") != std::string_view::npos;
-}
+bool is_forestcoll(std::string_view text) { return root_element(text) == "Algo"; }
 
 std::shared_ptr<const AlgorithmText> read_forestcoll(std::string_view text, const std::string& file,
                                                      Problems& problems) {

@@ -39,7 +39,7 @@ bool is_one_of(const std::string& word, const Words& words) {
 class AlgorithmParser {
  public:
   AlgorithmParser(std::string_view text, const std::string& file, Problems& problems)
-      : problems_(problems), tokens_(tokens_of(text, file, problems)) {
+      : problems_(problems), before_(problems.size()), tokens_(tokens_of(text, file, problems)) {
     syntax_.file = file;
   }
 
@@ -48,7 +48,7 @@ class AlgorithmParser {
       parse_header_item();
       if (failed_) recover(kHeaderWords, false);
     }
-    if (problems_.empty()) check_whole();
+    if (problems_.size() == before_) check_whole();
     return std::move(syntax_);
   }
 
@@ -264,7 +264,7 @@ class AlgorithmParser {
     }
     while (!is("}")) {
       if (ended() || problems_.full()) {
-        if (problems_.empty())
+        if (problems_.size() == before_)
           complain(ProblemCode::kSyntax, opened, "a '}}' is missing: this block is never closed");
         return statements;
       }
@@ -592,6 +592,7 @@ class AlgorithmParser {
   }
 
   Problems& problems_;
+  std::size_t before_;  ///< number of problems before this text, such as those of the scenario
   std::vector<Token> tokens_;
   std::size_t next_ = 0;
   Syntax syntax_;

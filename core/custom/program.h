@@ -138,6 +138,8 @@ struct Program {
   /// chunks have the same size and every number in this list divides it.
   std::vector<std::int64_t> piece_counts;
   bool pieces_vary = false;  ///< true: some number of pieces is not constant
+  std::int64_t visits =
+      0;  ///< maximum number of nodes of a rank that Schedule::visit_ways() visits
 };
 
 /// Compiles the algorithm `syntax` for a shape. `set` replaces the default values of parameters.

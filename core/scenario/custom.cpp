@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -21,6 +23,9 @@ constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
 /// The maximum number of steps that are checked before a real run. Checking them takes some
 /// minutes.
 constexpr std::int64_t kMaxProvedSteps = 10'000'000;
+/// The maximum number of steps, over all ranks, that are visited to check their switches when a
+/// scenario is read. Visiting them takes one to three seconds.
+constexpr std::int64_t kMaxSwitchSteps = 1 << 23;
 /// The number of elements in a proof: odd, and just enough to fill most chunks.
 constexpr std::int64_t kProvedElements = 4099;
 
@@ -56,10 +61,10 @@ Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
 /// place becomes out of place.
 void take_collective(CollectiveKind kind, WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
-  if (!written.complaints.has("strategy.collective")) strategy.collective = kind;
+  if (!written.message->strategy().has_collective()) strategy.collective = kind;
   if (!written.message->strategy().has_out_of_place() && !can_be_in_place(strategy.collective))
     strategy.out_of_place = true;
-  if (!written.complaints.has("strategy.collective") && written.message->strategy().has_root() &&
+  if (!written.message->strategy().has_collective() && written.message->strategy().has_root() &&
       !has_root(kind)) {
     written.fields.complain_at(written.message->strategy(), "root", ProblemCode::kUnused,
                                "strategy: {} has no root; only broadcast, reduce, gather and "
@@ -68,46 +73,62 @@ void take_collective(CollectiveKind kind, WrittenScenario& written) {
   }
 }
 
+/// Describes the ranks of a group: "ranks 0 to 6 (step 2)".
+std::string describe(const RankSet& group) {
+  const Rank last = group.at(group.count - 1);
+  if (group.stride == 1 || group.count == 1)
+    return fmt::format("ranks {} to {}", group.first, last);
+  return fmt::format("ranks {} to {} (step {})", group.first, last, group.stride);
+}
+
 /// The reason why the cluster's switches cannot execute a step; empty if they can. `per_worker`
 /// consecutive ranks belong to a worker.
 std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& cluster) {
   const std::int32_t per_worker = cluster.replicas_per_worker();
   const std::int32_t worker = rank / per_worker;
-  const char* const verb = step.kind == StepKind::kMulticast ? "multicasts to" : "reduces across";
+  const bool multicasts = step.kind == StepKind::kMulticast;
   const RankSet& group = step.group;
   const Rank last = group.at(group.count - 1);
+  const std::string what = fmt::format(
+      "rank {} {} {}", rank, multicasts ? "multicasts to" : "reduces across", describe(group));
   if (group.first / per_worker != worker || last / per_worker != worker) {
     return fmt::format(
-        "rank {} {} ranks {} to {}, but a switch connects only the GPUs of a node (here, ranks {} "
-        "to {}); send to the ranks of other nodes",
-        rank, verb, group.first, last, worker * per_worker, (worker + 1) * per_worker - 1);
+        "{}, but a switch connects only the GPUs of a node (here, ranks {} to {}); {}", what,
+        worker * per_worker, (worker + 1) * per_worker - 1,
+        multicasts ? "send to the ranks of other nodes"
+                   : "reduce within each node, then send the sums");
   }
-  if (step.kind == StepKind::kSwitchReduce && !group.contains(rank)) {
-    return fmt::format(
-        "rank {} {} ranks {} to {}, but is none of them; include it, or let one of them reduce",
-        rank, verb, group.first, last);
-  }
+  if (!multicasts && !group.contains(rank))
+    return fmt::format("{}, but is none of them; include it, or let one of them reduce", what);
   const Machine& machine = cluster.machine(worker);
   for (const Part& part : machine.parts()) {
     if (part.in_switch_reduction) return "";
   }
   return fmt::format(
-      "rank {} {} ranks {} to {}, but no switch of {} reduces or multicasts; use a machine with "
-      "such a switch (in_switch_reduction), such as hgx-h100, or send to each rank",
-      rank, verb, group.first, last, machine.name());
+      "{}, but no switch of {} reduces or multicasts; use a machine with such a switch "
+      "(in_switch_reduction), such as hgx-h100, or {}",
+      what, machine.name(), multicasts ? "send to each rank" : "reduce messages on the ranks");
 }
 
-/// Returns the index of the first step of the lane like `wanted`, among the first steps.
-std::int64_t index_of(const Step& wanted, const Schedule& schedule, Rank rank, Lane lane) {
+/// Returns the place of the first step of the lane like `wanted`, if it is among the first steps;
+/// otherwise the whole file.
+Location place_of(const Step& wanted, const CustomAlgorithm& algorithm, const Schedule& schedule,
+                  Rank rank, Lane lane, const std::string& file) {
   constexpr std::int64_t kMaxSearched = 1 << 16;
   const std::int64_t steps = std::min(schedule.steps(rank, lane), kMaxSearched);
   for (std::int64_t i = 0; i < steps; ++i) {
     const Step step = schedule.step(rank, lane, i);
     if (step.kind == wanted.kind && step.group.first == wanted.group.first &&
         step.group.count == wanted.group.count && step.group.stride == wanted.group.stride)
-      return i;
+      return algorithm.place_of(rank, lane, i).value_or(Location{file, 0, 0});
   }
-  return -1;
+  return {file, 0, 0};
+}
+
+std::unique_ptr<Schedule> any_schedule(const CustomAlgorithm& algorithm) {
+  const std::int64_t elements =
+      algorithm.padded(algorithm.even_elements().value_or(algorithm.shape().ranks));
+  return algorithm.schedule(elements, 0, Engine::kKernel);
 }
 
 /// Reports the first step that needs a switch which the cluster does not have.
@@ -115,11 +136,18 @@ void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
                     const std::string& file, Problems& problems) {
   if (algorithm.switch_use() == SwitchUse::kNone) return;
   const std::int32_t ranks = algorithm.shape().ranks;
-  const std::int64_t elements = algorithm.padded(algorithm.even_elements().value_or(ranks));
-  const auto schedule = algorithm.schedule(elements, 0, Engine::kKernel);
+  const auto schedule = any_schedule(algorithm);
   // If one worker represents all, the steps of all other workers are equal to its steps.
   const bool folded = algorithm.why_not_folded().empty();
   const Rank end = folded ? std::min(ranks, cluster.replicas_per_worker()) : ranks;
+  if (algorithm.visits_per_rank() > kMaxSwitchSteps / end) {
+    return problems.add(
+        {ProblemCode::kTooLarge}, {file, 0, 0},
+        "checking the switches that the algorithm uses takes more than {} steps; use "
+        "groups that do not depend on the variables of loops, or fewer lanes or "
+        "workers",
+        kMaxSwitchSteps);
+  }
   for (Rank rank = 0; rank < end; ++rank) {
     for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) {
       bool found = false;
@@ -128,12 +156,36 @@ void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
         const std::string why = obstacle_to_switch(step, rank, cluster);
         if (why.empty()) return;
         found = true;
-        const auto place = algorithm.place_of(rank, lane, index_of(step, *schedule, rank, lane));
-        problems.add({ProblemCode::kUnsupported}, place.value_or(Location{file, 0, 0}), "{}", why);
+        problems.add({ProblemCode::kUnsupported},
+                     place_of(step, algorithm, *schedule, rank, lane, file), "{}", why);
       });
       if (found) return;
     }
   }
+}
+
+/// Returns the place of the first reduction in a switch.
+Location first_switch_reduction(const CustomAlgorithm& algorithm, const std::string& file) {
+  const auto schedule = any_schedule(algorithm);
+  for (Rank rank = 0; rank < algorithm.shape().ranks; ++rank) {
+    for (Lane lane = 0; lane < schedule->lanes(rank); ++lane) {
+      std::optional<Step> first;
+      schedule->visit_ways(rank, lane, [&](const Step& step) {
+        if (!first && step.kind == StepKind::kSwitchReduce) first = step;
+      });
+      if (first) return place_of(*first, algorithm, *schedule, rank, lane, file);
+    }
+  }
+  return {file, 0, 0};
+}
+
+tl::unexpected<Error> no_switch(const Scenario& scenario) {
+  const CustomChoice& custom = *scenario.strategy.custom;
+  return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "Custom"},
+                                            "the algorithm reduces in a switch, which no transport "
+                                            "of tutti run does; use tutti simulate, "
+                                            "or reduce messages on the ranks",
+                                            first_switch_reduction(*custom.made, custom.path)));
 }
 
 }  // namespace
@@ -166,7 +218,7 @@ bool read_custom(WrittenScenario& written, const Library& library) {
   custom.text = read_algorithm((*file)->text, (*file)->path, written.problems);
   if (!custom.text) return false;
   const CollectiveKind wanted = written.scenario.strategy.collective;
-  if (written.complaints.has("strategy.collective") && wanted != custom.text->kind()) {
+  if (written.message->strategy().has_collective() && wanted != custom.text->kind()) {
     // If the file does not describe this collective, the strategy's checks report it.
     if (auto other = custom.text->for_collective(wanted)) custom.text = std::move(other);
   }
@@ -211,21 +263,11 @@ std::string describe(const CustomChoice& custom) {
   return text;
 }
 
-namespace {
-
-tl::unexpected<Error> no_switch(const Scenario& scenario) {
-  return tl::make_unexpected(Error::request({ProblemCode::kUnsupported, "Custom"},
-                                            "the algorithm reduces in a switch, which no transport "
-                                            "of tutti run does; use tutti simulate, "
-                                            "or reduce messages on the ranks",
-                                            {scenario.strategy.custom->path, 0, 0}));
-}
-
-}  // namespace
-
 Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
   if (!scenario.strategy.custom) return {};
   const CustomAlgorithm& algorithm = *scenario.strategy.custom->made;
+  if (proof == CustomProof::kWhole && algorithm.switch_use() == SwitchUse::kReduction)
+    return no_switch(scenario);
   std::set<std::int64_t> sizes;
   std::int64_t steps = 0;
   for (const Pack& pack : scenario.plan.packs) {
@@ -234,8 +276,6 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
     const std::int64_t elements = proved_elements(planned);
     if (!sizes.insert(elements).second) continue;
     steps += algorithm.total_steps();
-    if (proof == CustomProof::kWhole && algorithm.switch_use() == SwitchUse::kReduction)
-      return no_switch(scenario);
     if (proof == CustomProof::kQuick && steps > kQuicklyProvedSteps) break;
     if (steps > kMaxProvedSteps) {
       return tl::make_unexpected(

@@ -240,7 +240,7 @@ class StrategyReader {
         static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMaxRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
     // The file of a custom algorithm may determine the collective.
-    if (!message_.custom().file().empty() && !complaints_.has("strategy.collective")) return;
+    if (!message_.custom().file().empty() && !message_.has_collective()) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
     fields_.complain_at(message_, "root", ProblemCode::kUnused,
                         "strategy: {} has no root; only broadcast, reduce, gather and scatter have "

@@ -98,6 +98,7 @@ class ForestWriter {
     for (const std::string& remark : options_.remarks) text_ += "# " + remark + '\n';
     text_ += fmt::format(
         "algorithm {}\ncollective {}\nengine kernel\nparameter pieces = {}\nchunks {}\n"
+        "require pieces >= 1 \"pieces must be at least 1\"\n"
         "require ranks == {} \"it was synthesized for {} ranks\"\n",
         options_.name, to_string(kind_), options_.pieces, chunks_, forest_.ranks, forest_.ranks);
     if (has_root(kind_))

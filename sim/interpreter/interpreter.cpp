@@ -110,6 +110,8 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
     if (receives(kind))
       state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
   }
+  // A wrong algorithm sends messages to a lane without receives. Do not search its steps again.
+  if (state.receiving == Receiving::kUnknown) state.receiving = Receiving::kInOrder;
   return state.receiving == Receiving::kAny;
 }
 

@@ -72,6 +72,32 @@ TEST(Interpreter, ALanesStepsFollowEachOther) {
   EXPECT_EQ(r.rank_end[1], ns(400));
 }
 
+/// Counts how often steps are looked up.
+class Counted : public WrittenSchedule {
+ public:
+  using WrittenSchedule::WrittenSchedule;
+  [[nodiscard]] Step step(core::Rank rank, core::Lane lane, std::int64_t index) const override {
+    ++looked_up;
+    return WrittenSchedule::step(rank, lane, index);
+  }
+  mutable std::int64_t looked_up = 0;
+};
+
+TEST(Interpreter, ALaneWithoutReceivesIsSearchedForThemOnce) {
+  constexpr std::int64_t kMessages = 200, kNops = 1000;
+  std::vector<WrittenSchedule::RankLanes> ranks(2);
+  ranks[0].lanes.push_back(
+      {std::vector<Step>(kMessages, send(1, 1)), core::kUnlimitedCredits, core::Engine::kCpu, {}});
+  ranks[1].lanes.push_back(
+      {std::vector<Step>(kNops), core::kUnlimitedCredits, core::Engine::kCpu, {}});
+  const auto cluster = test::plain_cluster(2, kRates);
+  const auto schedule = std::make_shared<const Counted>(std::move(ranks));
+  run_alone({core::Group::of_cluster(*cluster, false), schedule, core::DataType::kFloat32, 1000,
+             core::Staging::kDirect, schedule->ranks()},
+            core::NetworkModel::kIdeal, {});
+  EXPECT_LT(schedule->looked_up, 10 * (kMessages + kNops));
+}
+
 TEST(Interpreter, LanesOfARankRunTogetherButShareItsPort) {
   const CollectiveRun r =
       run({{{send(1, 50)}, {send(2, 50)}}, {{receive(0, 50)}}, {{receive(0, 50, 1)}}});

@@ -88,5 +88,52 @@ TEST(ForestColl, WhatIsNoForestIsRefused) {
   EXPECT_EQ(wrong_trees(three_gpus(tree(2, 1, edge(2, 7)))), "19:2 unknown-name send.dst");
 }
 
+TEST(ForestColl, ProblemsOfTheScenarioAreNotThoseOfTheFile) {
+  Problems problems;
+  problems.add({ProblemCode::kUnused}, {"s.textproto", 7, 1}, "a mistake elsewhere");
+  const auto algorithm = algorithm_of(three_gpus(), {3, 1, 0}, problems);
+  ASSERT_NE(algorithm, nullptr);
+  EXPECT_EQ(placed(problems), "7:1 unused");
+  const auto schedule = algorithm->schedule(6, 0, Engine::kKernel);
+  EXPECT_EQ(check(*schedule, Contract::of(algorithm->kind(), 3, 6, 0, false)),
+            std::vector<Violation>());
+  Problems both;
+  both.add({ProblemCode::kUnused}, {"s.textproto", 7, 1}, "a mistake elsewhere");
+  algorithm_of(three_gpus(tree(2, 1, edge(2, 9))), {3, 1, 0}, both);
+  EXPECT_EQ(placed(both), "7:1 unused\n18:2 missing tree.send");
+}
+
+TEST(ForestColl, IsSkippedIfTheScenarioHasTooManyProblems) {
+  Problems problems;
+  for (int line = 1; !problems.full(); ++line)
+    problems.add({ProblemCode::kUnused}, {"s.textproto", line, 1}, "a mistake elsewhere");
+  EXPECT_EQ(algorithm_of(three_gpus(), {3, 1, 0}, problems), nullptr);
+}
+
+TEST(ForestColl, ItIsTheNameOfTheRootElement) {
+  const std::string head =
+      "\xEF\xBB\xBF <?xml version=\"1.0\"?>\n<!-- <algo> -->\n<!DOCTYPE Algo>\n";
+  Problems problems;
+  EXPECT_NE(algorithm_of(head + three_gpus(), {3, 1, 0}, problems), nullptr);
+  EXPECT_EQ(placed(problems), "");
+  EXPECT_EQ(wrong_trees("<Algorithm/>"), "1:2 unknown-name Algorithm");
+  EXPECT_EQ(wrong_trees("<algo name=\"<Algo\"/>").find("Algo."), std::string::npos);
+}
+
+TEST(ForestColl, GpusWhoseNumbersAreEqualAreDifferent) {
+  const std::string text =
+      "<Algo nchunkspernode=\"1\"><tree root=\"1\" nchunks=\"1\"><send src=\"1\" "
+      "dst=\"01\"/></tree>"
+      "<tree root=\"01\" nchunks=\"1\"><send src=\"01\" dst=\"1\"/></tree></Algo>";
+  EXPECT_EQ(wrong_trees(text, 2), "");
+}
+
+TEST(ForestColl, APieceIsTheLeast) {
+  Problems problems;
+  EXPECT_EQ(algorithm_of(three_gpus(), {3, 1, 0}, problems, {{"pieces", 0}}), nullptr);
+  EXPECT_EQ(placed(problems), "0:0 conflict")
+      << "the text that trees become has no lines of the file";
+}
+
 }  // namespace
 }  // namespace tutti::core

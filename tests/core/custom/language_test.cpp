@@ -278,6 +278,18 @@ TEST(Language, DeadlocksAndReadsBeforeWritesAreFoundByTheChecker) {
       ViolationKind::kDeadlock);
 }
 
+TEST(Language, ProblemsOfTheScenarioAreNotThoseOfTheAlgorithm) {
+  Problems problems;
+  problems.add({ProblemCode::kUnused}, {"s.textproto", 7, 1}, "a mistake elsewhere");
+  const std::string ring = test::text_of_algorithm("ring");
+  const auto algorithm = test::algorithm_of(ring, {4, 1, 0}, problems);
+  ASSERT_NE(algorithm, nullptr);
+  EXPECT_EQ(problems.size(), 1u);
+  EXPECT_GT(algorithm->schedule(64, 0, Engine::kKernel)->steps(0, 0), 0);
+  EXPECT_EQ(test::algorithm_of("collective all_reduce chunks 1", {4, 1, 0}, problems), nullptr);
+  EXPECT_EQ(problems.size(), 2u) << "the file has no lane";
+}
+
 TEST(Language, GroupsAreMulticastToAndReducedBySwitches) {
   const std::string text =
       "collective all_reduce chunks 4 lane {\n"

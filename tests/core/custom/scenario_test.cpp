@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/scenario/custom.h"
+#include "core/scenario/rewrite.h"
 #include "core/strategy/collective_bound.h"
 #include "tests/core/custom/shipped.h"
 #include "tests/sim/simulated.h"
@@ -15,6 +16,8 @@ namespace {
 using sim::Folds;
 using test::at;
 using test::FailsWith;
+using testing::AllOf;
+using testing::HasSubstr;
 using Kind = Library::Kind;
 
 std::string scenario_with(const std::string& strategy, int workers = 4,
@@ -163,6 +166,27 @@ TEST(CustomInScenario, WhatNoSwitchDoesIsRefusedWhereItIsWritten) {
   EXPECT_EQ(refused(on_h100(with("reduce data[0] across node * gpus count 2"), 2)),
             "2:3 unsupported");
   EXPECT_EQ(refused(on_h100(with("reduce data[0] across node * gpus count gpus"), 2)), "");
+  const auto why = [&](const std::string& step) {
+    const auto scenario = on_h100(with(step), 2);
+    return scenario ? "" : scenario.error().message();
+  };
+  EXPECT_THAT(why("multicast data[0] to 0 count ranks"), HasSubstr("send to the ranks of other"));
+  EXPECT_THAT(why("reduce data[0] across 0 count nodes step gpus"),
+              AllOf(HasSubstr("ranks 0 to 8 (step 8)"), HasSubstr("reduce within each node")));
+}
+
+TEST(CustomInScenario, SwitchesOfVeryManyStepsAreNotChecked) {
+  const auto scenario = on_h100(
+      "collective all_reduce chunks 1 lane { for i from 0 to 9000000 { multicast data[0] to node * "
+      "gpus count 1 + i % gpus } }",
+      1);
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(test::placed(scenario.error().problems()), "0:0 too-large");
+  // Rounds with the same groups are checked once.
+  EXPECT_TRUE(on_h100(
+      "collective all_reduce chunks 1 lane { for i from 0 to 9000000 { multicast data[0] to node * "
+      "gpus count gpus } }",
+      1));
 }
 
 TEST(CustomInScenario, RealRunsRefuseToReduceInSwitches) {
@@ -171,7 +195,7 @@ TEST(CustomInScenario, RealRunsRefuseToReduceInSwitches) {
   EXPECT_TRUE(prove_custom(*scenario, CustomProof::kQuick));
   const auto proved = prove_custom(*scenario, CustomProof::kWhole);
   ASSERT_FALSE(proved);
-  EXPECT_EQ(test::placed(proved.error().problems()), "0:0 unsupported Custom");
+  EXPECT_EQ(test::placed(proved.error().problems()), "24:3 unsupported Custom");
 }
 
 TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollsTrees) {
@@ -186,6 +210,18 @@ TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollsTrees) {
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->strategy.collective, CollectiveKind::kAllReduce);
   EXPECT_TRUE(prove_custom(*scenario, CustomProof::kWhole));
+  // The default of the field is an explicit choice too.
+  const std::string buffer = with_one_buffer(scenario->text, "s.textproto", {.elements = 64});
+  EXPECT_THAT(buffer, HasSubstr("collective: ALL_REDUCE"));
+  const auto again = read_with(buffer, trees);
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(again->strategy.collective, CollectiveKind::kAllReduce);
+  // A mistake elsewhere in the scenario is the only one that is reported.
+  std::string mistake = text;
+  mistake.replace(mistake.find("update_ms: 0"), 12, "update_ms: -1");
+  const auto wrong = read_with(mistake, trees);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().problems().size(), 1u) << wrong.error().message();
   text.replace(text.find("ALL_REDUCE"), 10, "ALLTOALL");
   EXPECT_FALSE(read_with(text, trees));
 }
