@@ -71,6 +71,82 @@ TEST(PerfAlgorithms, ParametersBelongToOneAlgorithm) {
                        HasSubstr("no parameter \"slices\""));
 }
 
+constexpr const char* kTrees = R"(<Algo nchunkspernode="1">
+<tree root="0" nchunks="1"><send src="0" dst="1"/></tree>
+<tree root="1" nchunks="1"><send src="1" dst="0"/></tree>
+</Algo>
+)";
+constexpr const char* kTwoGpus = R"(
+cluster { workers { machine: "dgx-a100" count: 1 replicas: 2 } }
+workload { variable { name: "buffer" shape: 262144 } update_ms: 0 }
+strategy { collective: ALL_GATHER custom { file: "trees.xml" } }
+run { steps: 1 }
+)";
+
+TEST(PerfAlgorithms, ForestCollsTreesTakeTheTimeOfASimulation) {
+  const TemporaryFolder folder;
+  static_cast<void>(folder.write("trees.xml", kTrees));
+  const std::string file = folder.write("s.textproto", kTwoGpus);
+  for (const auto& [option, field] : {std::pair{"all_gather", "ALL_GATHER"},
+                                      {"reduce_scatter", "REDUCE_SCATTER"},
+                                      {"all_reduce", "ALL_REDUCE"}}) {
+    const std::string set = std::string("strategy.collective=") + field;
+    const Outcome one = run_tutti({"simulate", file, "--set", set, "--format", "json"});
+    ASSERT_EQ(one.status, 0) << one.err;
+    const core::Value simulated = test::parse_or_throw(one.out, "out");
+    const double expected = Data(simulated)["step_time_us"].real();
+    const std::vector<std::string> sizes{"-b", "1M", "-e", "1M", "--format", "json"};
+    for (const auto& collective : {std::vector<std::string>{"--set", set},
+                                   std::vector<std::string>{"--collective", option}}) {
+      const Outcome o = run_tutti(test::with(
+          test::with({"perf", file, "--algorithms", "ring,trees.xml"}, collective), sizes));
+      ASSERT_EQ(o.status, 0) << o.err;
+      const core::Value document = test::parse_or_throw(o.out, "out");
+      const Data row = Data(document)["rows"].items().front();
+      EXPECT_EQ(row["time_us"]["trees.xml"].real(), expected) << option;
+      EXPECT_LE(row["lower_bound_us"].real(), expected) << option;
+    }
+    const Outcome alone =
+        run_tutti(test::with({"perf", file, "--collective", option, "--place", "in"}, sizes));
+    ASSERT_EQ(alone.status, 0) << alone.err;
+    const core::Value document = test::parse_or_throw(alone.out, "out");
+    EXPECT_EQ(Data(document)["rows"].items().front()["in_place"]["time_us"].real(), expected);
+  }
+  test::expect_refused({"perf", file, "--algorithms", "trees.xml", "--collective", "broadcast"},
+                       folder, HasSubstr("describes all_gather"));
+}
+
+TEST(PerfAlgorithms, MistakesNameTheAlgorithmAsItIsWritten) {
+  const TemporaryFolder folder;
+  static_cast<void>(folder.write("trees.xml", kTrees));
+  const std::string file = folder.write("s.textproto", kTwoGpus);
+  const auto refused = [&](const std::string& algorithm, const std::string& why) {
+    expect_refused({"perf", file, "--algorithms", algorithm}, folder, HasSubstr(why));
+  };
+  refused("ring:slices=3",
+          "--algorithms: \"ring:slices=3\": the built-in algorithm ring has no parameters; to");
+  refused("ring:slices=3", "/ring.tutti-algorithm:slices=3");
+  refused("nccl:x=1",
+          "--algorithms: \"nccl:x=1\": the built-in algorithm nccl has no parameters\n");
+  refused("trees.xml:pieces=x", "--algorithms: \"trees.xml:pieces=x\": custom: set: \"pieces=x\"");
+  refused("trees.xml:pieces=2:foo=3",
+          "--algorithms: \"trees.xml:pieces=2:foo=3\": custom: set: the "
+          "algorithm has no parameter \"foo\"");
+  refused("trees.xml:pieces=0", "pieces must be at least 1");
+  refused("none", "--algorithms: \"none\": there is no algorithm");
+}
+
+TEST(PerfAlgorithms, NarrowTerminalsShowTheFastest) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const Outcome o =
+      run_tutti({"perf", file, "--algorithms", "ring,recursive_doubling,halving_doubling,torus_2d",
+                 "-b", "64K", "-e", "64K"},
+                {.environment = {{"COLUMNS", "60"}}});
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, AllOf(HasSubstr("fastest"), HasSubstr("of bound"), HasSubstr("also show")));
+}
+
 TEST(PerfAlgorithms, TextAndTable) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/quantity.h"
 #include "core/custom/custom_algorithm.h"
 #include "core/lowering/reduction_scope.h"
@@ -324,6 +325,8 @@ class Measuring {
         core::read_scenario(core::with_one_buffer(scenario_.text, scenario_.file, what),
                             scenario_.file, environment_.library);
     if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
+    TUTTI_CHECK(scenario->strategy.collective == what.collective, "{} instead of {}",
+                to_string(scenario->strategy.collective), to_string(what.collective));
     core::RunControl control;
     control.cancel = &stop_;
     control.progress = [&](double share) {
@@ -373,7 +376,7 @@ int measure(const PerfOptions& options, const Request& request, const Environmen
                                  {scenario->file, 0, 0}));
   }
   if (const auto& custom = scenario->strategy.custom;
-      custom && custom->text->kind() != request.what.collective) {
+      custom && !core::executes(*custom->text, request.what.collective)) {
     const std::string_view described = to_string(custom->text->kind());
     return report(
         Error::request({ProblemCode::kConflict, "--collective"},

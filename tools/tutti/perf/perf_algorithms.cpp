@@ -16,7 +16,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/custom/custom_algorithm.h"
 #include "core/lowering/reduction_scope.h"
@@ -107,6 +109,76 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
+/// An algorithm of --algorithms: a name or a file, followed by the values of its parameters, such
+/// as "mine.tutti-algorithm:slices=8:channels=2".
+struct NamedAlgorithm {
+  explicit NamedAlgorithm(const std::string& written) {
+    std::size_t end = next_parameter(written, 0);
+    name = written.substr(0, end);
+    while (end != std::string::npos) {
+      const std::size_t begin = end + 1;
+      end = next_parameter(written, begin);
+      parameters.push_back(written.substr(begin, end - begin));
+    }
+  }
+
+  [[nodiscard]] bool built_in() const {
+    const auto& all = core::algorithms();
+    return std::any_of(all.begin(), all.end(),
+                       [&](core::AlgorithmChoice known) { return to_string(known) == name; });
+  }
+
+  /// Returns the overrides that make a scenario use the algorithm. A file is first searched in the
+  /// working directory, then in the scenario's folder, then among shipped algorithms. Parameters of
+  /// the scenario belong to its own file, so each algorithm has only those that its name states.
+  [[nodiscard]] std::vector<std::string> settings() const {
+    if (built_in()) return {"strategy.custom=", "strategy.algorithm=" + name};
+    std::error_code status;
+    const bool here = std::filesystem::is_regular_file(name, status);
+    const std::string path = here ? std::filesystem::absolute(name, status).string() : name;
+    std::vector<std::string> all{
+        "strategy.algorithm=", "strategy.custom=", "strategy.custom.file=" + path};
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      all.push_back(fmt::format("strategy.custom.set[{}]={}", i, parameters[i]));
+    return all;
+  }
+
+  std::string name;
+  std::vector<std::string> parameters;
+
+ private:
+  /// Returns the position of the next ':' that precedes a parameter's name and '='; npos if there
+  /// is none.
+  static std::size_t next_parameter(const std::string& text, std::size_t from) {
+    const auto in_name = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    for (std::size_t at = text.find(':', from); at != std::string::npos;
+         at = text.find(':', at + 1)) {
+      std::size_t end = at + 1;
+      while (end < text.size() && in_name(text[end])) ++end;
+      if (end > at + 1 && end < text.size() && text[end] == '=') return at;
+    }
+    return std::string::npos;
+  }
+};
+
+/// Returns the errors of a scenario for which --algorithms made the settings, as errors of the
+/// algorithm's name.
+Error as_written(const Error& error, const std::string& name,
+                 const std::vector<std::string>& settings) {
+  std::vector<core::Problem> problems = error.problems();
+  for (core::Problem& problem : problems) {
+    for (const std::string& setting : settings) {
+      const std::string said = fmt::format("--set {}: ", setting);
+      if (problem.text.starts_with(said))
+        problem.text =
+            fmt::format("--algorithms: \"{}\": {}", name, problem.text.substr(said.size()));
+    }
+  }
+  return {error.kind(), std::move(problems)};
+}
+
 class ComparingAlgorithms {
  public:
   ComparingAlgorithms(const PerfAlgorithmsRequest& request, const Environment& environment)
@@ -163,16 +235,22 @@ class ComparingAlgorithms {
       if (!known.insert(name).second)
         return refused({ProblemCode::kDuplicate, "--algorithms"},
                        "--algorithms: \"{}\" is given twice", name);
+      const NamedAlgorithm algorithm(name);
+      if (algorithm.built_in() && !algorithm.parameters.empty())
+        return refused({ProblemCode::kUnused, "--algorithms"},
+                       "--algorithms: \"{}\": the built-in algorithm {} has no parameters{}", name,
+                       algorithm.name, hint_of_shipped(algorithm));
       ScenarioOptions one = request_.scenario;
-      for (std::string& setting : settings_for_algorithm(name)) one.set.push_back(setting);
+      const std::vector<std::string> settings = algorithm.settings();
+      one.set.insert(one.set.end(), settings.begin(), settings.end());
       auto scenario = load_scenario(one, environment_);
-      if (!scenario) return failed(scenario);
+      if (!scenario) return tl::make_unexpected(as_written(scenario.error(), name, settings));
       const core::ReductionScope who = core::reduction_scope(scenario->strategy, scenario->plan);
       if (core::on_servers(who) || who == core::ReductionScope::kNoReduction)
         return refused({ProblemCode::kUnsupported, "--algorithms"},
                        "--algorithms: {} is not a collective of all replicas", name);
       if (const auto& custom = scenario->strategy.custom;
-          custom && custom->text->kind() != request_.what.collective)
+          custom && !executes(*custom->text, request_.what.collective))
         return refused(
             {ProblemCode::kConflict, "--algorithms"},
             "--algorithms: \"{}\" describes {}, but the compared collective is {} (--collective)",
@@ -183,6 +261,15 @@ class ComparingAlgorithms {
     return {};
   }
 
+  /// Returns a hint if there is also a shipped file with the name of the built-in algorithm.
+  [[nodiscard]] std::string hint_of_shipped(const NamedAlgorithm& algorithm) const {
+    const auto path = environment_.library.find(core::Library::Kind::kAlgorithm, algorithm.name,
+                                                request_.scenario.file);
+    if (!path) return "";
+    return fmt::format("; to select the shipped file of this name, give its path: {}:{}", *path,
+                       fmt::join(algorithm.parameters, ":"));
+  }
+
   /// Returns the algorithm's time; nullopt if the simulation was interrupted.
   Expected<std::optional<Time>> time_of(std::size_t algorithm, std::int64_t elements) {
     const core::Scenario& from = made_.scenarios[algorithm];
@@ -191,6 +278,8 @@ class ComparingAlgorithms {
     const auto scenario = core::read_scenario(core::with_one_buffer(from.text, from.file, what),
                                               from.file, environment_.library);
     if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
+    TUTTI_CHECK(scenario->strategy.collective == what.collective, "{} instead of {}",
+                to_string(scenario->strategy.collective), to_string(what.collective));
     WholeTime timing;
     core::RunControl control;
     control.cancel = &interrupt_.flag();
@@ -219,9 +308,9 @@ std::string text_of(const Comparison& made, const PerfAlgorithmsRequest& request
   std::string text = fmt::format("{} on {}, {}, simulated\n", to_string(request.what.collective),
                                  describe(*made.scenarios.front().cluster),
                                  request.what.out_of_place ? "out of place" : "in place");
-  std::vector<std::string> headings{"size (B)", "lower bound"};
+  std::vector<std::string> headings{"!size (B)", "lower bound"};
   headings.insert(headings.end(), made.names.begin(), made.names.end());
-  headings.insert(headings.end(), {"<fastest", "of bound"});
+  headings.insert(headings.end(), {"<!fastest", "!of bound"});
   Table table(headings);
   for (const Row& row : made.rows) {
     std::vector<std::string> cells{std::to_string(row.bytes), core::show(row.bound)};
@@ -288,24 +377,6 @@ Report report_of(const Comparison& made, const PerfAlgorithmsRequest& request) {
 }
 
 }  // namespace
-
-std::vector<std::string> settings_for_algorithm(const std::string& name) {
-  for (const core::AlgorithmChoice known : core::algorithms()) {
-    if (to_string(known) == name)
-      return {"strategy.custom.file=", "strategy.custom.set=", "strategy.algorithm=" + name};
-  }
-  // Parameters of the scenario belong to its own file, so each algorithm has only those that its
-  // name states: "mine.tutti-algorithm:slices=8".
-  const std::size_t equals = name.find('=');
-  const std::size_t colon =
-      equals == std::string::npos ? std::string::npos : name.rfind(':', equals);
-  const std::string file = name.substr(0, colon);
-  const std::string set = colon == std::string::npos ? "" : name.substr(colon + 1);
-  std::error_code status;
-  const bool here = std::filesystem::is_regular_file(file, status);
-  const std::string path = here ? std::filesystem::absolute(file, status).string() : file;
-  return {"strategy.algorithm=", "strategy.custom.file=" + path, "strategy.custom.set=" + set};
-}
 
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment) {
   if (request.format != "text" && request.format != "csv" && request.format != "json")

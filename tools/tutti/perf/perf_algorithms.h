@@ -14,7 +14,7 @@ namespace tutti::tools {
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
   /// Names of built-in or shipped algorithms, "nccl", or files. The name of a file or of a shipped
-  /// algorithm may end with the value of a parameter, such as "mine.tutti-algorithm:slices=8".
+  /// algorithm may end with values of parameters, such as "mine.tutti-algorithm:slices=8".
   std::vector<std::string> algorithms;
   core::OneBuffer what;             ///< the collective, without its number of elements
   std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
@@ -25,10 +25,5 @@ struct PerfAlgorithmsRequest {
 /// lower bound, the fastest algorithm for each size, and the sizes between which the fastest
 /// algorithm changes. Returns the exit status.
 int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment);
-
-/// Returns the overrides that make a scenario use an algorithm, which is built in or comes from a
-/// file, possibly with the value of a parameter. A file is first searched in the working directory,
-/// then in the scenario's folder, then among shipped algorithms.
-std::vector<std::string> settings_for_algorithm(const std::string& name);
 
 }  // namespace tutti::tools
