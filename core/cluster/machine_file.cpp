@@ -37,6 +37,20 @@ std::optional<LinkKind> link_kind(const proto::Link& link) {
 
 constexpr int kMaxParts = 4096;
 
+/// True if NCCL's time model has parameters for the GPU (core/nccl/known_gpus.cpp).
+bool has_nccl_parameters(GpuModel model) {
+  return model != GpuModel::kNone && model != GpuModel::kK80;
+}
+
+std::string models_with_nccl_parameters() {
+  std::string all;
+  for (int m = 1; m <= static_cast<int>(GpuModel::kB200); ++m) {
+    const auto model = static_cast<GpuModel>(m);
+    if (has_nccl_parameters(model)) all.append(all.empty() ? "" : ", ").append(to_string(model));
+  }
+  return all;
+}
+
 class MachineReader {
  public:
   MachineReader(const proto::Machine& message, const SourceMap& sources, Problems& problems)
@@ -146,6 +160,12 @@ class MachineReader {
     if (cpu && part.nearest_gpu_model != GpuModel::kNone)
       fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kUnused,
                           "{}: only GPUs have a nearest_gpu_model; leave it out", what);
+    if (!cpu && part.nearest_gpu_model != GpuModel::kNone &&
+        !has_nccl_parameters(part.nearest_gpu_model))
+      fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kUnsupported,
+                          "{}: nearest_gpu_model: the NCCL time model has no parameters for {}; "
+                          "use one of {}",
+                          what, to_string(part.nearest_gpu_model), models_with_nccl_parameters());
     if (part.gpu_model != GpuModel::kNone && part.nearest_gpu_model != GpuModel::kNone)
       fields_.complain_at(device, "nearest_gpu_model", ProblemCode::kConflict,
                           "{}: gpu_model already states the GPU; nearest_gpu_model is for GPUs of "

@@ -47,6 +47,16 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
+/// Returns the names of the models with parameters.
+std::string known_models() {
+  std::string all;
+  for (int m = 1; m <= static_cast<int>(GpuModel::kB200); ++m) {
+    const auto model = static_cast<GpuModel>(m);
+    if (find_gpu(model)) all.append(all.empty() ? "" : ", ").append(to_string(model));
+  }
+  return all;
+}
+
 /// Returns the kind of the machine's first CPU; `usual` if the vendor of the CPU is unspecified.
 HostCpu cpu_of(const Machine& machine, HostCpu usual) {
   if (machine.cpus().empty()) return usual;
@@ -105,11 +115,12 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
                  fmt::format("its GPU {} does not state its model; set device {{ gpu_model: … }} "
                              "in the machine's file ({}), or nearest_gpu_model for a GPU that is "
                              "not one of these",
-                             part(machine, first).name, gpu_model_names()));
+                             part(machine, first).name, known_models()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)
     return wrong({ProblemCode::kUnsupported, "Device.gpu_model"},
-                 fmt::format("the NCCL time model has no parameters for {}", to_string(model)));
+                 fmt::format("the NCCL time model has no parameters for {}; it has those of {}",
+                             to_string(model), known_models()));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;

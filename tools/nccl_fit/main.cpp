@@ -7,7 +7,8 @@
 // otherwise dominate all other systems. A parameter on which no row depends is set to the value of
 // similar parameters, and is marked as assumed. --leave-one-out predicts each system by a fit to
 // all other systems. It also reports the differences between tables of two systems with the same
-// recorded facts.
+// recorded facts. --bands fits the error bands to the errors of these predictions. It also leaves
+// each generation of GPUs out of the fit, to widen the bands of GPUs whose model is unknown.
 
 #include <algorithm>
 #include <array>
@@ -308,6 +309,11 @@ int main(int argc, char** argv) {
     else
       files.push_back(word);
   }
+  if (!bands_path.empty() && !leave_one_out) {
+    fmt::print(stderr,
+               "nccl_fit: --bands needs --leave-one-out, whose errors determine the bands\n");
+    return 2;
+  }
   if (files.size() != 2) {
     fmt::print(stderr,
                "usage: nccl_fit TABLES.csv META.json [-o nccl_time.csv] [--leave-one-out [--bands "
@@ -368,8 +374,8 @@ int main(int argc, char** argv) {
     return left_out.at(system_of(row));
   };
   if (!dump_path.empty()) written = dump(dump_path, rows, without) && written;
+  if (bands_path.empty()) return written ? 0 : 1;
   nccl::ErrorBands bands = fit_bands(residuals);
   widen_for_nearest_gpu(residuals_of_unknown_gpus(rows, start), bands);
-  if (!bands_path.empty()) written = write(bands_path, bands.to_csv()) && written;
-  return written ? 0 : 1;
+  return write(bands_path, bands.to_csv()) && written ? 0 : 1;
 }

@@ -14,15 +14,19 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
-constexpr std::size_t kNetworks = 0;  ///< index of the first factor of each kind of property
-constexpr std::size_t kFirstDriving = 3;
-constexpr std::size_t kKinds = 6;
-constexpr std::size_t kGpus = 14;
 
-constexpr std::array<CollectiveKind, kGpus - kKinds> kCollectives = {
-    CollectiveKind::kAllReduce,   CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
-    CollectiveKind::kBroadcast,   CollectiveKind::kReduce,    CollectiveKind::kAllToAll,
-    CollectiveKind::kSendReceive, CollectiveKind::kGather};
+/// The collectives with a factor each. The last one stands for gather and scatter.
+constexpr std::array kCollectives = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
+                                     CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
+                                     CollectiveKind::kReduce,        CollectiveKind::kAllToAll,
+                                     CollectiveKind::kSendReceive,   CollectiveKind::kGather};
+
+// Index of the first factor of each property.
+constexpr std::size_t kFirstNetwork = 0;
+constexpr std::size_t kFirstDriving = kFirstNetwork + 3;
+constexpr std::size_t kFirstCollective = kFirstDriving + 3;
+constexpr std::size_t kFirstGpu = kFirstCollective + kCollectives.size();
+static_assert(kFirstGpu + 2 == ErrorBands::kFactors);
 
 template <std::size_t n>
 std::size_t index_of(const std::array<const char*, n>& names, const std::string& name) {
@@ -64,9 +68,10 @@ ErrorBands::ErrorBands()
 std::array<std::size_t, 4> ErrorBands::factors_of(const BandFacts& facts) {
   const auto kind =
       std::find(kCollectives.begin(), kCollectives.end() - 1, facts.kind) - kCollectives.begin();
-  return {kNetworks + static_cast<std::size_t>(facts.network),
+  return {kFirstNetwork + static_cast<std::size_t>(facts.network),
           kFirstDriving + static_cast<std::size_t>(facts.driving),
-          kKinds + static_cast<std::size_t>(kind), kGpus + (facts.nearest_gpu ? 1 : 0)};
+          kFirstCollective + static_cast<std::size_t>(kind),
+          kFirstGpu + (facts.nearest_gpu ? 1 : 0)};
 }
 
 ErrorBand ErrorBands::of(int nodes, std::int64_t bytes, const BandFacts& facts) const {

@@ -415,6 +415,18 @@ TEST(NcclMachines, WithGpusOfAnUnknownModelTakeTheNearestOnlyIfStated) {
   EXPECT_EQ(note_on_nearest_gpu(**known), "");
   EXPECT_THAT(test::kinds_of(with_model("gpu_model: H100 nearest_gpu_model: H100")),
               ElementsAre("conflict Device.nearest_gpu_model"));
+  for (int m = 1; m <= static_cast<int>(GpuModel::kB200); ++m) {
+    const auto model = static_cast<GpuModel>(m);
+    const auto read = with_model("nearest_gpu_model: " + std::string(to_string(model)));
+    EXPECT_EQ(read.has_value(), find_gpu(model) != nullptr) << to_string(model);
+    if (read) continue;
+    EXPECT_THAT(test::kinds_of(read), ElementsAre("unsupported Device.nearest_gpu_model"));
+    EXPECT_GT(read.error().problems().front().where.line, 1);
+    EXPECT_THAT(read.error().message(), testing::HasSubstr("P100, V100, T4"));
+  }
+  const auto none = system_of(**with_model(""), 1, {}, {});
+  EXPECT_THAT(none.error().message(),
+              AllOf(testing::HasSubstr("P100, V100, T4"), Not(testing::HasSubstr("K80"))));
 }
 
 TEST(NcclMachines, OfTwoGpusThatATextSpeaksOfTheFirstIsMeant) {
