@@ -115,15 +115,27 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
 }
 
 /// Returns the setting of ParameterServerStrategy in TensorFlow 2, which assigns variables to
-/// servers round-robin and caches none; nullopt if the scenario does otherwise.
+/// servers round-robin and caches none. It is only the nearest one if the scenario does otherwise;
+/// nullopt if it has no partitioner for the scenario's axis.
 /// SOURCE: tensorflow/python/distribute/parameter_server_strategy_v2.py.
 std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& servers) {
   const bool axis = servers.partitioner && servers.partitioner->axis != 0;
-  if (servers.placement != Placement::kRoundRobin || servers.caches_on_cpu || axis)
-    return std::nullopt;
+  if (axis) return std::nullopt;
   ProgramSetting made;
   made.framework = "TensorFlow 2";
   made.as_simulated = true;
+  made.remark =
+      "the simulated training is asynchronous, as with ClusterCoordinator; cluster_resolver is "
+      "your program's";
+  const auto differs = [&](const char* field, const char* remark) {
+    made.as_simulated = false;
+    made.remark += remark;
+    made.readings.front().push_back(fmt::format("strategy.tensorflow.parameter_server.{}=", field));
+  };
+  if (servers.placement != Placement::kRoundRobin)
+    differs("placement", "; TensorFlow 2 can place variables only round-robin");
+  if (servers.caches_on_cpu)
+    differs("variable_read_cache", "; TensorFlow 2 does not cache variables on the worker's CPU");
   std::string partitioner = "None";
   if (servers.partitioner)
     partitioner = "tf.distribute.experimental.partitioners." +
@@ -142,6 +154,10 @@ ProgramSetting servers_of_tensorflow_1(const ParameterServer& servers) {
   ProgramSetting made;
   made.framework = "TensorFlow 1";
   made.as_simulated = true;
+  made.remark = fmt::format(
+      "the simulated training is asynchronous, without SyncReplicasOptimizer; cluster_spec and "
+      "worker_device{} are your program's",
+      servers.caches_on_cpu ? ", and worker_cpu, the CPU of worker_device," : "");
   const bool greedy = servers.placement == Placement::kGreedyBytes;
   if (greedy)
     made.text +=

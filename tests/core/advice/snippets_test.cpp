@@ -103,11 +103,21 @@ TEST(Snippets, ServersOfVariablesHaveTheirPartitionerAndPlacement) {
               HasSubstr("MaxSizePartitioner(max_shard_bytes=4000000))"));
   // TensorFlow 2 has neither this placement nor this cache.
   const auto greedy = servers("placement: GREEDY_BY_BYTES variable_read_cache: CPU");
-  EXPECT_EQ(of(greedy, "TensorFlow 2").text, "");
+  const Snippet nearest = of(greedy, "TensorFlow 2");
+  EXPECT_THAT(nearest.text, HasSubstr("variable_partitioner=None"));
+  EXPECT_FALSE(nearest.as_simulated);
+  EXPECT_THAT(nearest.remark, AllOf(HasSubstr("only round-robin"), HasSubstr("does not cache")));
+  ASSERT_EQ(nearest.readings.size(), 1u);
+  EXPECT_EQ(nearest.readings.front().size(), 2u) << "without the placement and the cache";
+  EXPECT_THAT(of(greedy, "TensorFlow 1").remark,
+              AllOf(HasSubstr("without SyncReplicasOptimizer"), HasSubstr("worker_cpu")));
   EXPECT_THAT(of(greedy, "TensorFlow 1").text, HasSubstr("GreedyLoadBalancingStrategy"));
   EXPECT_THAT(of(greedy, "TensorFlow 1").text, HasSubstr("caching_device=worker_cpu"));
-  for (const auto& list : {fixed, smallest, largest, greedy}) {
-    for (const Snippet& snippet : list) EXPECT_TRUE(snippet.as_simulated) << snippet.framework;
+  for (const auto* list : {&fixed, &smallest, &largest, &greedy}) {
+    for (const Snippet& snippet : *list) {
+      EXPECT_THAT(snippet.remark, HasSubstr("asynchronous")) << snippet.framework;
+      EXPECT_EQ(snippet.as_simulated, list != &greedy || snippet.framework == "TensorFlow 1");
+    }
   }
 }
 
