@@ -249,9 +249,29 @@ class Binder {
     return true;
   }
 
+  static bool is_number(const FieldDescriptor& field) {
+    return field.cpp_type() != FieldDescriptor::CPPTYPE_STRING &&
+           field.cpp_type() != FieldDescriptor::CPPTYPE_BOOL &&
+           field.cpp_type() != FieldDescriptor::CPPTYPE_ENUM &&
+           field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE;
+  }
+
   bool refuse(const Value& value, const FieldDescriptor& field) {
+    double number = 0;
+    const char* end = value.text.data() + value.text.size();
+    const auto [read_to, status] = std::from_chars(value.text.data(), end, number);
+    const bool quoted_number = value.kind == Value::Kind::kString && !value.from_json &&
+                               is_number(field) && status == std::errc() && read_to == end;
     return complain({ProblemCode::kWrongType, name_of(field)}, value.at,
-                    "{}: expected {}, found {}", field.name(), expectation(field), describe(value));
+                    "{}: expected {}, found {}{}", field.name(), expectation(field),
+                    describe(value), quoted_number ? "; write the number without quotes" : "");
+  }
+
+  /// True if the text of the value may be a number. JSON puts large numbers in quotes, the text
+  /// format puts none.
+  static bool may_be_number(const Value& value) {
+    return value.kind == Value::Kind::kNumber ||
+           (value.kind == Value::Kind::kString && value.from_json);
   }
 
   /// Reads a number with a unit ("25MiB") and converts it to the unit of the field. Returns false
@@ -287,15 +307,15 @@ class Binder {
   }
 
   /// Reads a whole number: decimal, 0x…, 0… (octal, as in text format), or any decimal spelling
-  /// without a fraction (1e6). JSON puts numbers of 64 bits in quotes.
+  /// without a fraction (1e6).
   template <class T>
   std::optional<T> integer(const Value& value, const FieldDescriptor& field) {
-    if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) {
+    if (std::optional<double> number; has_unit(value, field, number))
+      return whole<T>(number, value, field);
+    if (!may_be_number(value)) {
       refuse(value, field);
       return std::nullopt;
     }
-    if (std::optional<double> number; has_unit(value, field, number))
-      return whole<T>(number, value, field);
     std::string_view digits = value.text;
     const bool negative = digits.starts_with('-');
     if (negative) digits.remove_prefix(1);
@@ -351,7 +371,7 @@ class Binder {
         return std::nullopt;
       }
     }
-    if (value.kind == Value::Kind::kNumber || value.kind == Value::Kind::kString) {
+    if (may_be_number(value)) {
       if (value.kind == Value::Kind::kNumber && (text.ends_with('f') || text.ends_with('F')) &&
           !text.starts_with("0x"))
         text.remove_suffix(1);

@@ -31,8 +31,9 @@ struct Value {
   Kind kind = Kind::kMessage;
   Position at;
   Position end;  ///< position after the last character, such as the closing quote or bracket
-  bool damaged = false;  ///< true if a field of the message could not be parsed; it was reported,
-                         ///< and is not in `fields`
+  bool from_json = false;  ///< true for scalars of JSON, where a quoted string may be a number
+  bool damaged = false;    ///< true if a field of the message could not be parsed; it was reported,
+                           ///< and is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;

@@ -100,6 +100,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     value.at = cursor_.next_token();
     if (exceeds_limit(value.at)) return false;
     value.text = std::move(text);
+    value.from_json = true;
     // RapidJSON 1.1.0 accepts the second half of a surrogate pair as a character.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
     value.end = cursor_.at(stream_.Tell());

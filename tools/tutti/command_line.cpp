@@ -36,6 +36,17 @@ constexpr const char* kExamples =
     "  tutti run mine.textproto\n"
     "Exit status: 0 success, 1 the run failed or was interrupted, 2 the request is invalid.";
 
+/// Prints the help, which fits the terminal, or the version to standard output.
+void print_information(const CLI::App& app, const CLI::ParseError& request) {
+  const auto* const help = dynamic_cast<const CLI::CallForHelp*>(&request);
+  if (help == nullptr) {
+    app.exit(request);
+    return;
+  }
+  const auto width = line_width();
+  std::cout << (width ? wrapped(app.help(), *width) : app.help());
+}
+
 }  // namespace
 
 /// The function that executes each command.
@@ -132,7 +143,7 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   } catch (const CLI::ParseError& error) {
     // Help and version are not errors. All other exceptions are invalid requests.
     if (error.get_exit_code() != 0) return report(wrong_words(*app_, error));
-    app_->exit(error);
+    print_information(*app_, error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);
   }
 }

@@ -3,6 +3,7 @@
 
 #include "core/text/bind.h"
 
+#include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -68,6 +69,20 @@ TEST(Bind, NumbersMayHaveUnits) {
   proto::Scenario message;
   EXPECT_EQ(bind_text("strategy { shards: 2algorithm: \"ring\" }", message), "");
   EXPECT_EQ(message.strategy().algorithm(), "ring");
+}
+
+TEST(Bind, OnlyJsonHasNumbersInQuotes) {
+  EXPECT_EQ(errors_of("cluster { network { latency_us: \"1.5\" } }\nstrategy { shards: \"2\" }"),
+            "1:32 wrong-type Network.latency_us\n2:20 wrong-type Strategy.shards");
+  Problems problems;
+  SourceMap sources("f");
+  proto::Scenario message;
+  bind(parse_document("strategy { shards: \"2\" bytes_per_pack: \"many\" }", "f", problems).root,
+       message, sources, problems);
+  const Error error = problems.take().value();
+  ASSERT_EQ(error.problems().size(), 2u);
+  EXPECT_THAT(error.problems()[0].text, testing::EndsWith("; write the number without quotes"));
+  EXPECT_THAT(error.problems()[1].text, testing::Not(testing::HasSubstr("without quotes")));
 }
 
 TEST(Bind, AcceptsJsonsConventions) {

@@ -19,6 +19,8 @@
 #include "core/measured/nccl_tests.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/newest_release.h"
+#include "tools/tutti/io/terminal.h"
+#include "tools/tutti/perf/perf_columns.h"
 #include "tools/tutti/perf/perf_table.h"
 #include "tools/tutti/report/table.h"
 
@@ -39,26 +41,16 @@ std::string how(const NcclPerfRow& row) {
 class Printer {
  public:
   Printer(const NcclPerfRequest& request, const NcclPerfSubject& subject)
-      : request_(request), subject_(subject) {
+      : request_(request),
+        subject_(subject),
+        columns_(columns(!request.options.against.empty()), line_width()) {
     factor_ = core::busbw_factor(request.collective, subject.comm.ranks);
   }
 
   [[nodiscard]] std::string text(const std::vector<NcclPerfRow>& rows) const {
     std::string out = heading();
     const bool against = !request_.options.against.empty();
-    out += fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6} {:>35}\n", "", "", "", "", "",
-                       "out-of-place");
-    out += fmt::format(
-        "# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
-        "{:>15}{}\n",
-        "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "choice",
-        "channels", "threads", "estimate", "band",
-        against ? fmt::format(" {:>10} {:>8}", "measured", "error") : "");
-    out += fmt::format(
-        "# {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
-        "{:>15}{}\n",
-        "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "", "", "", "(us)", "(us)",
-        against ? fmt::format(" {:>10} {:>8}", "(us)", "") : "");
+    out += columns_.titles();
     double sum = 0;
     for (const NcclPerfRow& row : rows) {
       sum += row.algbw() * factor_;
@@ -148,23 +140,44 @@ class Printer {
   }
 
   [[nodiscard]] std::string line(const NcclPerfRow& row) const {
-    std::string out = fmt::format(
-        "  {:>12} {:>13} {:>9} {:>7} {:>6} {:>10} {:>8} {:>8} {:>6} {:>16} {:>8} {:>7} {:>9} "
-        "{:>15}",
-        row.bytes, row.count, core::nccl_name(request_.type),
+    std::vector<std::string> cells = {
+        std::to_string(row.bytes),
+        std::to_string(row.count),
+        std::string(core::nccl_name(request_.type)),
         core::reduces(request_.collective) ? request_.op : "none",
-        core::has_root(request_.collective) ? request_.root : -1, perf_number(row.time.us()),
-        perf_number(row.algbw()), perf_number(row.algbw() * factor_), "N/A", how(row),
-        row.choice ? fmt::format("{}", row.choice->channels) : "",
-        row.choice ? fmt::format("{}", row.choice->threads) : "",
+        std::to_string(core::has_root(request_.collective) ? request_.root : -1),
+        perf_number(row.time.us()),
+        perf_number(row.algbw()),
+        perf_number(row.algbw() * factor_),
+        "N/A",
+        how(row),
+        row.choice ? std::to_string(row.choice->channels) : "",
+        row.choice ? std::to_string(row.choice->threads) : "",
         row.choice ? perf_number(row.choice->estimate_us) : "",
         fmt::format("{}..{}", perf_number(row.time.us() * row.band.low),
-                    perf_number(row.time.us() * row.band.high)));
-    if (!request_.options.against.empty())
-      out += row.measured_us ? fmt::format(" {:>10} {:>+7.1f}%", perf_number(*row.measured_us),
-                                           100 * (row.time.us() / *row.measured_us - 1))
-                             : fmt::format(" {:>10} {:>8}", "", "");
-    return out + "\n";
+                    perf_number(row.time.us() * row.band.high))};
+    if (!request_.options.against.empty()) {
+      cells.push_back(row.measured_us ? perf_number(*row.measured_us) : "");
+      cells.push_back(row.measured_us
+                          ? fmt::format("{:+.1f}%", 100 * (row.time.us() / *row.measured_us - 1))
+                          : "");
+    }
+    return columns_.row(cells);
+  }
+
+  static std::vector<PerfColumn> columns(bool against) {
+    std::vector<PerfColumn> columns = perf_columns_of_request();
+    add_perf_half(columns, "out-of-place");
+    columns.push_back({"choice", "", 16, 2});
+    columns.push_back({"channels", "", 8, 9});
+    columns.push_back({"threads", "", 7, 10});
+    columns.push_back({"estimate", "(us)", 9, 8});
+    columns.push_back({"band", "(us)", 15});
+    if (against) {
+      columns.push_back({"measured", "(us)", 10});
+      columns.push_back({"error", "", 8});
+    }
+    return columns;
   }
 
   /// Lists the sizes for which the model predicted less time than a link needs.
@@ -325,6 +338,7 @@ class Printer {
 
   const NcclPerfRequest& request_;
   const NcclPerfSubject& subject_;
+  PerfColumns columns_;
   double factor_ = 1;
 };
 

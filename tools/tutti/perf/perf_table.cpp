@@ -6,6 +6,8 @@
 
 #include "core/measured/nccl_tests.h"
 #include "core/text/report.h"
+#include "tools/tutti/io/terminal.h"
+#include "tools/tutti/perf/perf_columns.h"
 
 namespace tutti::tools {
 namespace {
@@ -49,7 +51,8 @@ std::string redop(const PerfSubject& subject) {
 
 class TextTable : public PerfTable {
  public:
-  explicit TextTable(const PerfSubject& subject) : subject_(subject) {}
+  explicit TextTable(const PerfSubject& subject)
+      : subject_(subject), columns_(columns(subject), line_width()) {}
 
   int add(const PerfRow& row, const std::vector<std::string>& notes) override {
     std::string text;
@@ -61,13 +64,14 @@ class TextTable : public PerfTable {
     for (const std::string& note : notes) {
       if (notes_seen_.insert(note).second) text += fmt::format("# {}\n", note);
     }
-    if (rows_++ == 0) text += titles();
-    text += fmt::format("  {:>12} {:>13} {:>9} {:>7} {:>6}", row.bytes, row.count,
-                        core::nccl_name(subject_.type), redop(subject_),
-                        core::has_root(subject_.collective) ? subject_.root : -1);
-    if (subject_.out_of_place) text += half(row.out_of_place);
-    if (subject_.in_place) text += half(row.in_place);
-    return print_out(text + "\n");
+    if (rows_++ == 0) text += columns_.titles();
+    std::vector<std::string> cells = {
+        std::to_string(row.bytes), std::to_string(row.count),
+        std::string(core::nccl_name(subject_.type)), redop(subject_),
+        std::to_string(core::has_root(subject_.collective) ? subject_.root : -1)};
+    if (subject_.out_of_place) add_half(cells, row.out_of_place);
+    if (subject_.in_place) add_half(cells, row.in_place);
+    return print_out(text + columns_.row(cells));
   }
 
   int end(const core::Error* error) override {
@@ -79,35 +83,27 @@ class TextTable : public PerfTable {
   }
 
  private:
-  std::string half(const std::optional<PerfTime>& time) {
-    constexpr const char* kHalf = " {:>10} {:>8} {:>8} {:>6}";
-    if (!time) return fmt::format(fmt::runtime(kHalf), "N/A", "N/A", "N/A", "N/A");
+  void add_half(std::vector<std::string>& cells, const std::optional<PerfTime>& time) {
+    if (!time) {
+      cells.insert(cells.end(), 4, "N/A");
+      return;
+    }
     sum_ += time->busbw;
     ++halves_;
-    return fmt::format(fmt::runtime(kHalf), perf_number(time->us), perf_number(time->algbw),
-                       perf_number(time->busbw), subject_.backend == "sim" ? "N/A" : "0");
+    for (const double number : {time->us, time->algbw, time->busbw})
+      cells.push_back(perf_number(number));
+    cells.emplace_back(subject_.backend == "sim" ? "N/A" : "0");
   }
 
-  [[nodiscard]] std::string titles() const {
-    std::string halves;
-    std::string names;
-    std::string units;
-    const auto add = [&](const char* half) {
-      halves += fmt::format(" {:>35}", half);
-      names += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "time", "algbw", "busbw", "#wrong");
-      units += fmt::format(" {:>10} {:>8} {:>8} {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
-    };
-    if (subject_.out_of_place) add("out-of-place");
-    if (subject_.in_place) add("in-place");
-    while (units.ends_with(' ')) units.pop_back();
-    return fmt::format("#\n# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "", "", "", "", "", halves) +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "size", "count", "type", "redop",
-                       "root", names) +
-           fmt::format("# {:>12} {:>13} {:>9} {:>7} {:>6}{}\n", "(B)", "(elements)", "", "", "",
-                       units);
+  static std::vector<PerfColumn> columns(const PerfSubject& subject) {
+    std::vector<PerfColumn> columns = perf_columns_of_request();
+    if (subject.out_of_place) add_perf_half(columns, "out-of-place");
+    if (subject.in_place) add_perf_half(columns, "in-place");
+    return columns;
   }
 
   PerfSubject subject_;
+  PerfColumns columns_;
   std::set<std::string> notes_seen_;
   int rows_ = 0;
   int halves_ = 0;
