@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -58,6 +59,21 @@ std::string show(Bytes bytes) {
     ++unit;
   }
   return unit == 0 ? fmt::format("{} B", bytes.count()) : with_digits(value, kUnits[unit]);
+}
+
+std::string show_exact(Bytes bytes) {
+  constexpr std::array<std::pair<const char*, std::int64_t>, 6> kUnits{
+      {{"GiB", std::int64_t{1} << 30},
+       {"GB", 1'000'000'000},
+       {"MiB", std::int64_t{1} << 20},
+       {"MB", 1'000'000},
+       {"KiB", std::int64_t{1} << 10},
+       {"KB", 1'000}}};
+  for (const auto& [unit, size] : kUnits) {
+    if (bytes.count() > 0 && bytes.count() % size == 0)
+      return fmt::format("{} {}", bytes.count() / size, unit);
+  }
+  return fmt::format("{} byte{}", bytes.count(), bytes.count() == 1 ? "" : "s");
 }
 
 std::string show(Bandwidth bandwidth) { return with_digits(to_gb_per_s(bandwidth), "GB/s"); }

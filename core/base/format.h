@@ -14,6 +14,8 @@ std::string show(Time time);
 std::vector<std::string> show_distinct(const std::vector<Time>& times);
 /// Formats a size with powers of 1000: "102 MB", "4.00 KB".
 std::string show(Bytes bytes);
+/// Formats a size in the unit in which it is a whole number: "25 MiB", "4 MB", "1000001 bytes".
+std::string show_exact(Bytes bytes);
 /// Formats a rate: "25.0 GB/s".
 std::string show(Bandwidth bandwidth);
 /// Formats a count with thousands separators: "1,048,576".

@@ -1,12 +1,9 @@
 #include "core/explore/shown_values.h"
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <utility>
 
-#include <fmt/format.h>
-
+#include "core/base/format.h"
 #include "core/base/number.h"
 
 namespace tutti::core {
@@ -36,17 +33,7 @@ std::string shown_value(const std::string& field, const std::string& value) {
   if (last_part(field).find("bytes") == std::string::npos) return value;
   const std::int64_t bytes = whole_number<std::int64_t>(value).value_or(0);
   if (bytes <= 0) return value;
-  constexpr std::array<std::pair<const char*, std::int64_t>, 6> kUnits{
-      {{"GiB", std::int64_t{1} << 30},
-       {"GB", 1'000'000'000},
-       {"MiB", std::int64_t{1} << 20},
-       {"MB", 1'000'000},
-       {"KiB", std::int64_t{1} << 10},
-       {"KB", 1'000}}};
-  for (const auto& [unit, size] : kUnits) {
-    if (bytes % size == 0) return fmt::format("{} {}", bytes / size, unit);
-  }
-  return value;
+  return show_exact(Bytes(bytes));
 }
 
 std::vector<std::string> row_labels(const Axis& axis) {

@@ -83,7 +83,7 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   digest.number(cluster.workers());
   digest.number(cluster.replicas());
-  digest.text(describe(scenario.strategy));
+  digest.text(describe(scenario.strategy, ShownSizes::kInBytes));
   digest.number(static_cast<int>(scenario.strategy.reduction));
   digest.number(scenario.plan.computation_waits ? 1 : 0);
   digest.number(scenario.plan.checkpoint_every);

@@ -74,7 +74,11 @@ std::string describe(const AllReduceSpec& spec) {
 
 }  // namespace
 
-std::string describe(const Strategy& strategy) {
+std::string describe(const Strategy& strategy, ShownSizes sizes) {
+  const auto size = [&](Bytes bytes, const char* unit) {
+    return sizes == ShownSizes::kInUnits ? show_exact(bytes)
+                                         : fmt::format("{}{}", bytes.count(), unit);
+  };
   std::string text = strategy.spec     ? describe(*strategy.spec)
                      : strategy.custom ? describe(*strategy.custom)
                                        : std::string(to_string(strategy.algorithm));
@@ -100,14 +104,14 @@ std::string describe(const Strategy& strategy) {
   if (strategy.bytes_per_pack) {
     text += strategy.bytes_per_pack->count() == 0
                 ? ", one pack"
-                : fmt::format(", bytes_per_pack {}", strategy.bytes_per_pack->count());
+                : ", bytes_per_pack " + size(*strategy.bytes_per_pack, "");
   }
   if (strategy.chunks_by_count > 0)
     text += fmt::format(", {} chunks with equal numbers of gradients", strategy.chunks_by_count);
   if (strategy.num_packs > 0) text += fmt::format(", num_packs {}", strategy.num_packs);
   if (strategy.agg_small_grads_max_bytes.count() > 0) {
-    text += fmt::format(", gradients up to {} bytes aggregated",
-                        strategy.agg_small_grads_max_bytes.count());
+    text += fmt::format(", gradients up to {} aggregated",
+                        size(strategy.agg_small_grads_max_bytes, " bytes"));
     if (strategy.agg_small_grads_exact_group)
       text += fmt::format(" by {} at most", strategy.agg_small_grads_max_group);
   }

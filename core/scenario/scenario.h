@@ -91,7 +91,12 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
 
 /// Describes a cluster: "2 × dgx1-v100, 16 GPUs".
 std::string describe(const Cluster& cluster);
-/// Describes a strategy: "pscpu, 2 shards, packs over 25.0 MiB".
-std::string describe(const Strategy& strategy);
+/// The spelling of sizes in a description.
+enum class ShownSizes {
+  kInUnits,  ///< the unit in which a size is a whole number: "25 MiB"
+  kInBytes   ///< the number of bytes: "26214400"; for digests, which must not change
+};
+/// Describes a strategy: "pscpu, 2 shards, bytes_per_pack 25 MiB".
+std::string describe(const Strategy& strategy, ShownSizes sizes = ShownSizes::kInUnits);
 
 }  // namespace tutti::core

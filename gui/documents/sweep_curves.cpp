@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/explore/shown_values.h"
 #include "core/explore/sweep_columns.h"
 #include "core/text/csv.h"
 
@@ -102,7 +103,7 @@ class Drawing {
     if (by_) drawn_.by = by_->name;
     for (const auto& [column, value] : only_) {
       drawn_.title += fmt::format("{}{} = {}", &column == &only_.front().first ? ", with " : ", ",
-                                  column->name, shown_value(column->name, column->values[value]));
+                                  column->name, core::shown_value(column->name, column->values[value]));
     }
   }
 
@@ -114,7 +115,7 @@ class Drawing {
     for (std::size_t i = 0; i < lines; ++i) {
       const std::size_t value = lines == 1 ? 0 : i * (values - 1) / (lines - 1);
       line_of_[value] = i;
-      drawn_.curves.push_back({by_ ? shown_value(by_->name, by_->values[value]) : "", {}});
+      drawn_.curves.push_back({by_ ? core::shown_value(by_->name, by_->values[value]) : "", {}});
     }
     drawn_.lines_left_out = static_cast<std::int64_t>(values - lines);
   }

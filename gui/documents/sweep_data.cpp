@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/number.h"
-#include "core/explore/plot.h"
+#include "core/explore/shown_values.h"
 
 namespace tutti::gui {
 
@@ -20,18 +19,12 @@ const core::Outcome* SweepData::outcome(std::int64_t point) const {
 
 bool counts_bytes(const std::string& field) { return field.find("bytes") != std::string::npos; }
 
-std::string shown_value(const std::string& field, const std::string& value) {
-  if (value.empty()) return "not set";
-  const auto number = core::number_of(value);
-  return number && *number > 0 && counts_bytes(field) ? core::show_binary(*number) : value;
-}
-
 std::string SweepData::settings(std::int64_t point) const {
   const std::vector<std::string> values = space->values(point);
   std::string text;
   for (std::size_t f = 0; f < values.size(); ++f)
     text += fmt::format("{}{} = {}", f == 0 ? "" : "\n", space->fields()[f],
-                        shown_value(space->fields()[f], values[f]));
+                        core::shown_value(space->fields()[f], values[f]));
   return text;
 }
 

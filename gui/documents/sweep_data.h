@@ -39,8 +39,6 @@ struct SweepData {
 core::Expected<std::shared_ptr<const SweepData>> read_sweep(core::SweepStore& store,
                                                             const std::string& path);
 
-/// Formats a value of a field: "not set", "4 MiB".
-std::string shown_value(const std::string& field, const std::string& value);
 /// Returns true if the field is a number of bytes.
 bool counts_bytes(const std::string& field);
 

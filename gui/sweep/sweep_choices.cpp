@@ -7,6 +7,7 @@
 #include <QSignalBlocker>
 #include <algorithm>
 
+#include "core/explore/shown_values.h"
 #include "gui/paint/text_of.h"
 
 namespace tutti::gui {
@@ -141,7 +142,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
       box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
       box->addItem(tr("best over all values"));
       for (const std::string& value : field.values)
-        box->addItem(text_of(shown_value(field.name, value)), text_of("=" + value));
+        box->addItem(text_of(core::shown_value(field.name, value)), text_of("=" + value));
       label->setBuddy(box);
       const int row = static_cast<int>(i) / kFiltersInARow,
                 column = 2 * (static_cast<int>(i) % kFiltersInARow);

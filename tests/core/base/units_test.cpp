@@ -54,6 +54,10 @@ TEST(Show, HasThreeDigitsThatMatter) {
   EXPECT_EQ(show(milliseconds(444)), "444 ms");
   EXPECT_EQ(show(Bytes(999)), "999 B");
   EXPECT_EQ(show(Bytes(102'228'128)), "102 MB");
+  EXPECT_EQ(show_exact(Bytes(26'214'400)), "25 MiB");
+  EXPECT_EQ(show_exact(Bytes(65'537)), "65537 bytes");
+  EXPECT_EQ(show_exact(Bytes(1)), "1 byte");
+  EXPECT_EQ(show_exact(Bytes(0)), "0 bytes");
   EXPECT_EQ(show(Bandwidth(3'125'000'000)), "3.12 GB/s");
   EXPECT_EQ(show_share(0.5), "50.0 %");
   EXPECT_EQ(show_share(0.0001), "<0.1 %");
