@@ -34,8 +34,8 @@ void print_serious_messages(QtMsgType type, const QMessageLogContext&, const QSt
 }
 
 /// While an object of this class exists, SIGTERM, SIGINT and SIGHUP end the event loop instead of
-/// the program. Runs are then stopped, and their processes and files removed, as if the window had
-/// been closed.
+/// the program. Runs are then stopped, and their processes and files are removed, as if the window
+/// had been closed.
 class EndsBySignal {
  public:
   explicit EndsBySignal(QApplication& app) {
@@ -50,7 +50,7 @@ class EndsBySignal {
   EndsBySignal& operator=(const EndsBySignal&) = delete;
 
  private:
-  /// A signal handler can only access globals. A second signal ends the program at once.
+  /// A signal handler can only access globals. A second signal ends the program immediately.
   static void on_signal(int number) {
     std::signal(number, SIG_DFL);
     static_cast<void>(!::write(pipe_[1], "", 1));

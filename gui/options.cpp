@@ -1,10 +1,10 @@
 // The command line is handled in two phases. read_options() parses the command line before the
-// window exists. It checks all rules that depend only on the options and on the kinds of files, so
-// that a mistake ends the program with a message. read_options() calls one function for each group
-// of options, and stops at the first problem. show_place() is called when the files are open. It
-// applies the options that specify a position, such as --find or --device, and reports every
-// request that cannot be satisfied. The table kOptions lists the options with their help texts. The
-// table kPlaces lists the options that need a timeline.
+// window exists. read_options() checks all rules that depend only on the options and on the kinds
+// of files, so that a mistake ends the program with a message. read_options() calls one function
+// for each group of options, and stops at the first problem. show_place() is called when the files
+// are open. show_place() applies the options that specify a position, such as --find or --device,
+// and reports every request that cannot be satisfied. The table kOptions lists the options with
+// their help texts. The table kPlaces lists the options that need a timeline.
 
 #include "gui/options.h"
 
@@ -239,11 +239,11 @@ QString find(MainWindow& window, const Options& options, const std::optional<Tim
 
 tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   QCommandLineParser parser;
-  parser.setApplicationDescription(
-      QStringLiteral("Shows a timeline written by tutti simulate or tutti run, or compares two "
-                     "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep "
-                     "or tutti tune --database, even while it runs. If a timeline of a real run "
-                     "follows the sweep, it is drawn as a measured point."));
+  parser.setApplicationDescription(QStringLiteral(
+      "Shows a timeline written by tutti simulate or tutti run, or compares two "
+      "timelines; opens a scenario to edit and run; or plots a sweep of tutti sweep "
+      "or tutti tune --database, even while it runs. If the second file is the timeline of a real "
+      "run, this run is drawn as a measured point of the sweep."));
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addPositionalArgument(QStringLiteral("file"),

@@ -36,12 +36,12 @@ struct Options {
 };
 
 /// Parses the command line. If --help or --version is given, prints the help text or the version
-/// and exits. Returns an error message if the options are invalid, whatever the content of the
+/// and exits. Returns an error message if the options are invalid regardless of the content of the
 /// files.
 tl::expected<Options, QString> read_options(const QCoreApplication& app);
 
 /// Moves the view to the range, the cursor and the selection that the options request. To be called
-/// when the files are open. Returns one line for each request that was not found.
+/// when the files are open. Returns one line for each requested item that was not found.
 QStringList show_place(MainWindow& window, const Options& options);
 
 }  // namespace tutti::gui

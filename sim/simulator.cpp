@@ -69,25 +69,24 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
           "a collective of this strategy has {} lanes on its {} ranks, which exceeds the limit of "
           "{} lanes; use fewer shards, channels or workers{}",
           lanes_of(scenario), scenario.plan.widest().schedule->ranks(), Interpreter::kMaxLanes,
-          why_not_folded.empty()
-              ? ""
-              : fmt::format(
-                    ", or make workers identical, so that one is simulated on behalf of all ({})",
-                    why_not_folded)),
+          why_not_folded.empty() ? ""
+                                 : fmt::format(", or make workers identical, so that one worker is "
+                                               "simulated on behalf of all ({})",
+                                               why_not_folded)),
       {scenario.file, 0, 0});
 }
 
 /// Returns the cost of looking up links for NCCL's timed collectives. Timed collectives take few
-/// events for any number of ranks, but each route of each rank is looked up, which takes about as
-/// long as 15 lane steps.
+/// events for any number of ranks. However, each route of each rank is looked up, which takes about
+/// as long as 15 schedule steps.
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
     const core::Schedule& schedule = *collective.schedule;
     if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
-    // Packs share their routes inside workers; these are looked up once, and announced for each
-    // worker.
+    // Packs share their routes inside workers; these routes are looked up once, and are announced
+    // for each worker.
     if (const core::CollectiveParts* const parts = core::timed_parts(collective))
       ways += parts->layout.replicas();
   }
@@ -96,8 +95,8 @@ double steps_to_look_up(const Scenario& scenario) {
 }
 
 /// True if folding saves enough time. Short runs are simulated with all workers. A run with a
-/// timeline is folded only if it would otherwise take too long, because its timeline then has only
-/// one worker.
+/// timeline is folded only if it would otherwise take too long, because the timeline of a folded
+/// run has only one worker.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
   constexpr double kStepsWithTimeline = 50e6;  // lane steps; they take some ten seconds
   return steps_of(scenario) + steps_to_look_up(scenario) >
@@ -109,7 +108,8 @@ bool skip_repeats(SkipRepeats how, const Scenario& scenario) {
          (how == SkipRepeats::kAutomatic && steps_of(scenario) > kFewSteps);
 }
 
-/// True if workers other than the simulated one, which is the first, are recorded.
+/// True if the timeline records workers other than the first worker, which is the only simulated
+/// worker.
 bool records_others(const core::RecordOptions& record) {
   return record.level != core::RecordLevel::kNone && record.first_worker > 0;
 }
@@ -121,11 +121,11 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
   const core::Conditions& conditions = scenario.run.conditions;
   if (scenario.run.network_model == core::NetworkModel::kIdeal &&
       !(conditions.links.empty() && conditions.background.empty())) {
-    return tl::make_unexpected(
-        core::Error::request({core::ProblemCode::kConflict, "Run.network_model"},
-                             "conditions: changing links and background traffic need network model "
-                             "fifo or fair, because ideal models only the ports at both ends",
-                             {scenario.file, 0, 0}));
+    return tl::make_unexpected(core::Error::request(
+        {core::ProblemCode::kConflict, "Run.network_model"},
+        "conditions: changing links and background traffic need network model "
+        "fifo or fair, because model ideal has only the ports at both ends of a message",
+        {scenario.file, 0, 0}));
   }
   if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
   const bool remember = skip_repeats(skip_repeats_, scenario);

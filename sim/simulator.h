@@ -5,7 +5,8 @@
 namespace tutti::sim {
 
 /// When to simulate one worker on behalf of all identical workers (sim/folding/folding.h). The
-/// choice affects only the cost of the simulation and the contents of a timeline, not the results.
+/// choice affects only the cost of the simulation and the contents of a timeline; it does not
+/// affect the results.
 enum class Folds {
   /// One worker is simulated if all workers are identical and the simulation of each of them would
   /// take long. The threshold is higher for a run that records a timeline, because the timeline of
@@ -16,17 +17,19 @@ enum class Folds {
   kNever,
 };
 
-/// When to skip the simulation of training steps (sim/run/repetition.h) and of rounds of a
-/// collective (sim/interpreter/rounds.h) that repeat the previous one. The choice affects only the
-/// cost of the simulation, not the results.
+/// When to skip the simulation of repetitions: training steps that repeat the previous step
+/// (sim/run/repetition.h), and rounds of a collective that repeat the previous round
+/// (sim/interpreter/rounds.h). The choice affects only the cost of the simulation; it does not
+/// affect the results.
 enum class SkipRepeats {
   kAutomatic,  ///< repeated steps are skipped if the run takes long
   kAlways,     ///< repeated steps are skipped, however short the run is
   kNever,      ///< all steps are simulated
 };
 
-/// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
-/// timelines. Stateless: several threads may call one Simulator concurrently.
+/// Runs scenarios in virtual time. The simulator is deterministic: the same scenario and seed give
+/// bit-identical timelines. The simulator is stateless: several threads may call one Simulator
+/// concurrently.
 class Simulator : public core::Executor {
  public:
   explicit Simulator(Folds folds = Folds::kAutomatic,
@@ -41,14 +44,14 @@ class Simulator : public core::Executor {
   SkipRepeats skip_repeats_;
 };
 
-/// True if a run with Folds::kAlways was refused only because one worker cannot represent all
-/// workers.
+/// True if a run with Folds::kAlways was refused, and the only reason is that one worker cannot
+/// represent all workers.
 bool cannot_fold(const core::Error& refusal);
 
-/// Estimates the number of lane steps that a run simulates: the steps of one worker if `folds`
-/// allows folding and the scenario can be folded; otherwise the steps of all workers. If folding
-/// fails during the run, the run simulates all workers in addition. A million lane steps take about
-/// a second. Cost: the cost of building a plan.
+/// Estimates the number of schedule steps that a run simulates. If `folds` allows folding and the
+/// scenario can be folded, these are the steps of one worker; otherwise, these are the steps of all
+/// workers. If folding fails during the run, all workers are simulated in addition. The simulation
+/// of a million schedule steps takes about a second. Cost: the cost of building a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kAutomatic);
 
 }  // namespace tutti::sim

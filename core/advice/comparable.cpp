@@ -38,8 +38,7 @@ void add_pack(const Scenario& scenario, const Pack& pack, KnownTimes links, Data
 std::string why_not(const DataMovers::Part& now, const DataMovers::Part& other,
                     const std::string& where, const std::string& network) {
   const std::string assumed = fmt::format(
-      "NCCL's parameters for {} are assumed, because no measurement of it was available to fit "
-      "them",
+      "NCCL's parameters for {} are assumed, because no measurements were available for a fit",
       network.empty() ? "this network" : network);
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };

@@ -9,10 +9,11 @@ namespace tutti::core {
 /// The source of the times of a communication path, which determines the accuracy of a prediction.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,    ///< lower bounds: links run at their full rate, and sending and receiving cost nothing
-  kPriors,   ///< host overhead per message as measured on other machines, known within a factor of
-             ///< about two
-  kAssumed,  ///< parameters assumed without measurements; times may be too high or too low
+  kLinks,     ///< times are lower bounds, because links run at their full rate, and sending and
+              ///< receiving cost nothing
+  kPriors,  ///< the host overhead per message was measured on other machines; it is accurate within
+            ///< a factor of about two
+  kAssumed,  ///< parameters are assumed, without measurements; times may be too high or too low
 };
 
 /// The software that moves a scenario's gradients between workers and inside each worker, and the
@@ -35,11 +36,11 @@ DataMovers data_movers_of(const Scenario& scenario);
 /// workers.
 bool same_data_movers(const DataMovers& a, const DataMovers& b);
 
-/// Returns the reason why the step time of `other` cannot be compared with the step time of `now`,
-/// as a sentence without a full stop; empty if they can be compared. Two predictions for the same
+/// Returns a sentence without a full stop: the reason why the step times of `now` and `other`
+/// cannot be compared. Empty if the step times can be compared. Two predictions for the same
 /// software are comparable, because they have the same errors. If the software differs, the
-/// scenarios are comparable only if the times of `other` are measured and the times of `now` are
-/// not assumed.
+/// scenarios are comparable only if `other` uses measured times and `now` does not use assumed
+/// times.
 std::string why_not_comparable(const DataMovers& now, const DataMovers& other);
 
 }  // namespace tutti::core

@@ -3,9 +3,9 @@
 // algorithm and protocol are possible for the call applies, and its number of channels replaces
 // NCCL's. A matching line that is not possible for the call is skipped (NVLS, for example, cannot
 // multiply). If no line matches, libnccl-tuner-tutti.so leaves the call to NCCL, while NVIDIA's
-// example gives the call one channel. So every collective has lines for all sizes. If the algorithm
-// of a line is possible only for some types or operations, another line for the remaining calls
-// follows it.
+// example gives the call one channel. So the table has lines for all sizes of every collective. A
+// recommended algorithm may support only some types or operations. If a recommended algorithm
+// supports only some types or operations, one more line covers the remaining calls.
 
 #include "core/advice/nccl_tuner_table.h"
 
@@ -78,9 +78,9 @@ bool always_possible(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
 }
 
-/// Returns the lines of one collective. They have NCCL's choices by size for calls of `type` and
-/// `reduction`, followed by the choices for averages and products, for which the first lines may
-/// not be possible.
+/// Returns the lines of one collective. The lines first give NCCL's choices by size for calls of
+/// `type` and `reduction`. Lines for averages and products follow if the first lines may be
+/// impossible for them.
 OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function,
                                                DataType type, Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
@@ -163,8 +163,8 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   return lines;
 }
 
-/// Returns the communicator of the gradients. If NCCL is simulated as rings, the communicator
-/// exists only if NCCL's model knows the machine.
+/// Returns the communicator that reduces the gradients. If NCCL is simulated as rings, the
+/// communicator exists only if NCCL's model knows the machine.
 OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario,
                                                                  const Library& library) {
   const auto of = [](const Scenario& read) {

@@ -16,10 +16,11 @@ struct NcclTunerTable {
   std::string remark;  ///< one sentence about what the table replaces and requires
 };
 
-/// Returns the table with which NCCL executes the gradients' all-reduces as in `recommended`. The
-/// table gives every other collective the algorithm, protocol and channels that NCCL would choose
-/// by itself, with the scenario's tuner. The table replaces NCCL_ALGO, NCCL_PROTO and limits on
-/// channels, so NCCL's own choice ignores these variables.
+/// Returns a table that makes NCCL execute the gradients' all-reduces with the algorithm, protocol
+/// and channels of `recommended`. For every other collective, the table contains NCCL's default
+/// choice of algorithm, protocol and channels for the scenario, with the scenario's tuner. The
+/// table replaces NCCL_ALGO, NCCL_PROTO and limits on channels, so NCCL's own choice ignores these
+/// variables.
 ///
 /// With `reader` kNvidiaExample, the lines of other collectives match communicators of any size,
 /// because NVIDIA's plugin gives one channel to a call that matches no line. libnccl-tuner-tutti.so

@@ -1,11 +1,12 @@
-// A promise records predictions before a measurement, so that a later measurement can test them. It
-// has the collectives of the scenario's own plan. For each communicator, it also has a series of
-// sizes (powers of two from 8 bytes to 8 GiB), because users of nccl-tests measure sizes that the
-// plan does not have. A measurement is compared with its exact size if the promise has it.
-// Otherwise the time is interpolated between two sizes of the series, linearly in the logarithms of
-// bytes and time. Adjacent sizes differ by a factor of two, and over this short range the time is
-// close to a power of the bytes. If nothing matches, the grade names the first property that
-// differs. The predictions come from core/nccl, and callers read the measurements.
+// A promise records predictions before a measurement, so that a later measurement can test them. A
+// promise contains the collectives of the scenario's own plan. For each communicator, a promise
+// also contains a series of sizes (powers of two from 8 bytes to 8 GiB), because users of
+// nccl-tests measure sizes that the plan does not have. A measurement is compared with the
+// prediction for its exact size if the promise has one. Otherwise the time is interpolated between
+// two sizes of the series, linearly in the logarithms of bytes and time. Adjacent sizes differ by a
+// factor of two, and over this short range the time is close to a power of the bytes. If no
+// prediction matches a measurement, the grade names the first property that differs. The
+// predictions come from core/nccl, and callers read the measurements.
 
 #include "core/advice/promise.h"
 
@@ -29,7 +30,7 @@ namespace {
 constexpr std::int64_t kFirstSize = 8;
 constexpr std::int64_t kLastSize = std::int64_t{8} << 30;
 
-/// Returns the choice as text: "ring/ll128".
+/// Returns the choice of algorithm and protocol as text: "ring/ll128".
 std::string choice_of(const nccl::CollectiveTime& time) {
   if (!time.choice) return "";
   if (!time.choice->symmetric.empty()) return std::string(time.choice->symmetric);
@@ -62,7 +63,7 @@ void add_series(const Scenario& scenario, const nccl::Predictor& predictor,
        {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
         CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
     // If NCCL treats a machine as several nodes, these nodes communicate over paths that the
-    // machine's file does not have.
+    // machine file does not describe.
     const bool known_ways =
         comm.nodes == 1 || comm.ranks_of_node() <= cluster.replicas_per_worker();
     std::optional<NcclLinkBound> bound;
@@ -239,7 +240,7 @@ std::string_view to_string(Grade::Missing missing) {
     case Grade::Missing::kCollective: return "other collectives";
     case Grade::Missing::kRanks: return "other numbers of ranks";
     case Grade::Missing::kNodes:
-      return "other numbers of nodes (the measurement does not state its number)";
+      return "other numbers of nodes (the measurement does not state its number of nodes)";
     case Grade::Missing::kSize: return "other sizes";
   }
   return "";
@@ -250,8 +251,8 @@ std::vector<Grade> grade(const PredictedSetting& promise,
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};
-    // The latest comparison that fails for a promised collective. The values of Missing are in the
-    // order of the comparisons.
+    // Keep the mismatch that was found latest in the order of the comparisons, over all promised
+    // collectives. The enumerators of Missing have this order.
     made.missing = Grade::Missing::kCollective;
     const auto lacks = [&](Grade::Missing what) { made.missing = std::max(made.missing, what); };
     std::set<std::int64_t> nodes;

@@ -25,7 +25,7 @@ struct PromisedCollective {
                        ///< "ring/ll128"
   std::int64_t channels = 0;
   bool planned = false;  ///< true if the scenario's plan has a collective of this size; false if
-                         ///< the size is one of the series
+                         ///< only the series of sizes per communicator has it
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
@@ -47,7 +47,7 @@ Report report_of(const PredictedSetting& promise);
 /// location).
 Expected<PredictedSetting> read_promise(std::string_view text, const std::string& file);
 
-/// A measured collective. Its time is the median over all executions.
+/// A measured collective. The collective's time is the median over all executions.
 struct MeasuredPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
@@ -61,7 +61,7 @@ struct MeasuredPoint {
 /// The result of comparing one measurement with a promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The first property whose measured value no promised collective has.
+  /// The first property of the measurement that does not match any promised collective.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
@@ -71,13 +71,14 @@ struct Grade {
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Describes the values that the promise has instead of the measured value, such as "other sizes";
-/// empty for kNothing.
+/// Returns a phrase for the missing property, such as "other sizes" if the promise contains only
+/// other sizes than the measured one; empty for kNothing.
 std::string_view to_string(Grade::Missing missing);
 
 /// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
-/// If the scenario's plan and the series both have a size, the prediction for the plan is used.
-/// Between two sizes of the series, the time is interpolated as a power of the bytes.
+/// If a size occurs both in the scenario's plan and in the series of sizes, the prediction for the
+/// plan is used. Between two sizes of the series, the time is interpolated linearly on logarithmic
+/// axes.
 ///
 /// The verdict is kNotPromised if a measurement does not state its number of nodes, and the promise
 /// has several numbers of nodes for its number of ranks.

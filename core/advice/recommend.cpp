@@ -14,7 +14,7 @@ Advice recommend(const Outcome& now, const Outcome& best) {
   advice.min_gain = advice.gain - kDifferenceError;
   advice.change = advice.min_gain > 0;
   if (advice.gain <= 0) {
-    advice.why = "none of the settings that were tried is faster than the current one";
+    advice.why = "none of the settings that were tried is faster than the current setting";
   } else if (!advice.change) {
     advice.why =
         fmt::format("the predicted gain of {} is less than the error of predicted gains, {}",

@@ -53,7 +53,7 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   if (rings) exported += " NCCL_ALGO=Ring NCCL_PROTO=Simple";
   if (channels)
     exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
-  // NCCL's own choice needs no setting.
+  // No setting is needed if NCCL makes its own choice.
   if (channels || !variables.empty()) {
     made.list.push_back(
         {"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,

@@ -73,7 +73,7 @@ class WhatIfMaker {
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::CONCURRENT); });
     }
     if (s.launch == Launch::kConcurrent && scenario_.plan.packs.size() > 1) {
-      with("each pack waits for the previous one (strategy.launch: SERIAL)",
+      with("each pack waits for the previous pack (strategy.launch: SERIAL)",
            [](proto::Strategy& p) { p.set_launch(proto::Strategy::SERIAL); });
     }
     if (scenario_.plan.update == Update::kAfterAll && scenario_.plan.packs.size() > 1) {

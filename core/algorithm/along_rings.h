@@ -20,7 +20,7 @@ class AlongRings : public Schedule {
 
  protected:
   /// The algorithm supports two kinds of collectives: `adding`, which reduces, and `copying`, which
-  /// does not. REQUIRES: the contract is of one of these kinds.
+  /// does not. REQUIRES: the contract's kind is one of `adding` and `copying`.
   AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding,
              CollectiveKind copying)
       : contract_(contract),
@@ -56,7 +56,7 @@ class AlongRings : public Schedule {
     return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};
   }
 
-  /// Returns a step that copies an out-of-place input to its place.
+  /// Returns a step that copies an out-of-place input to its in-place position.
   [[nodiscard]] Step copy(const Range& place) const {
     return copy_of_input(place, contract_.input_shift);
   }

@@ -37,7 +37,7 @@ class Chain : public AlongRings {
 
  private:
   /// True if the rank is the root of a broadcast and copies its own input. (A reduce needs no copy,
-  /// because it writes sums directly to their places.)
+  /// because it writes sums directly into its output.)
   [[nodiscard]] bool copies_beside(Rank rank) const {
     return (!adds() || n() == 1) && contract().input_shift != 0 && rank == contract().root();
   }

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// the root. Each rank adds its own data and forwards the sum; only the root stores the sum. Every
 /// rank except the last one of the chain sends the whole buffer once. Each lane carries an equal
 /// part, in messages of at most `options.max_elements_per_message`. If the contract is out of
-/// place, the root of a broadcast also copies its input, on a separate lane; a reduce needs no
+/// place, the root of a broadcast also copies its input, on a separate lane. A reduce needs no
 /// copy.
 ///
 /// Time of one lane with k equal messages of C bytes: a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k -

@@ -9,7 +9,8 @@ class Direct : public Schedule {
  public:
   Direct(const Contract& contract, Engine engine)
       : contract_(contract), n_(contract.members()), engine_(engine) {
-    TUTTI_CHECK(contract.kind != CollectiveKind::kAllReduce, "{} ranks all-reduce in one hop", n_);
+    TUTTI_CHECK(contract.kind != CollectiveKind::kAllReduce,
+                "an all-reduce over {} ranks cannot take a single hop", n_);
   }
 
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -66,8 +67,8 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return contract_.input_shift != 0 && size(rank, rank) > 0 ? 1 : 0;
   }
-  /// The number of messages that the rank adds up. (A rank that gets a sum also contributes to the
-  /// sum.)
+  /// The number of messages that the rank adds to its own contribution. (Every rank that stores a
+  /// sum also contributes to this sum.)
   [[nodiscard]] std::int32_t inputs(Rank rank) const {
     return adds() && size(rank, rank) > 0 ? n_ - 1 : 0;
   }

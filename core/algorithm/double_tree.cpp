@@ -19,7 +19,7 @@ namespace {
 
 constexpr Rank kNoRank = -1;
 
-/// A place in an in-order tree over 0 … n - 1.
+/// A rank's position in an in-order tree over 0 … n - 1.
 struct Place {
   Rank parent = kNoRank;
   std::array<Rank, 2> child{kNoRank, kNoRank};

@@ -10,8 +10,8 @@ namespace tutti::core {
 /// Returns the all-reduce over two binary trees. Each tree reduces one half of the buffer: sums go
 /// up to the root and the result comes down, both in pipelined messages. A rank with children in
 /// one tree is a leaf in the other, so no rank sends or receives more than 2N bytes, where N is the
-/// size of the buffer. A ring needs 2(n - 1)/n · N. The number of hops is 2·log2 n instead of 2(n -
-/// 1).
+/// size of the buffer. A ring needs 2(n - 1)/n · N. The number of hops is 2·log2 n, compared to
+/// 2(n - 1) in a ring.
 ///
 /// The trees are in-order trees. A rank r > 0 whose lowest set bit is 2^k is at height k; its
 /// children are r - 2^(k-1) and r + 2^(k-1). If r + 2^(k-1) is not a rank, the second child is r +

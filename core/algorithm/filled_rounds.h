@@ -7,12 +7,12 @@ namespace tutti::core {
 
 /// Computes the rounds of a ring in which a rank handles a non-empty chunk, for rings with fewer
 /// elements than ranks. In round t of a ring of n ranks, the rank at position p handles chunk (p -
-/// t) mod n. If only the first f < n chunks are non-empty, the other rounds are skipped. A rank's
-/// remaining rounds form runs of f rounds (chunks f-1 … 0) with n - f skipped rounds in between. If
-/// p < f, the first run begins at chunk p.
+/// t) mod n. If only the first f < n chunks are non-empty, the rounds of the empty chunks are
+/// skipped. A rank's remaining rounds form runs of f rounds (chunks f-1 … 0) with n - f skipped
+/// rounds in between. If p < f, the first run begins at chunk p.
 /// Cost: constant.
 struct FilledRounds {
-  std::int64_t n = 1;  ///< number of ranks of the ring, and of chunks
+  std::int64_t n = 1;  ///< number of ranks of the ring, which is also the number of chunks
   std::int64_t f = 0;  ///< number of non-empty chunks, which are chunks 0 … f - 1
 
   /// Returns the round of a rank's i-th non-empty chunk. REQUIRES: f > 0.

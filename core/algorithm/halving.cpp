@@ -12,9 +12,10 @@ enum class Action : std::uint8_t {
   kExchangeAndAdd,  ///< each rank sends one half, and adds the half that it receives to the half
                     ///< that it keeps
   kExchange,        ///< each rank sends the segment that it holds
-  kDown,            ///< the rank nearer to the root sends the other rank its half
-  kUp,              ///< the rank farther from the root sends the segment that it holds
-  kUpAndAdd,        ///< like kUp, and the receiver adds the segment
+  kDown,      ///< the rank nearer to the root sends the half that contains the block of the rank
+              ///< farther from the root
+  kUp,        ///< the rank farther from the root sends the segment that it holds
+  kUpAndAdd,  ///< like kUp, and the receiver adds the segment
 };
 
 struct Hop {
@@ -74,8 +75,8 @@ class Halving : public PowerOfTwo {
 
   enum class Side { kNearer, kFarther, kNone };
   /// Returns the role of the rank in one hop of the tree. A rank participates if its lower bits
-  /// equal those of the root. In each pair of ranks, the nearer rank also has the root's value of
-  /// this bit.
+  /// equal the root's lower bits. In each pair of ranks, the nearer rank also has the root's value
+  /// of this bit.
   [[nodiscard]] Side side_of(Rank rank, int bit) const {
     const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
     return differing == 0                ? Side::kNearer

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The size of the messages: half or double the size of the previous hop (kHalves), or always the
-/// whole buffer (kWhole).
+/// The size of the messages of a hop: half or double the message size of the previous hop
+/// (kHalves), or always the whole buffer (kWhole).
 enum class Segments { kHalves, kWhole };
 
 /// Returns a collective that uses binomial trees and hypercubes. The number of ranks is a power of
@@ -17,10 +17,10 @@ enum class Segments { kHalves, kWhole };
 ///
 /// With Segments::kHalves, the algorithm depends on the kind of collective. The reduce-scatter is
 /// recursive halving, with log2 n hops of n/2, n/4, … blocks that the receiver adds. The all-gather
-/// is recursive doubling: it has the same hops in reverse order and no additions. The scatter uses
-/// a binomial tree down from the root, and the gather a binomial tree up to the root, with n/2,
-/// n/4, … blocks per hop. The broadcast is a scatter followed by an all-gather (van de Geijn). The
-/// reduce is a reduce-scatter followed by a gather (Rabenseifner).
+/// is recursive doubling: the hops of the reduce-scatter in reverse order, without additions. The
+/// scatter uses a binomial tree down from the root, and the gather a binomial tree up to the root,
+/// with n/2, n/4, … blocks per hop. The broadcast is a scatter followed by an all-gather (van de
+/// Geijn). The reduce is a reduce-scatter followed by a gather (Rabenseifner).
 ///
 /// With Segments::kWhole, which suits short messages, broadcast and reduce use a binomial tree with
 /// log2 n hops.
@@ -30,8 +30,8 @@ enum class Segments { kHalves, kWhole };
 /// inputs first.
 /// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
 /// MPICH", IJHPCA 2005, sections 4.1 to 4.4.
-/// REQUIRES: the number of ranks is a power of two; the contract is that of a collective listed
-/// above.
+/// REQUIRES: the number of ranks is a power of two; the contract is that of a collective that
+/// `segments` supports.
 std::unique_ptr<Schedule> halving(const Contract& contract, Segments segments, Engine engine);
 
 }  // namespace tutti::core

@@ -12,7 +12,7 @@ namespace tutti::core {
 
 /// The base class of algorithms in which a rank exchanges data with one partner per hop: the rank
 /// whose number differs in one bit. The number of ranks is a power of two, and each has one lane.
-/// If the contract is out of place, each rank copies its input to its place first.
+/// If the contract is out of place, each rank first copies its input to the in-place position.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)

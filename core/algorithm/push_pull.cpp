@@ -82,7 +82,7 @@ class AtServer : public Schedule {
   [[nodiscard]] bool root_uses() const { return root_ < users_; }
   [[nodiscard]] std::int32_t others() const { return users_ - (root_uses() ? 1 : 0); }
   [[nodiscard]] bool takes_part(Rank rank) const { return rank < users_ || is_root(rank); }
-  /// Returns the root's lane for the rank. other() is the inverse function.
+  /// Returns the root's lane for the rank; other() is the inverse function.
   [[nodiscard]] Lane lane_of(Rank rank) const {
     return root_uses() && rank > root_ ? rank - 1 : rank;
   }

@@ -26,11 +26,12 @@ std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t e
 /// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root. The root acknowledges each
 /// push on arrival and adds the pushes in the order of ranks. The root may be one of the senders.
 /// Time with one port per rank, W senders other than the root, and N bytes: the root has received
-/// all pushes after α + W⌈N·β⌉. The sum is complete ⌈N·γ⌉ later, if ⌈N·γ⌉ is at most ⌈N·β⌉.
+/// all pushes after α + W⌈N·β⌉. If ⌈N·γ⌉ is at most ⌈N·β⌉, the root has the complete sum ⌈N·γ⌉
+/// after the last push has arrived.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root,
                                          std::int64_t elements, Engine sender_engine);
 /// PULL: ranks 0 … askers - 1 of `ranks` request the root's data and receive it. Time with one port
-/// per rank: 2α + W⌈N·β⌉, where W is the number of these ranks other than the root.
+/// per rank: 2α + W⌈N·β⌉, where W is the number of requesting ranks other than the root.
 std::unique_ptr<Schedule> pull_from_server(std::int32_t ranks, std::int32_t askers, Rank root,
                                            std::int64_t elements, Engine asker_engine);
 

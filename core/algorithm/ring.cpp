@@ -2,8 +2,8 @@
 // 2), the rank at position p handles chunk (p - t) mod n. Rounds with empty chunks are skipped
 // (filled_rounds.h).
 //
-// If a lane's part is longer than n messages, it is sent in several loops. All loops except the
-// last move n full messages.
+// If a lane's part of the buffer is longer than n messages, the part is sent in several loops. All
+// loops except the last move n full messages.
 //
 // step() takes a third of the simulation time of a ring, so it writes the fields of its result one
 // by one. If a Range or Peer were built elsewhere and copied, it would be written in pieces (a
@@ -73,7 +73,7 @@ class Ring : public Schedule {
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
     const Stretch at = chunk_of(part, loop, chunk);
-    // A rank's own data is read from its input until it is part of a sum.
+    // The first step that handles a rank's own data reads the data from the rank's input.
     step.source.offset = at.offset + (t <= n_ - 1 ? options_.input_shift : 0);
     step.target.offset = at.offset;
     step.source.count = step.target.count = at.count;
@@ -124,13 +124,13 @@ class Ring : public Schedule {
   }
 
  private:
-  /// A lane's part of the buffer. It consists of `full_loops` loops of n full messages each, and a
-  /// remainder.
+  /// A lane's part of the buffer. A lane's part consists of `full_loops` loops of n full messages
+  /// each, and a remainder.
   struct Part {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;
     std::int64_t rest = 0;
-    // The division of the remainder into chunks, as in EvenCut.
+    // The division of the remainder into chunks; the fields have the same meaning as in EvenCut.
     std::int64_t chunk = 0;
     std::int64_t longer = 0;
     std::int64_t filled = 0;
@@ -154,8 +154,8 @@ class Ring : public Schedule {
     return part;
   }
 
-  /// The number of steps of a ring with one rank. It only copies its input, if the collective is
-  /// out of place.
+  /// The number of steps of a ring with one rank. A ring with one rank only copies its input, and
+  /// only if the collective is out of place.
   [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
     return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }

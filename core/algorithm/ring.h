@@ -23,8 +23,8 @@ struct RingOptions {
   std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
-  /// The distance in elements from an input's place to the input itself, if the collective is out
-  /// of place (Contract::input_shift); 0 in place.
+  /// The distance in elements from an input's in-place position to its actual position
+  /// (Contract::input_shift); 0 for an in-place collective.
   std::int64_t input_shift = 0;
 };
 
@@ -32,14 +32,14 @@ struct RingOptions {
 /// and each step handles one chunk.
 ///
 /// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring
-/// first sends chunk p to the rank at position p + 1. Then it receives chunk p - 1, adds its own
-/// data and forwards the sum. It repeats this with chunks p - 2, p - 3, …, p + 1. Chunk p + 1 is
-/// complete at this rank, which therefore also stores it. In the second pass, the rank receives the
-/// complete chunks p, p - 1, …, p + 2, stores them, and forwards all but the last. Every rank sends
-/// 2(n - 1) chunks. If all chunks are equal, every rank thus sends 2(n
-/// - 1)/n of the buffer, which is the lower bound. Empty chunks (if there are fewer elements than
-/// ranks) are neither sent nor received. An out-of-place all-reduce needs no copies, because a rank
-/// reads its own chunks from the input.
+/// first sends chunk p to the rank at position p + 1. Then the rank receives chunk p - 1, adds its
+/// own data and forwards the sum. The rank repeats these steps with chunks p - 2, p - 3, …, p + 1.
+/// The sum of chunk p + 1 is complete at this rank, so the rank also stores it. In the second pass,
+/// the rank receives the complete chunks p, p - 1, …, p + 2, stores them, and forwards all but the
+/// last. Every rank sends 2(n - 1) chunks. If all chunks are equal, every rank thus sends
+/// 2(n - 1)/n of the buffer, which is the lower bound. Empty chunks (if there are fewer elements
+/// than ranks) are neither sent nor received. An out-of-place all-reduce needs no copies, because a
+/// rank reads its own chunks from the input.
 ///
 /// Time of one lane between equal neighbours whose links carry nothing else: 2(n - 1)(α + ⌈C·β⌉) +
 /// (n - 1)⌈C·γ⌉, where C is the size of the longest chunk, ⌈elements / n⌉. SOURCE: Patarasuk &

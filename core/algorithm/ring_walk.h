@@ -17,8 +17,8 @@ class RingWalk {
     for (const RingPath& path : paths_) {
       TUTTI_CHECK(path.local.size() == static_cast<std::size_t>(path.per_worker) &&
                       ranks % path.per_worker == 0,
-                  "{} ranks in workers of {}, local order of {}", ranks, path.per_worker,
-                  path.local.size());
+                  "{} ranks, {} ranks per worker, but a local order of {} ranks", ranks,
+                  path.per_worker, path.local.size());
       Places places;
       places.of.resize(path.local.size());
       for (std::size_t i = 0; i < path.local.size(); ++i) {
@@ -50,8 +50,8 @@ class RingWalk {
     neighbour(rank, lane, delta, peer);
     return peer;
   }
-  /// Like the function above, but writes the result into a default-constructed peer to avoid a copy
-  /// (see ring.cpp).
+  /// Writes the peer `delta` positions ahead of `rank` into the default-constructed `peer`, which
+  /// avoids a copy (see ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
     peer.relative = places_[lane].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);

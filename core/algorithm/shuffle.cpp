@@ -2,10 +2,11 @@
 // steps are computed on request, so the difficult part is the numbering of lanes. A contributor has
 // one lane per piece. This lane sends the piece and receives the sum. A gather rank has 1 + n lanes
 // for each piece that it gathers. Lane 0 collects the inputs and reduces them. Each of the lanes 1
-// to n waits for lane 0 and then sends the sum to one contributor. Both numberings are rotated, so
-// that ranks do not all begin with the same peer. The two sides find each other's lanes with
-// lane_of_piece() and answering_lane(), which are inverses of these numberings. by_rank_ and
-// places_ locate the lanes and the scratch of a rank with several pieces.
+// to n waits for lane 0 and then sends the sum to one contributor. The numbering of a contributor's
+// lanes and the numbering of a gather rank's lanes are rotated, so that ranks do not all begin with
+// the same peer. lane_of_piece() and answering_lane() invert these two numberings, so each rank can
+// compute the lane of its peer. by_rank_ and places_ locate the lanes and the scratch of a rank
+// with several pieces.
 
 #include "core/algorithm/shuffle.h"
 
@@ -31,7 +32,7 @@ class Shuffle : public Schedule {
         gather_engine_(gather_engine),
         input_shift_(input_shift) {
     TUTTI_CHECK(n_ >= 1 && n_ <= ranks_ && !gather_.empty() && elements >= 0,
-                "{} contributors of {} ranks, {} gather ranks", n_, ranks_, gather_.size());
+                "{} of {} ranks contribute, and {} ranks gather", n_, ranks_, gather_.size());
     for (const Rank r : gather_)
       TUTTI_CHECK(r >= 0 && r < ranks_, "gather rank {} of {}", r, ranks_);
     by_rank_.resize(gather_.size());
@@ -117,8 +118,8 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  /// The place of a piece at its gather rank: the number of earlier pieces of this rank, and the
-  /// number of scratch elements that these pieces use.
+  /// Describes where a gather rank keeps a piece: the number of earlier pieces of this rank, and
+  /// the number of scratch elements that these pieces use.
   struct Place {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
@@ -153,9 +154,9 @@ class Shuffle : public Schedule {
            cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
-  /// Returns the piece on lane 0 of contributor `rank`. It is the first piece that the rank
-  /// gathers, if there is one; otherwise it is a piece that differs from rank to rank, which
-  /// balances the load of the gather ranks.
+  /// Returns the piece on lane 0 of contributor `rank`. If the rank gathers pieces, this is the
+  /// first of them; otherwise it is piece `rank` modulo the number of pieces, which balances the
+  /// load of the gather ranks.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
     const std::span<const std::int32_t> own = pieces_at(rank);
     return own.empty() ? rank % pieces() : own.front();
@@ -166,8 +167,8 @@ class Shuffle : public Schedule {
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
     return static_cast<Lane>((piece - first_piece(rank) + pieces()) % pieces());
   }
-  /// Returns the contributor that receives the sum of a piece from lane 1 … n. Each piece begins
-  /// with a different contributor.
+  /// Returns the contributor to which one of the lanes 1 … n sends the sum of a piece. The first of
+  /// the lanes 1 … n serves a different contributor for each piece.
   [[nodiscard]] Rank answered(std::int64_t piece, Lane lane) const {
     return static_cast<Rank>((piece + lane - 1) % n_);
   }
@@ -223,8 +224,8 @@ class Shuffle : public Schedule {
 
   std::int32_t ranks_;
   std::int32_t n_;
-  std::vector<Rank> gather_;           ///< gather rank of each piece
-  std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by their gather rank
+  std::vector<Rank> gather_;           ///< the rank that gathers each piece
+  std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by the rank that gathers them
   std::vector<Place> places_;          ///< place of each piece
   RaggedCut cut_;
   Engine contributor_engine_;

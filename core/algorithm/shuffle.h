@@ -20,10 +20,10 @@ struct RaggedCut {
   }
 };
 
-/// Returns the shuffle all-reduce. TensorFlow calls it "pscpu" if the gather ranks are CPUs, and
-/// "psgpu" if they are GPUs. The buffer is cut into one piece per gather rank. Every contributor
-/// sends its piece j to gather rank j, which adds the pieces of all contributors in one addition
-/// and sends the sum back to every contributor.
+/// Returns the shuffle all-reduce. TensorFlow calls the shuffle "pscpu" if the gather ranks are
+/// CPUs, and "psgpu" if they are GPUs. The buffer is cut into one piece per gather rank. Every
+/// contributor sends its piece j to gather rank j, which adds the pieces of all contributors in one
+/// addition and sends the sum back to every contributor.
 ///
 /// Ranks 0 … contributors - 1 hold data. A gather rank is a contributor, or a helper (a host) with
 /// a larger number. A rank that is listed k times gathers k pieces. Every contributor has one

@@ -36,7 +36,8 @@ class TreeReduce : public TreeWalk {
       step.target = data;
       step.inputs = inputs;
       step.stride = elements_;
-      // A helper has no data of its own. It only adds to the sum of lane 0, if there is one.
+      // A helper has no data of its own. A helper adds received data to the sum of lane 0, if lane
+      // 0 has a sum.
       step.accumulate = is_replica(rank) || (lane == 1 && own > 0);
       if (lane == 1 && own > 0) step.wait = {0, steps(rank, 0)};
     } else {
@@ -54,7 +55,7 @@ class TreeReduce : public TreeWalk {
   }
 };
 
-/// Lane 0 receives the data (at the root, it does nothing). Then there is one lane per child, with
+/// Lane 0 receives the data; the root's lane 0 has no steps. Then there is one lane per child, with
 /// the outer children first.
 class TreeBroadcast : public TreeWalk {
  public:

@@ -46,7 +46,7 @@ std::unique_ptr<Schedule> tree_broadcast(StarTree tree, std::int64_t elements,
                                          Engine replica_engine, Engine helper_engine);
 
 /// Returns a schedule in which each of the first `replicas` ranks copies its out-of-place input to
-/// its place (`input_shift`, see Contract).
+/// the in-place position (`input_shift`, see Contract).
 std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
                                       std::int64_t elements, std::int64_t input_shift,
                                       Engine engine);

@@ -10,9 +10,9 @@ namespace tutti::core {
 
 std::int64_t place_by_name(std::int64_t number, std::int64_t count) {
   TUTTI_CHECK(0 <= number && number < count, "{} of {}", number, count);
-  // Counts, for each length, the numbers that sort before `number`. A number with at least as many
-  // digits sorts before `number` if its leading digits are smaller. A shorter number also sorts
-  // before it if it equals the leading digits of `number`.
+  // For each number of digits, counts the numbers that sort before `number`. A number with at least
+  // as many digits sorts before `number` if its leading digits are smaller. A shorter number also
+  // sorts before `number` if it is a prefix of `number`.
   std::int64_t longer =
       1;  // 10 to the power of the number of digits that `number` has beyond the current length
   for (std::int64_t rest = number; rest >= 10; rest /= 10) longer *= 10;

@@ -10,7 +10,7 @@ namespace tutti::core {
 
 /// Returns the position of `number` among the numbers 0 … count - 1 if they are sorted as text (0,
 /// 1, 10, 11, 2, …).
-/// Cost: the number of digits. REQUIRES: 0 ≤ number < count.
+/// Cost: proportional to the number of digits of `number`. REQUIRES: 0 ≤ number < count.
 std::int64_t place_by_name(std::int64_t number, std::int64_t count);
 /// Returns the number at position `place` of the order by text. number_by_name() is the inverse of
 /// place_by_name().
@@ -20,11 +20,12 @@ std::int64_t number_by_name(std::int64_t place, std::int64_t count);
 /// the links that it advertises.
 struct LinkedDevice {
   struct Link {
-    int peer = 0;  ///< number of the device at the other end
+    int peer = 0;  ///< number of the device at the other end of the link
     int strength = 1;
   };
   int number = 0;
-  std::vector<Link> links;  ///< in the order in which the device advertises them
+  std::vector<Link> links;  ///< the device's links, in the order in which the device advertises
+                            ///< them
 };
 
 /// True if `gpu_ring_order`, a list of numbers separated by commas, names each device exactly once
@@ -32,9 +33,10 @@ struct LinkedDevice {
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
 
 /// Returns the order of one task's GPUs in TensorFlow's rings: `gpu_ring_order`, if it names each
-/// GPU exactly once. Otherwise the order starts at the first device and follows the strongest link
-/// to an unvisited device, or the first of several equally strong links. If no link leads to an
-/// unvisited device, the first unvisited device is next. `devices` are sorted by name.
+/// GPU exactly once. If `gpu_ring_order` does not name each GPU exactly once, the order starts at
+/// the first device. Each next device is the unvisited one with the strongest link from the
+/// previous device, or the first of several equally strong ones. If no link leads to an unvisited
+/// device, the first unvisited device is next. `devices` are sorted by name.
 /// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
@@ -69,8 +71,8 @@ class TaskOrder {
   std::int32_t workers_;
   std::vector<std::int32_t> devices_;
   std::vector<std::int32_t> place_of_;  ///< the inverse of `devices_`
-  bool by_name_;  ///< true if tasks are sorted by name and that order differs from the order by
-                  ///< number
+  bool by_name_;  ///< true if tasks are sorted by name, and their order by name differs from their
+                  ///< order by number
 };
 
 /// One ring of a group. In a task with m devices, position i of the ring is device d = (i +
@@ -95,7 +97,8 @@ struct Subdivision {
 /// Returns the offsets of the subdivisions that TensorFlow's runtime chooses if an operation does
 /// not set them. The number of subdivisions grows while chunks are longer than 4 MiB, up to
 /// `max_per_device` per device of a task (0: 2 per device; -1: one subdivision in total). Each
-/// subdivision is rotated against the others, and every second one is mirrored.
+/// subdivision is rotated relative to the previous subdivisions, and every second subdivision is
+/// mirrored.
 /// SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device);

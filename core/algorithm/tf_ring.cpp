@@ -1,7 +1,8 @@
-// Both collectives consist of rounds of a ring. In round t, the rank at position p handles chunk (p
-// - t) mod n: it receives the chunk (except in the first round) and sends it (except in the last
-// round). RingReduce has rounds 0 … 2n - 2, and RingGather has rounds 0 … n - 1. Rounds with empty
-// chunks are skipped (filled_rounds.h).
+// RingReduce and RingGather consist of rounds of a ring. In round t, the rank at position p handles
+// chunk (p
+// - t) mod n. The rank receives the chunk (except in the first round) and sends the chunk (except
+// in the last round). RingReduce has rounds 0 … 2n - 2, and RingGather has rounds 0 … n - 1. Rounds
+// with empty chunks are skipped (filled_rounds.h).
 
 #include "core/algorithm/tf_ring.h"
 
@@ -149,7 +150,7 @@ class TfRing : public Schedule {
     if (adds(round)) {
       if (copies()) step.wait = {copying_lane(), 1};
     } else if (round >= n_) {
-      // The chunk overwrites the range from which it was sent n rounds ago, so the step waits for
+      // The received chunk overwrites a range that was sent n rounds ago, so the step waits for
       // that send.
       step.wait = {lane + 1, place.rounds.before(round - n_ + 1, place.position)};
     }

@@ -35,27 +35,29 @@ struct TfRingOptions {
 /// Returns TensorFlow's RingReduce. With n ranks and k subdivisions, the buffer has n·k chunks.
 /// Chunk c·k + s goes around ring s. In the first pass, chunk c·k + s starts at position c; every
 /// further rank adds its own data, and position c - 1 has the complete sum. In the second pass, the
-/// sum goes around once more, to all ranks. Empty chunks are not sent; every other chunk makes n -
-/// 1 hops in each pass. The number of chunks that a rank sends depends on the positions of the
+/// sum goes around once more, to all ranks. Empty chunks are not sent. Each non-empty chunk makes
+/// n - 1 hops in each pass. The number of chunks that a rank sends depends on the positions of the
 /// empty chunks.
 ///
-/// TensorFlow has a separate state machine for every chunk and does not order chunks. However, a
-/// rank receives only from the previous rank, in the order in which the previous rank sends:
-/// position p receives chunks p - 1, p - 2, …. The lanes of this schedule use that order. A rank
-/// has two lanes per ring. One lane receives chunks, and adds them in the first pass; the other
-/// lane sends chunks that are ready. Additions therefore do not wait for sends. At each rank, the
-/// second pass of a chunk begins after the rank has sent the chunk in the first pass.
+/// TensorFlow has a separate state machine for every chunk and does not order chunks. A rank
+/// receives only from the previous rank, in the order in which the previous rank sends: position p
+/// receives chunks p - 1, p - 2, …. The lanes of this schedule process chunks in the order in which
+/// they arrive. A rank has two lanes per ring. One lane receives chunks, and adds them in the first
+/// pass; the other lane sends chunks that are ready. Additions do not wait for sends, because the
+/// two lanes are independent. At each rank, the second pass of a chunk begins after the rank has
+/// sent the chunk in the first pass.
 ///
 /// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
-/// size of the longest chunk. Its length is `chunk`, or the whole buffer if that is shorter. If the
-/// contract is out of place, the whole input is copied first.
+/// size of the longest chunk. The longest chunk has `chunk` elements, or all elements of the buffer
+/// if the buffer has fewer elements. If the contract is out of place, the whole input is copied
+/// first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
 /// REQUIRES: the contract is that of an all-reduce among the ranks of the order; n·k chunks can
 /// hold its elements.
 std::unique_ptr<Schedule> tf_ring_reduce(const Contract& contract, TfRingOptions options);
 
 /// Returns TensorFlow's RingGather. Every block goes around the ring once, in n - 1 hops. A block
-/// is written to the place of its rank, whereas TensorFlow stores blocks in ring order. If the
+/// is written to the position of its rank, whereas TensorFlow stores blocks in ring order. If the
 /// contract is out of place, a rank copies its own block first.
 ///
 /// Time between equal neighbours with blocks of B bytes: (n - 1)(α + ⌈B·β⌉).

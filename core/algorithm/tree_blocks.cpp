@@ -31,8 +31,8 @@ class TreeBlocks : public TreeWalk {
     return 1 + (is_outer(rank) ? number_of_outer(up, rank)
                                : outer_children(up) + number_of_own(up, rank));
   }
-  /// Returns the blocks that the rank and its parent exchange. For a relay below the root, these
-  /// are the blocks of its group; for any other rank, its own block.
+  /// Returns the blocks that the rank and its parent exchange. A relay below the root exchanges the
+  /// blocks of its group; any other rank exchanges its own block.
   [[nodiscard]] Range blocks_of(Rank rank) const {
     const std::int32_t group = group_of_relay(rank);
     if (!is_outer(rank) || group < 0) return {Buffer::kData, rank * elements_, elements_};

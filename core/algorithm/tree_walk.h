@@ -10,7 +10,7 @@ namespace tutti::core {
 
 /// The base class of algorithms on a tree of at most two levels (StarTree). The "own" children of a
 /// relay are the replicas of its group. The "outer" children of the root are the relays, or all
-/// replicas if there are no relays. Other ranks have no children.
+/// replicas if there are no relays. Ranks that are neither the root nor a relay have no children.
 class TreeWalk : public Schedule {
  public:
   TreeWalk(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
@@ -23,7 +23,7 @@ class TreeWalk : public Schedule {
                 "{} replicas of {} ranks, root {}", tree_.replicas, tree_.ranks, tree_.root);
     TUTTI_CHECK(!tree_.relays ||
                     (tree_.relays->stride >= 1 && tree_.relays->of(tree_.groups - 1) < tree_.ranks),
-                "relays of {} groups among {} ranks", tree_.groups, tree_.ranks);
+                "the tree has relays for {} groups, but only {} ranks", tree_.groups, tree_.ranks);
     TUTTI_CHECK(!tree_.relays || is_helper(tree_.root) || is_relay(tree_.root),
                 "root {} is no relay", tree_.root);
   }

@@ -20,8 +20,7 @@ class Xring : public Schedule {
   [[nodiscard]] std::int32_t lanes(Rank) const override { return rings(); }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
-  /// If there is only one rank, it copies its input if the collective is out of place, and does
-  /// nothing otherwise.
+  /// If there is only one rank, it copies its input (out of place) or does nothing (in place).
   [[nodiscard]] std::int64_t steps(Rank, Lane) const override {
     if (elements_ == 0) return 0;
     return n_ > 1 ? last_round() + 1 : options_.input_shift != 0 ? 1 : 0;
@@ -29,8 +28,8 @@ class Xring : public Schedule {
 
   [[nodiscard]] Step step(Rank rank, Lane ring, std::int64_t round) const override {
     const std::int64_t p = walk_.position(rank, ring);
-    // The segment of this round. It is p - 1 in round 0, and decreases by one per round, for 2n - 1
-    // rounds.
+    // The segment of this round. The segment is p - 1 in round 0, and decreases by one per round,
+    // for 2n - 1 rounds.
     const std::int64_t segment = n_ == 1 ? 0 : (p - 1 - round + 3 * n_) % n_;
     Step step;
     step.source = step.target = {Buffer::kData, (segment * rings() + ring) * chunk_, chunk_};

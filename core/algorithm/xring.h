@@ -10,7 +10,7 @@ namespace tutti::core {
 /// buffer is cut into n·k equal chunks. Each of the n segments of the buffer has k chunks, one per
 /// ring, so that every ring carries a part of every segment. The rank at position p of ring s first
 /// sends its chunk of segment p - 1. After n - 1 hops, the rank holds the complete sum of its chunk
-/// of segment p. This sum then goes around the ring once more.
+/// of segment p. The complete sum then goes around the ring once more, to all ranks.
 ///
 /// If a buffer cannot be cut evenly, TensorFlow pads it with zeros and sends them too (see
 /// padded_for_xring()). Every rank sends exactly 2(n - 1) chunks on every ring.

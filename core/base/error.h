@@ -26,7 +26,7 @@ struct Location {
 /// The kind of a problem, for programs and tests. The code does not change when a message is
 /// reworded.
 enum class ProblemCode : std::uint8_t {
-  kInvalid,       ///< a value is invalid for a reason that has no code of its own
+  kInvalid,       ///< a value is invalid, and no other code describes the reason
   kSyntax,        ///< the text cannot be parsed at the reported place
   kMissing,       ///< a required value is missing
   kUnknownField,  ///< the message, table or command has no such field, column or option
@@ -36,7 +36,7 @@ enum class ProblemCode : std::uint8_t {
   kTooLarge,      ///< a value is above its range
   kDuplicate,     ///< a setting or name occurs twice
   kConflict,      ///< two settings, or a strategy and its cluster, exclude each other
-  kUnused,        ///< a setting has no effect where it is written
+  kUnused,        ///< a setting has no effect at the place where it is written
   kUnsupported,   ///< the input is valid, but Tutti does not model it
   // The codes below are for problems of runs, mostly of runs with several processes.
   kTimeout,      ///< there was no progress within the timeout
@@ -60,7 +60,7 @@ std::optional<ProblemCode> parse_problem_code(std::string_view name);
 /// The code and the subject of a problem. `field` names the subject: a field of the schema with its
 /// message ("Network.latency_us"), a message ("Network"), a column of a table, an XML element or
 /// attribute ("gpu", "gpu.sm"), an environment variable ("NCCL_ALGO"), or a command-line option
-/// ("--network"). For any other subject, `field` is empty.
+/// ("--network"). `field` is empty if the problem has any other subject.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
@@ -132,11 +132,11 @@ class Problems {
   /// The number of problems that were added, including problems beyond the limit, which are not
   /// stored.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
-  /// True once the limit on the number of stored problems is reached. Callers may then stop
-  /// checking, because the file is probably not a scenario at all.
+  /// True once the limit on the number of stored problems is reached. Callers may stop checking
+  /// when full() is true, because the file is probably not a scenario at all.
   [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
-  /// Returns the problems as an Error, sorted by their position in the text. If the limit was
-  /// reached, the last problem says so.
+  /// Returns the problems as an Error, sorted by their position in the text. If the limit on stored
+  /// problems was reached, the last problem says so.
   /// REQUIRES: there is at least one problem.
   [[nodiscard]] tl::unexpected<Error> take();
 

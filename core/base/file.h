@@ -9,7 +9,8 @@ namespace tutti::core {
 /// The kinds of files from which a text may be read.
 enum class TextSource {
   kFile,     ///< regular files only, for callers that must not block on a pipe
-  kAnything  ///< pipes and devices too, such as /dev/stdin or <(…) on the command line
+  kAnything  ///< any file, including pipes and devices, such as /dev/stdin or <(…) on the command
+             ///< line
 };
 
 /// Returns the content of a text file. ERRORS: the file is missing, unreadable, a folder or larger
@@ -19,8 +20,8 @@ Expected<std::string> read_text_file(const std::string& path,
 
 /// Succeeds if the path names a regular file. Also succeeds if the path does not exist, because
 /// opening the file then reports the reason. ERRORS: the path names a folder, pipe, device or
-/// socket. The message names the kind, and says that a file with `wanted` ("a timeline") was
-/// expected.
+/// socket. The error message names the kind of file that was found, and says that a file with
+/// `wanted` ("a timeline") was expected.
 Expected<void> check_is_file(const std::string& path, const std::string& wanted);
 
 }  // namespace tutti::core

@@ -16,9 +16,9 @@ namespace tutti::core {
 ///     if (fresh) keys.push_back(key);
 class FlatIndex {
  public:
-  /// Returns the number of the key, and true if the key is new. A key is known if `is_it(number)`
-  /// is true for its number; `is_it` is called for all keys whose hashes have the same upper 32
-  /// bits. REQUIRES: fewer than 2^31 keys.
+  /// Returns the number of the key, and true if the key is new. Number n belongs to the searched
+  /// key if `is_it(n)` is true. `is_it` is called for the number of each key whose hash has the
+  /// same upper 32 bits. REQUIRES: fewer than 2^31 keys.
   template <class IsIt>
   std::pair<std::int32_t, bool> find_or_add(std::uint64_t hash, const IsIt& is_it) {
     if (3 * (static_cast<std::size_t>(size_) + 1) > 2 * slots_.size()) grow();

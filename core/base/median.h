@@ -9,8 +9,8 @@ namespace tutti::core {
 /// values. Cost: linear. REQUIRES: `values` is not empty.
 double median(std::vector<double> values);
 
-/// Returns the value at index size / 2 of the sorted values, which is one of them, or 0 if there
-/// are none. Cost: linear.
+/// Returns the value at index size / 2 of the sorted values; 0 if there are no values. Cost:
+/// linear.
 std::int64_t upper_median(std::vector<std::int64_t> values);
 
 }  // namespace tutti::core

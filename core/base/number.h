@@ -23,8 +23,9 @@ std::optional<Number> whole_number(std::string_view text) {
 /// Parses the whole text as a finite number. Returns nullopt if the text is not a finite number.
 std::optional<double> number_of(const std::string& text);
 
-/// Parses `text` and returns the number if it is between `least` and `most`. Otherwise returns
-/// nullopt and adds a problem at `where`, which calls the number `what`.
+/// Parses `text` and returns the number if it is between `least` and `most`. If the text is not
+/// such a number, returns nullopt and adds a problem at `where`; the problem's text calls the
+/// number `what`.
 std::optional<double> read_number(const std::string& text, const Location& where,
                                   const std::string& what, double least, double most,
                                   Problems& problems);

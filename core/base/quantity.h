@@ -9,7 +9,7 @@
 namespace tutti::core {
 
 // Parsing of numbers with a unit, such as "25MiB", "1.5ms" and "25GB/s". The name of a field ends
-// with the field's unit (latency_us), and a number with another unit is converted to it.
+// with the field's unit (latency_us); values in other units are converted to the field's unit.
 
 /// Returns the unit that a field's name states: "µs", "ms", "GB/s", "bytes", "%" or "TFLOP/s";
 /// empty if the name states no unit.
@@ -20,7 +20,7 @@ bool is_unit(std::string_view text);
 
 /// Converts a number with a unit to the unit of the field. Returns nullopt if `written` is not a
 /// number with a unit, for example a plain number. ERRORS (texts): the unit and the field measure
-/// different quantities. The text says what to write.
+/// different quantities. The error text suggests a correct unit or value.
 tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view field,
                                                             std::string_view written);
 

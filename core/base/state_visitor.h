@@ -35,8 +35,8 @@ class StateVisitor {
   }
   /// Does the same as counted(), for a counter of `bits` bits that wraps around.
   virtual void numbered(std::uint64_t& number, int bits) = 0;
-  /// Visits a value that is recorded but does not affect the simulation. Once rounds repeat, the
-  /// value does not change.
+  /// Visits a value that is recorded but does not affect the simulation. The value is constant once
+  /// the simulation repeats in rounds.
   virtual void recorded(std::int64_t value) = 0;
   /// Reports that the current state can neither be compared nor shifted.
   virtual void unfit() = 0;

@@ -14,7 +14,7 @@ class TimeLeft {
   std::string text(double share, double seconds);
 
  private:
-  double share_ = 0;    ///< share at the latest call of text()
+  double share_ = 0;    ///< completed share at the latest call of text()
   double seconds_ = 0;  ///< time of the first call with this share, in seconds
 };
 

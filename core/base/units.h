@@ -50,12 +50,12 @@ using Bytes = Quantity<struct ByteTag>;
 /// A rate in whole bytes per second, so that times computed from it are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
-/// An unsigned integer that can hold the product of two 64-bit numbers. (unsigned __int128 is an
-/// extension of GCC and Clang, so only this line names it.)
+/// An unsigned integer that can hold the product of two 64-bit numbers. This alias is the only line
+/// that names unsigned __int128, which is an extension of GCC and Clang.
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-/// A time later than any event. It represents "never" and "not known yet".
+/// A time later than any event. kNever represents "never" and "not known yet".
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
 /// The longest duration (40 hours); longer durations saturate at this value. `kHorizon` is 32 times
 /// as long.
@@ -85,8 +85,8 @@ constexpr double share(Time part, Time whole) {
                         : 0;
 }
 
-/// Returns the transfer time of `bytes` at `rate`, rounded up to a picosecond. It is rounded up
-/// because a message has arrived only when its last bit has arrived. The result saturates at
+/// Returns the transfer time of `bytes` at `rate`, rounded up to a picosecond. The time is rounded
+/// up because a message has arrived only when its last bit has arrived. The result saturates at
 /// `kLongestDuration`. REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
 /// Returns the transfer time of `times` · `bytes`; the product may exceed 64 bits.

@@ -25,12 +25,13 @@ struct CalibratedFigure {
   ClusterFigure figure;
   Determination determination = Determination::kInsensitive;
   double value = 0;  ///< calibrated value, in µs or GB/s
-  double low = 0;    ///< lower end of the 95 % interval; 0 unless the parameter is kDetermined
+  double low = 0;    ///< lower end of the 95 % interval; 0 if the parameter is not kDetermined
   double high = 0;
   std::string confounded_with;  ///< only for kConfounded: the name of the parameter that explains
                                 ///< the times equally well
 
-  /// Returns the reason why the parameter has no fitted value with an interval; "" if it has one.
+  /// Returns the reason why the parameter has no fitted value with an interval; empty if the
+  /// parameter has one.
   [[nodiscard]] std::string why() const;
 };
 
@@ -42,8 +43,8 @@ struct CalibratedTime {
   double after_us = 0;   ///< time predicted with the calibrated parameters
 };
 
-/// The median and the largest error of predictions. The error of a prediction is the larger divided
-/// by the smaller of the predicted and the measured time, minus 1.
+/// The median and the largest error of predictions. The error of a prediction is max(p, m) / min(p,
+/// m) - 1 for the predicted time p and the measured time m.
 struct CalibrationError {
   double median = 0;
   double worst = 0;
@@ -53,8 +54,8 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  /// The times of whole training steps. The fit does not use them. They show how well the
-  /// calibrated cluster predicts training steps.
+  /// The times of whole training steps. The fit does not use these times, so that they show how
+  /// well the calibrated cluster predicts training steps.
   std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
   std::string cluster_text;  ///< content of a cluster file for the calibrated cluster

@@ -1,12 +1,13 @@
 // Calibration varies a few parameters, but a cluster has many fields. This file maps parameters to
 // fields: `figures_[f]` is a parameter, and `places_[f]` lists all fields that the parameter sets.
 // Fields of one kind with the same value share a parameter, so the number of parameters does not
-// grow with the cluster. The worker of an outlier first gets its own machine, so that its fields
-// can differ from those of other workers. A message over the network is limited by the lower of two
-// fields: the card's bandwidth and the network's bandwidth per port. Measurements show only the
-// lower field. Therefore the field that is lower in the scenario is the parameter. The other field
-// is raised if it would limit the measured rate (Place::at_least). The search for values is in
-// fit.cpp. The search for outliers is in outliers.cpp.
+// grow with the cluster. The worker of an outlier first gets a separate machine, so that this
+// machine's fields can differ from the fields of other workers. A message over the network is
+// limited by the lower of two bandwidths: the card's bandwidth and the network's bandwidth per
+// port. Measurements show only the lower bandwidth. Therefore the bandwidth that is lower in the
+// scenario is the parameter. The other bandwidth is raised if it would limit the measured rate
+// (Place::at_least). The search for values is in fit.cpp. The search for outliers is in
+// outliers.cpp.
 
 #include "core/calibrate/cluster_figures.h"
 
@@ -32,8 +33,8 @@
 namespace tutti::core {
 namespace {
 
-/// The maximum ratio between a parameter's start and its fitted value. A larger ratio would mean
-/// another machine rather than a correction.
+/// The maximum factor between a parameter's start value and its fitted value. A larger factor would
+/// describe a different machine.
 constexpr double kMaxCorrection = 1e4;
 
 ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {

@@ -31,8 +31,8 @@ struct ClusterFigure {
   double before = 0;  ///< value in the scenario, in µs or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< start of the fit; for an outlier, the value estimated from its messages;
-                     ///< 0: the fit starts at `before`
+  double guess = 0;  ///< start value of the fit; for an outlier, the value estimated from its
+                     ///< messages; 0: the fit starts at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -58,8 +58,8 @@ class ClusterFigures {
   /// ERRORS: the scenario, or a file that it names, is invalid.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// Returns the same cluster with separate parameters for these outliers. Each worker that has an
-  /// outlier gets its own machine.
+  /// Returns a copy of the cluster with separate parameters for the given outliers. Each worker
+  /// that has an outlier gets its own machine.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
@@ -74,7 +74,7 @@ class ClusterFigures {
   [[nodiscard]] std::string structure() const;
 
   /// Sets the host overhead of a TCP network to OFF. Measured times include the host overhead, so
-  /// link parameters that are fitted to them include it too.
+  /// link parameters that are fitted to measured times include the host overhead, too.
   void leave_out_hosts();
 
   /// Replaces the cluster of `scenario` by this cluster with the given values, in the order of

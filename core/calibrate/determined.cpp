@@ -32,7 +32,7 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   return errors;
 }
 
-/// Returns the chosen unknown whose column is closest to parallel to the column of `unknown`.
+/// Returns the chosen unknown whose column is most nearly parallel to the column of `unknown`.
 int most_similar(const Columns& columns, int unknown, const std::vector<int>& chosen,
                  std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
@@ -63,7 +63,8 @@ double half_width(const FitProblem& problem, double deviation, double unit_error
   return student_factor(problem.residuals - fitted) * deviation * unit_error;
 }
 
-/// Returns the unknowns whose interval would be narrow enough if all other unknowns were known.
+/// Returns the unknowns whose confidence interval would be narrow enough if all other unknowns were
+/// known.
 std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns,
                                 double deviation) {
   std::vector<int> sensitive;

@@ -10,11 +10,11 @@ namespace tutti::core {
 /// unknown u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point, with their confidence intervals. The entry
-/// of any other unknown in `unknowns` states why the unknown is not determined.
+/// The unknowns that the residuals determine at a point, with their confidence intervals. For each
+/// unknown that the residuals do not determine, the entry in `unknowns` states the reason.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
-  std::vector<FittedUnknown> unknowns;  ///< all unknowns; `value` is not set
+  std::vector<FittedUnknown> unknowns;  ///< all unknowns, without values
 };
 
 /// Chooses unknowns greedily (QR with column pivoting). The next unknown is the one whose effect on

@@ -4,8 +4,8 @@
 // collective, type, size and root in the log, the code makes a copy of the user's scenario that
 // contains only this collective on one buffer. To predict an experiment, the values under test are
 // written into its cluster, the experiment is simulated, and the times with the keys of the
-// measurements are selected. The search for values is in fit.cpp, and run_times.cpp extracts times
-// from timelines.
+// measurements are selected. The search for values is in fit.cpp; run_times.cpp extracts times from
+// timelines.
 
 #include "core/calibrate/experiment.h"
 
@@ -69,8 +69,8 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
   if (!scenario) return tl::make_unexpected(scenario.error());
   run.experiment.scenario = std::move(*scenario);
-  // A simulation needs only a few training steps. If there are several, RunTimes ignores the first
-  // one.
+  // A simulation needs only a few training steps. If there are several training steps, RunTimes
+  // ignores the first step.
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
   // NCCL is simulated as rings, because the parameters of links are to be fitted.
@@ -139,8 +139,8 @@ Experiment::~Experiment() = default;
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments) {
-  // Runs are grouped by the scenario's text, so that neither the order nor the names of the files
-  // matter.
+  // Runs are grouped by the scenario's text, so the order and the names of the files have no
+  // effect.
   std::map<std::string, std::vector<OneRun>> runs;
   Problems problems;
   for (const std::string& path : paths) {
@@ -241,8 +241,8 @@ class Logs {
       // nccl-tests prints in-place times for collectives that cannot run in place; these times are
       // ignored.
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
-      // The time of copies would be another unknown. It could not be determined, because the
-      // network hides it at all sizes.
+      // The time of the copies that out-of-place runs need would be another unknown. This unknown
+      // could not be determined, because the network hides the copies at all sizes.
       const bool copies = out_of_place && !is_same_out_of_place(kind);
       if (copies && row.in_place && can_be_in_place(kind)) continue;
       if (timing->wrong > 0) {
@@ -258,8 +258,8 @@ class Logs {
     return true;
   }
 
-  /// True if an out-of-place run moves the same data as an in-place run. Rings and chains that
-  /// reduce read inputs in place.
+  /// True if an out-of-place run moves the same data as an in-place run. In rings and chains that
+  /// reduce, the first step reads the input directly, so no copy is needed.
   [[nodiscard]] bool is_same_out_of_place(CollectiveKind kind) const {
     return !scenario_.strategy.spec && reduces(kind) &&
            traits(scenario_.strategy.algorithm).reads_inputs_in_place;
@@ -331,8 +331,8 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
   for (const Measurement& measurement : experiment.measurements) {
     const auto found = predicted.find(measurement.key);
     if (found == predicted.end())
-      return tl::make_unexpected(
-          Error::run(fmt::format("{}: the simulation recorded no time for it", measurement.what)));
+      return tl::make_unexpected(Error::run(fmt::format(
+          "{}: the simulation recorded no time for this measurement", measurement.what)));
     prediction.us.push_back(found->second);
   }
   return prediction;

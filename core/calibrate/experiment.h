@@ -23,16 +23,16 @@ struct Measurement {
   Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
 };
 
-/// A scenario whose times were measured. It contains the simulator's input and the times that the
-/// simulator should predict.
+/// A scenario whose times were measured. An experiment contains the simulator's input and the times
+/// that the simulator should predict.
 struct Experiment {
   std::string file;    ///< path of the scenario; relative paths in the scenario refer to its folder
   std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  /// The measured time of a training step. It is reported but not fitted, because most of it may be
-  /// computation.
+  /// The measured time of a training step. The time of a training step is reported but not fitted,
+  /// because most of the step may be computation.
   std::optional<double> step_us;
 
   Experiment();

@@ -1,20 +1,21 @@
 // Fits the unknowns of a model to measurements.
 //
-// The model behind the residuals is a simulator. It is smooth nearly everywhere, but it has kinks
-// where another link becomes the narrowest. Some unknowns have no effect at some points and a large
-// effect at others: for example, a wide link behind a narrow one, or an addition that is far too
-// fast. The fit therefore has these steps:
+// The model behind the residuals is a simulator. The simulator is smooth nearly everywhere, but it
+// has kinks where another link becomes the bottleneck. Some unknowns have no effect at some points
+// and a large effect at other points: for example, the bandwidth of a wide link in series with a
+// narrow link. The fit therefore has these steps:
 // 1. The unknowns of each family are first shifted together, in coarse steps. This finds the common
-//    change of the unknowns that matter most at the start.
+//    change of the most important unknowns.
 // 2. The Jacobian at that point shows which unknowns the residuals determine. These unknowns
 //    are fitted first.
-// 3. As long as a large error remains, unknowns that could explain it are added one by one,
-//    beginning with the one that explains it best.
+// 3. While a large error remains, unknowns that could explain the error are added one by one,
+//    beginning with the best explanation.
 // 4. If a large error still remains, the fit is repeated from shifts of each single unknown, and
 //    its result is used if it is far better.
-// 5. Unknowns that the residuals do not determine at the solution go back to their start. If this
-//    would make the fit worse, they go back only as far as the fit does not become worse. In this
-//    case, the measurements give a lower or an upper bound.
+// 5. Unknowns that the residuals do not determine at the solution return to their start values. If
+//    this would make the fit worse, an undetermined unknown moves towards its start value only
+//    until the fit starts to become worse. An undetermined unknown that cannot return to its start
+//    value has a lower or an upper bound.
 
 #include "core/calibrate/fit.h"
 
@@ -37,13 +38,13 @@ constexpr double kFirstScale = 0.3;
 /// The standard deviation of residuals that is assumed until the fit is complete.
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
-/// An unknown is added only if it reduces the remaining error to this share. If the model does not
-/// fit at all, a statistical test would accept any unknown that has a small effect.
+/// An unknown is added to the fit only if the remaining error falls to this share or less. If the
+/// model does not fit at all, a statistical test would accept any unknown that has a small effect.
 constexpr double kMaxErrorRatio = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
-/// The distance, as a logarithm, between a bounded unknown and the last value that does not make
-/// the fit worse.
+/// If an unknown has only an upper or lower bound, the fit keeps this distance (a difference of
+/// logarithms) from the bound.
 constexpr double kClear = 0.05;
 
 using Point = std::vector<double>;
@@ -115,9 +116,9 @@ class Fitter {
   }
   double cost(const Point& point) { return loss(residuals(point), scale_); }
 
-  /// Step 3: fits with one more unknown. Starts well above and well below its value, and keeps the
-  /// best of these fits if it is significantly better. Returns false if no fit is significantly
-  /// better.
+  /// Step 3: fits with one more unknown. The fits start with the unknown well above and well below
+  /// its value; the best fit is kept if it is significantly better. Returns false if no fit is
+  /// significantly better.
   bool add_unknown(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
@@ -304,7 +305,8 @@ class Fitter {
     nlopt_set_xtol_abs1(optimiser.get(), precision);
     nlopt_set_maxeval(optimiser.get(), 100 * static_cast<int>(fitted_.size()));
     double value = 0;
-    // The optimiser ends early if rounding prevents progress. The best point seen is used.
+    // The optimiser ends early if rounding prevents progress. If the optimiser ends early, the best
+    // evaluated point is used.
     nlopt_optimize(optimiser.get(), x.data(), &value);
     point = search.best;
   }
@@ -331,7 +333,7 @@ class Fitter {
   }
 
   /// Step 5: moves undetermined unknowns back to their start. Returns the unknowns that could not
-  /// go back all the way.
+  /// return to their start value.
   std::set<int> take_back(Point& point, RobustScale& robust) {
     fitted_ = intervals(problem_, columns(point), robust.deviation, fitted_).chosen;
     const double before = cost(point);
@@ -340,7 +342,8 @@ class Fitter {
       if (point[u] != start_[u] && !contains(fitted_, static_cast<int>(u)))
         away.insert(static_cast<int>(u));
     }
-    // An unknown that goes back may allow another one to go back.
+    // When one unknown has returned to its start value, another unknown may be able to return as
+    // well.
     for (bool going = true; going && !stopped();) {
       going = false;
       for (const int u : std::set<int>(away)) {
@@ -368,8 +371,8 @@ class Fitter {
       between[u] = (good + bad) / 2;
       (worse(cost(between), before, robust) ? bad : good) = between[u];
     }
-    // The unknown keeps a small distance from this bound, so that it does not affect unknowns that
-    // are determined.
+    // The unknown keeps a small distance from this bound, so that the bound does not influence the
+    // determined unknowns.
     point[u] = within(u, good + (good > start_[u] ? kClear : -kClear));
   }
 

@@ -14,8 +14,8 @@ struct FitProblem {
                        ///< the unknown
     double least = 0;
     double most = 0;
-    /// The fit first shifts all unknowns of a family together. Such shifts find a distant solution
-    /// even if no single unknown improves the fit on the way to it.
+    /// The fit first shifts all unknowns of a family together. Shifting all unknowns of a family
+    /// can find a distant solution that no change of a single unknown leads to.
     int family = 0;
     bool kept = false;              ///< true: the unknown is not fitted and stays at `start`
     std::optional<double> guess{};  ///< value at which the search begins, if it differs from
@@ -26,10 +26,11 @@ struct FitProblem {
   /// Returns the residuals at a point; their number is `residuals`. Returns nullopt if the
   /// residuals cannot be computed, in which case the fit treats the point as a bad one.
   std::function<std::optional<std::vector<double>>(const std::vector<double>&)> evaluate;
-  /// Called between evaluations. The fit ends if it returns true.
+  /// Called between evaluations. The fit ends if the function returns true.
   std::function<bool()> cancelled = [] { return false; };
 
-  /// The lower bound on the assumed error of a residual. It applies even if all residuals are 0.
+  /// The lower bound on the assumed error of a residual. The lower bound applies even if all
+  /// residuals are 0.
   double resolution = 0.001;
   /// The largest half-width of a 95 % interval; an unknown with a wider interval is not determined.
   double widest = 0.6931471805599453;  // ln 2
@@ -59,8 +60,9 @@ struct Fit {
 };
 
 /// Minimises the sum of the soft-L1 losses of the residuals over the unknowns that the residuals
-/// determine. The other unknowns stay at their start. The loss is quadratic up to about 1.3 robust
-/// standard deviations, and linear above. The result is deterministic.
+/// determine. An unknown that the residuals do not determine keeps its start value. The loss is
+/// quadratic up to about 1.3 robust standard deviations, and linear above. The result is
+/// deterministic.
 ///
 /// The intervals are those of a robust regression at the solution. The Jacobian is computed by
 /// central differences, and Student's distribution has (residuals - fitted unknowns) degrees of

@@ -10,8 +10,9 @@
 namespace tutti::core {
 
 /// Collects the transfer times of the messages in a timeline. The transfer time of a message begins
-/// when both the sender and the receiver have reached the message. It ends when the receiver's step
-/// is complete. It includes the latency and, if the receiver's step reduces, the reduction.
+/// when both the sender and the receiver have reached the message. The transfer time of a message
+/// ends when the receiver's step is complete. The transfer time includes the latency and, if the
+/// receiver's step reduces, the reduction.
 ///
 /// Only messages of pure send steps are included, because a step that forwards received data does
 /// not record when it began to send.
@@ -24,11 +25,11 @@ class MessageTimes {
     std::int32_t pack = 0;
     std::int32_t kind = 0;  ///< StepKind of the receiver's step
     Bytes bytes;
-    Time start;  ///< time when both sides had reached the message
+    Time start;  ///< time when sender and receiver had both reached the message
     Time end;    ///< time when the receiver's step was complete
     double us = 0;
-    double way_us = 0;  ///< time in µs from when the sender reached the message to `end`; it
-                        ///< includes the wait if the receiver is late
+    double way_us = 0;  ///< time in µs between the sender's arrival at the message and `end`;
+                        ///< includes the wait for a late receiver
   };
 
   /// Adds a span of a lane. Spans may come in any order.

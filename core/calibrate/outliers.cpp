@@ -1,12 +1,14 @@
 // Finds the links that explain deviating routes, by elimination and a greedy set cover. A link that
-// is also on a normal route cannot be the cause. Among the other links, the link on the most
-// deviating routes is reported as an outlier, and its routes are removed. The search continues
-// until no route or no such link is left. Fast routes need another rule. The narrowest link limits
-// a route, so a fast route proves that each of its narrow links is fast.
+// is also on a normal route cannot be the cause. Among the remaining links, the link on the most
+// deviating routes is reported as an outlier, and the routes over this link are removed. The search
+// continues until no deviating route is left, or no remaining link explains one. Routes that are
+// faster than normal need another rule. The narrowest link limits a route, so a fast route proves
+// that each of its narrow links is fast.
 //
-// If many links of a class deviate, it is unknown which speed is normal. Therefore the whole search
-// runs for three quantiles of similar routes, and the result with the fewest outliers and notes is
-// used. routes.cpp provides the times. relative_slowdown.h compares the routes of one class.
+// If many links of a class deviate, it is not known which speed is normal. Therefore the whole
+// search runs for three quantiles of similar routes, and the result with the fewest outliers and
+// notes is used. routes.cpp provides the times, and relative_slowdown.h compares the routes of one
+// class.
 
 #include "core/calibrate/outliers.h"
 
@@ -25,7 +27,7 @@
 namespace tutti::core {
 namespace {
 
-/// A relative slowdown between the inverse of this factor and this factor is not an outlier.
+/// A relative slowdown between 1 / kFar and kFar is normal.
 constexpr double kFar = 1.25;
 /// The quantiles of similar links or devices that are tried as the normal slowdown, fastest first.
 constexpr ReferenceQuantile kReferenceQuantiles[] = {0.25, 0.5, 0.75};
@@ -46,13 +48,13 @@ bool crosses(const Route& route, const Outlier& link) {
                      [&link](const Resource& resource) { return resource.outlier == link; });
 }
 
-/// Finds the links whose rates, or latencies, explain deviating routes.
+/// Finds the links whose rates, or latencies, explain the deviating routes.
 class Blame {
  public:
   Blame(Figure figure, Outliers& result) : figure_(figure), result_(result) {}
 
-  /// Adds the smallest number of links that explains all routes in `odd`. Links on a route in
-  /// `like` are not used.
+  /// Adds the smallest number of links that explains all routes in `odd`. Links that are also on a
+  /// route in `like` are excluded.
   void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
     std::set<Outlier> innocent;
     for (const Route* route : like) {
@@ -113,8 +115,8 @@ class Blame {
 
   void unexplained(const std::vector<Odd>& odd) {
     result_.notes.push_back(
-        fmt::format("messages of {} routes {}, but no single link is the cause: each of these "
-                    "links behaves normally on another route",
+        fmt::format("messages of {} routes {}, but no single link is the cause, because each link "
+                    "of these routes behaves normally on another route",
                     odd.size(),
                     figure_ == Figure::kRate ? "are slower than on similar routes"
                                              : "have a different latency than on similar routes"));
@@ -209,8 +211,9 @@ std::vector<std::string> notes_of_cores(const Measurements& measured) {
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
         "in {} of {} steps, workers waited for a CPU core, for up to {:.0f} % of the time that "
-        "packs were in flight. The measured times include this wait; without it, rates may be {} "
-        "times as high and latencies as much lower. These steps were not used to find outliers. "
+        "packs were in flight. The measured times include this wait; without this wait, rates may "
+        "be {} times as high, and latencies lower by the same factor. These steps were not used to "
+        "find outliers. "
         "Run fewer workers per machine, or fewer other programs",
         measured.waits.size(), measured.steps, 100 * usual, without));
   }
@@ -249,7 +252,7 @@ std::vector<std::string> notes_of(const Measurements& measured, bool found) {
         "compared the messages of {} of {} pairs of devices, and the latency of {} pairs; {}",
         outliers.size(), measured.routes.size(), latencies,
         found ? "outliers have their own parameters, and all other links or devices of a kind "
-                "share one"
+                "share one parameter"
               : "there are no outliers, so all links and devices of a kind share one parameter"));
     if (latencies == 0)
       notes.emplace_back(
@@ -281,8 +284,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
   Outliers least;
   for (const ReferenceQuantile usual : kReferenceQuantiles) {
     Outliers one = judge(*measured, usual);
-    // Notes are counted as well, because each note stands for routes that no single link explains,
-    // or for links that cannot be distinguished.
+    // Notes are counted too. Each note describes routes that no single link explains, or links that
+    // cannot be distinguished.
     if (usual == kReferenceQuantiles[0] ||
         one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);

@@ -21,7 +21,8 @@ struct Outlier {
   /// For rates, the ratio of the time for the same bytes to the usual time. For latencies, the
   /// ratio of the latency to the usual latency. A value below 1 means faster than usual.
   double slower = 1;
-  double late_us = 0;  ///< only for latencies: the difference from the usual latency, in µs
+  double late_us = 0;  ///< only for outliers in latency: the difference from the usual latency, in
+                       ///< µs
 
   [[nodiscard]] std::string name() const;  ///< "w2/nic0", "w0/gpu1-w0/gpu2"
   auto operator<=>(const Outlier&) const = default;
@@ -37,26 +38,29 @@ struct Outliers {
 /// times of messages and additions in timelines with lane steps.
 ///
 /// Routes between devices are compared if their links have the same stated parameters. The
-/// comparison uses messages of the same length and kind of step. It yields a relative time per byte
-/// and a time per message (relative_slowdown.h). A route is slow if its factor is at least 1.25,
-/// and fast if it is at most 1/1.25.
+/// comparison uses messages of the same length and kind of step. The comparison gives the relative
+/// time per byte and the time per message of each route (relative_slowdown.h). A route is slow if
+/// its factor is at least 1.25, and fast if it is at most 1/1.25.
 ///
-/// Two kinds of messages are ignored. Forwarded messages are limited by the slowest link that their
-/// data has crossed (message_times.h). Other messages shared a link (routes.h).
+/// Messages of two kinds are ignored: forwarded messages, and messages that shared a link.
+/// Forwarded messages are limited by the slowest link that their data has crossed
+/// (message_times.h). Messages that shared a link with other messages do not show the link's rate
+/// (routes.h).
 ///
-/// A link is the cause of slow routes if all routes over it are slow. If there are several such
-/// links, the cause is the link on the most slow routes. Ties go to the link with the lowest
-/// bandwidth. If several links are on exactly the same slow routes, a note reports them. The
+/// A link is the cause of slow routes if all routes over it are slow. If all routes over several
+/// links are slow, the cause is the link on the most slow routes. Ties go to the link with the
+/// lowest bandwidth. If several links are on exactly the same slow routes, a note reports them. The
 /// reference is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that gives
 /// the fewest outliers is used.
 ///
-/// The link with the lowest bandwidth limits a route. Therefore, on a fast route, all links whose
-/// stated bandwidth is below the measured rate must be fast. A fast link cannot be detected if
-/// every route over it also crosses a normal link. Network cards have no latency of their own. If a
-/// card is late, its link to the machine is reported.
+/// The link with the lowest bandwidth limits a route. On a fast route, all links whose stated
+/// bandwidth is below the measured rate must be fast, because the link with the lowest bandwidth
+/// limits a route. A fast link cannot be detected if every route over it also crosses a normal
+/// link. Network cards have no latency of their own. If a network card has a high latency, the
+/// card's link to the machine is reported.
 ///
-/// The stated parameters are those of `scenario`. The timelines must be from runs on its cluster;
-/// their strategies may differ.
+/// The stated parameters are those of `scenario`. The timelines must be from runs on the cluster of
+/// `scenario`; their strategies may differ.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Outliers> find_outliers(const Scenario& scenario,
                                  const std::vector<std::string>& timelines, const Library& library);

@@ -18,14 +18,15 @@ using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs, b
 
 /// The speed of a route or device relative to others with the same stated parameters.
 struct RelativeSlowdown {
-  /// The ratio of the time per byte to the reference time per byte. Neither includes the constant
-  /// time per message. The value is 1 if the times of the longest messages differ by no more than
-  /// their scatter.
+  /// The ratio of the time per byte to the reference time per byte. The time per byte and the
+  /// reference time per byte exclude the constant time per message. The value is 1 if the times of
+  /// the longest messages differ by no more than their scatter.
   double slower = 1;
-  /// The constant times per message of this route or device, and of the reference. They are known
-  /// only if the constant time is at least a tenth of the time of the shortest messages.
+  /// The constant times per message of this route or device, and of the reference. The latencies
+  /// are known only if the constant time is at least a tenth of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
-  /// The scatter of the times of short messages. Smaller differences of latencies may be random.
+  /// The scatter of the times of short messages. Differences of latencies that are smaller than
+  /// this scatter may be random.
   double scatter_us = 0;
 
   /// Returns the ratio of the latency to the reference latency; 1 if the difference may be random;
@@ -49,8 +50,9 @@ using ReferenceQuantile = double;
 /// The time of a message length is the lower decile of its samples. The slowdown is the slope of an
 /// entry's times over the reference times (Theil-Sen estimator), so neither latencies nor single
 /// extreme times affect it. The estimate needs two lengths whose reference times differ by a factor
-/// of at least 1.5. The latency is the time of the shortest length without the transfer. If there
-/// are several kinds of step, the kind with the smallest reference latency is used.
+/// of at least 1.5. The latency is the time of a message of the shortest length minus the transfer
+/// time of its bytes. If there are several kinds of step, the kind with the smallest reference
+/// latency is used.
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
                                                    const std::map<Key, std::string>& stated,

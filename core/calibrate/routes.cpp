@@ -1,11 +1,11 @@
 // A slow message indicates a slow link only if nothing else explains its time. Therefore this file
-// ignores three kinds of times: messages that overlapped a message of another pack on any link of
-// their routes; all messages and additions of training steps in which workers waited for CPU cores;
-// and messages and devices that were emulated in a worker's memory. The remaining times are grouped
-// by sender, receiver, kind of step and number of bytes, because only equal messages can be
-// compared. Timelines do not record routes; they are computed from the cluster and the staging of
-// the run's packs. Overlaps are found for each link by a scan over the link's messages in the order
-// of their starts. The groups are compared in outliers.cpp.
+// ignores three kinds of times. These are messages that overlapped a message of another pack on
+// some link, all times of training steps in which workers waited for CPU cores, and messages and
+// devices that were emulated in a worker's memory. The remaining times are grouped by sender,
+// receiver, kind of step and number of bytes, because only equal messages can be compared.
+// Timelines do not record routes; they are computed from the cluster and the staging of the run's
+// packs. Overlaps are found for each link by a scan over the link's messages in the order of their
+// starts. The groups are compared in outliers.cpp.
 
 #include "core/calibrate/routes.h"
 
@@ -24,7 +24,7 @@
 namespace tutti::core {
 namespace {
 
-/// Records messages by sender and receiver, and additions by device.
+/// Records message times by sender and receiver, and times of additions by device.
 class Listening : public NullSink {
  public:
   void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
@@ -122,9 +122,9 @@ struct Use {
   std::size_t message = 0;
 };
 
-/// Returns, for each message, whether it shared a link with a message of another pack, or with a
-/// message of the same pack between other devices, at the same time. (The lanes of one pack between
-/// the same devices share all links equally.)
+/// Returns, for each message, whether another message used one of its links at the same time.
+/// Messages count only if they belong to another pack or travel between other devices. (Messages of
+/// one pack between the same devices share all links equally.)
 std::vector<bool> met_others(const Listening& measured,
                              const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
@@ -154,7 +154,7 @@ void join(Samples& all, const Samples& more) {
     all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
-/// True if the samples have message lengths that can be distinguished.
+/// True if the message lengths differ enough for a fit.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
   for (const auto& [identical, us] : samples) {
@@ -164,7 +164,7 @@ bool tells(const Samples& samples) {
   return 2 * most >= 3 * least && most > 0;
 }
 
-/// Adds the messages of one timeline to the messages of all timelines.
+/// Adds the messages of one timeline to the messages of the earlier timelines.
 void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
          Measurements& measured, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;

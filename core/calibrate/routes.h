@@ -22,7 +22,8 @@ struct Resource {
 };
 
 struct Route {
-  std::vector<Resource> resources;  ///< in the order of the route
+  std::vector<Resource> resources;  ///< the route's resources, in the order in which messages pass
+                                    ///< them
   std::string stated;  ///< kinds, bandwidths and latencies of the route's links; equal for
                        ///< comparable routes
 };
@@ -30,12 +31,12 @@ struct Route {
 /// The measured times of messages between devices, and of additions on devices, from all timelines.
 struct Measurements {
   std::map<Ends, Samples> messages;
-  /// Times of the same messages from when the sender reached the message. They include the latency
-  /// even if the receiver was late.
+  /// The times of the messages in `messages`, measured from the time at which the sender reached
+  /// the message. The times include the latency even if the receiver was late.
   std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
-  std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device
+  std::map<DeviceAt, std::string> devices;  ///< parameters of each device, as stated in the cluster
   /// The number of pairs of devices that cannot be compared because too many of their messages
   /// shared links with other messages.
   int crowded = 0;
@@ -51,8 +52,8 @@ struct Measurements {
   std::vector<std::string> staged_differently;
 };
 
-/// The share of the time with packs in flight that workers may wait for CPU cores. A training step
-/// with more waiting is not used to find outliers.
+/// The share of the time with packs in flight that workers may wait for CPU cores. If workers wait
+/// for a larger share, the training step is not used to find outliers.
 inline constexpr double kMaxWaitShare = 0.1;
 
 /// Collects the times of messages and additions from timelines. Training steps in which workers

@@ -29,8 +29,9 @@ class RunTimes : public NullSink {
  public:
   enum class Detail {
     kPacks,
-    kLaneSteps,  ///< also the times of the lane steps of each pack, by kind of step
-    kDevices,    ///< also the times of messages to each device and of additions on each device
+    kLaneSteps,  ///< like kPacks, plus the times of the lane steps of each pack, by kind of step
+    kDevices,  ///< like kPacks, plus the times of messages to each device and of additions on each
+               ///< device
   };
   explicit RunTimes(Detail detail) : detail_(detail) {}
 
@@ -39,9 +40,10 @@ class RunTimes : public NullSink {
   void step(const StepRecord& step) override { steps_[step.step] = step.end - step.start; }
   void pack(const PackRecord& pack) override;
 
-  /// Returns the times in µs. They are medians over the completed training steps; the times of
-  /// devices are lower deciles over these steps. The first training step is ignored if there are
-  /// others, because its caches and connections are cold. Times that are not positive are ignored.
+  /// Returns the times in µs. The time of a device is the lower decile over the completed training
+  /// steps; all other times are medians over these steps. If there are several training steps, the
+  /// first one is ignored, because its caches and connections are cold. Times that are not positive
+  /// are ignored.
   [[nodiscard]] std::map<TimeKey, double> us() const;
   /// Returns the time of a training step; nullopt if no training step ended.
   [[nodiscard]] std::optional<double> step_us() const;

@@ -1,11 +1,10 @@
-// The workers of a group are identical, so nothing is stored per worker or per link. The number of
-// a link identifies its place. Links between switches come first. They are followed, for each
-// worker, by the links of its machine and by two links for each network card, up and down.
-// The first numbers of each group are in first_worker_ and first_link_, so a number is decoded by a
-// binary search over the groups and a division. A route over the network consists of a route
-// inside the sender's machine, the sender's port, links of the fabric, the receiver's port, and a
-// route inside the receiver's machine. Machine and Fabric find the routes inside machines and
-// between switches.
+// The workers of a group are identical, so the code stores nothing per worker and nothing per link.
+// The number of a link identifies its place. Links between switches come first. Then, for each
+// worker, come the links of its machine and two links for each network card, up and down. The first
+// numbers of each group are in first_worker_ and first_link_, so a number is decoded by a binary
+// search over the groups and a division. A route over the network consists of a route inside the
+// sender's machine, the sender's port, links of the fabric, the receiver's port, and a route inside
+// the receiver's machine. Machine and Fabric find the routes inside machines and between switches.
 
 #include "core/cluster/cluster.h"
 
@@ -66,15 +65,15 @@ Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Ne
   TUTTI_CHECK(workers_ == 1 || network_, "{} workers without a network", workers_);
 }
 
-/// Returns the number of links of the machine. If there is a network, this includes one link up and
-/// one link down for each network card.
+/// Returns the number of links of the machine. If there is a network, the number includes one link
+/// up and one link down for each network card.
 LinkId Cluster::links_per_worker(const Machine& machine) const {
   return static_cast<LinkId>(machine.links().size() + (network_ ? 2 * machine.nics().size() : 0));
 }
 
 std::size_t Cluster::group_of(std::int64_t worker) const {
   if (groups_.size() == 1) return 0;
-  // The last entry is the number of all workers. It does not begin a group.
+  // The last entry is the total number of workers, and does not begin a group.
   return static_cast<std::size_t>(
              std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
              first_worker_.begin()) -

@@ -38,17 +38,17 @@ struct Network {
   /// up to the switch, the other half to the link down.
   Time latency;
   std::string source;
-  /// The upper limit of the bandwidth of each message over the network. It applies in addition to
-  /// the limits of links and ports.
+  /// The upper limit of the bandwidth of each message over the network. This limit applies in
+  /// addition to the limits of links and ports.
   std::optional<Bandwidth> connection = {};
   FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
   DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
-  PathChoice choice = {};         ///< only for fat trees and dragonflies
+  PathChoice choice = {};         ///< the choice of paths; only used for fat trees and dragonflies
   /// The transport that the network or its link type specifies; kNone if neither specifies one.
   Transport transport = Transport::kNone;
   HostTransportSettings host_settings = {};  ///< settings as written in the scenario
-  /// The resources of hosts that messages pass. It is set only for transport TCP, and only when the
-  /// strategy is known.
+  /// The resources of hosts that messages pass. The host resources are set only for transport TCP,
+  /// and only when the strategy is known.
   std::optional<HostTransport> host = {};
 };
 
@@ -72,8 +72,8 @@ struct WorkerGroup {
 };
 
 /// The path of messages between GPUs and the network. With kDirect, messages use GPUDirect RDMA.
-/// With kViaHost, they go through host memory on both sides. With kViaHostOnRequest, the receiver
-/// also sends a request first, which adds the latency of the network route once more.
+/// With kViaHost, messages go through host memory on both sides. With kViaHostOnRequest, the
+/// receiver also sends a request first, which adds the latency of the network route once more.
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
 /// The workers and the network. The memory use is proportional to the number of groups of identical
@@ -121,13 +121,14 @@ class Cluster {
   [[nodiscard]] PartId host(std::int64_t worker) const;
 
   /// Appends the hops from one device to another to `route`; appends none if both are the same
-  /// device. Messages over the network leave through the card nearest to the sender. They arrive at
-  /// the card nearest to the receiver or, if the network has rails, at the card with the index of
-  /// the sending card. Staged messages go GPU → host → network → host → GPU. Each host stores the
-  /// whole message before it forwards it.
+  /// device. Messages over the network leave through the card nearest to the sender. A message over
+  /// the network arrives at the card nearest to the receiver or, if the network has rails, at the
+  /// card with the index of the sending card. Staged messages go GPU → host → network → host → GPU.
+  /// Each host stores the whole message before it forwards it.
   /// ERRORS (returns false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
-  /// Like append_route(), but always over the network, even if both devices are on the same worker.
+  /// Does the same as append_route(), but always routes over the network, even if both devices are
+  /// on the same worker.
   bool append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
   /// The number of links: links between switches, links inside workers and, if there is a network,

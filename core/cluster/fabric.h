@@ -32,8 +32,8 @@ struct PathChoice {
 };
 
 /// The switches between the workers' network cards, and the links between these switches. Switches
-/// and directed links are numbered from 0. All properties are computed from these numbers; nothing
-/// is stored per worker, switch or link.
+/// and directed links are numbered from 0. All properties are computed from the numbers of switches
+/// and links; nothing is stored per worker, switch or link.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -57,7 +57,8 @@ class Fabric {
   [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a,
                                                                 std::int32_t b) const = 0;
 
-  /// Returns the name of a switch: "leaf3", "g2r0". No part of a worker has a name of this form.
+  /// Returns the name of a switch: "leaf3", "g2r0". No part of a worker has a name in the form of a
+  /// switch's name.
   [[nodiscard]] virtual std::string name(std::int32_t id) const = 0;
   /// Returns the switch with this name (the inverse of name()); nullopt if there is none.
   [[nodiscard]] virtual std::optional<std::int32_t> find(const std::string& name) const = 0;
@@ -67,7 +68,7 @@ class Fabric {
 
   /// A partition of the workers into domains of `workers` consecutive workers; the last domain may
   /// have fewer. The workers of a domain share the links out of the domain. The lower bound on
-  /// collectives uses these links as a cut.
+  /// collectives uses the links out of a domain as a cut.
   struct Domains {
     std::int64_t workers = 0;
     std::int64_t count = 1;

@@ -17,11 +17,12 @@ struct FatTreeShape {
 };
 
 /// A two-level fat tree, in which every leaf has a link to every spine. Messages between cards of
-/// the same leaf pass only this leaf. Other messages go up to a spine and down again; all messages
-/// from one card to another use the same spine.
+/// the same leaf pass only this leaf. Messages between different leaves go up to a spine and down
+/// again. All messages from one card to another use the same spine.
 ///
 /// Switches 0 … leaves - 1 are the leaves; the spines have the following numbers. Link 2 (leaf ·
-/// spines + spine) leads from the leaf up to the spine. The link with the next number leads down.
+/// spines + spine) leads from the leaf up to the spine. Link 2 (leaf · spines + spine) + 1 leads
+/// from the spine down to the leaf.
 /// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE
 /// Transactions on Computers 1985; Al-Fares, Loukissas, Vahdat, "A scalable, commodity data center
 /// network architecture", SIGCOMM 2008.

@@ -19,7 +19,7 @@ class Group {
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
   /// Returns group `number` of a partition of the cluster's replicas. If `hosts` is true, the
   /// replicas are followed by the host of the group's first replica, and then by the hosts of all
-  /// workers of the cluster. The host of the first replica thus occurs twice.
+  /// workers of the cluster. The host of the first replica thus occurs twice in the group.
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});
@@ -27,7 +27,7 @@ class Group {
     group.number_ = number;
     return group;
   }
-  /// Returns group `number` of the same partition.
+  /// Returns group `number` of the partition that this group belongs to.
   /// REQUIRES: this group was made by of_partition().
   [[nodiscard]] Group in(std::int64_t number) const {
     Group other = *this;

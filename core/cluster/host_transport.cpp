@@ -15,11 +15,11 @@ constexpr std::array<std::string_view, 8> kLibraries{"unstated", "off", "grpc", 
                                                      "gloo",     "mpi", "nccl", "ps_lite"};
 constexpr std::array<std::string_view, 4> kOverlays{"none", "vpc_cni", "vxlan", "ipip"};
 
-/// The priors of the parameters. Their ranges span the measurements on different machines;
-/// "assumed" means that no measurement was found.
+/// The priors of the parameters of host transports. Each range spans the measurements on different
+/// machines; "assumed" means that no measurement was found.
 constexpr HostFigure kFigures[] = {
-    // TensorFlow's gRPC uses the operation RecvTensor. The sender refers to the tensor's buffer;
-    // the receiver parses a complete message.
+    // TensorFlow's gRPC uses the operation RecvTensor. The sender sends directly from the tensor's
+    // buffer; the receiver parses a complete message.
     {"grpc.send_us_per_message", 80, 50, 500,
      "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; the overhead of TensorFlow's "
      "executor is assumed"},
@@ -88,8 +88,8 @@ constexpr HostFigure kFigures[] = {
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
      "the DaoCloud CNI performance report suggests 4: 9.16 Gb/s between nodes, limited by 10 GbE, "
      "and 4.51 Gb/s between pods"},
-    // Encapsulation adds this latency in one direction. It is half of the increase in round-trip
-    // time compared to the round trip between nodes.
+    // Encapsulation adds this latency in one direction; it is half of the difference between the
+    // round-trip times between pods and between nodes.
     {"overlay.vpc_cni_us", 0, 0, 42,
      "DaoCloud CNI performance report: macvlan is no slower than the connection between nodes"},
     {"overlay.vxlan_us", 44, 44, 81,

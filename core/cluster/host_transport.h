@@ -73,8 +73,8 @@ struct HostTransport {
   bool process_per_device =
       false;  ///< true: every device has its own threads; false: all devices of a host share them
   HostEndpoint send, receive;
-  HostEndpoint host;  ///< limit of a host over all its connections and both directions together;
-                      ///< only HostEndpoint::thread is used
+  HostEndpoint host;  ///< limit of a host over all its connections, in both directions together;
+                      ///< only HostEndpoint::thread is set
 
   bool operator==(const HostTransport&) const = default;
 };

@@ -40,10 +40,12 @@ struct Part {
   Bandwidth nic;                     ///< bandwidth; only for network cards
   bool in_switch_reduction = false;  ///< true if the switch can reduce; only for switches
   std::string source;
-  Transport transport = Transport::kNone;        ///< set for network cards only; kNone: not stated
-  GpuModel gpu_model = GpuModel::kNone;          ///< set for GPUs only; kNone: not stated
-  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU of another model than those listed
-  CpuVendor cpu_vendor = CpuVendor::kNone;       ///< set for CPUs only; kNone: not stated
+  Transport transport = Transport::kNone;  ///< transport of a network card; kNone: not stated, or
+                                           ///< not a network card
+  GpuModel gpu_model = GpuModel::kNone;    ///< model of a GPU; kNone: not stated, or not a GPU
+  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not listed: the most
+                                                 ///< similar listed model
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not stated, or not a CPU
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };

@@ -4,10 +4,10 @@
 // and a range joins the part with all parts of the range. Every link is stored twice, once for each
 // direction.
 //
-// After a mistake, reading continues with a harmless value in place of the wrong one, so that one
-// run reports all mistakes of a file. A machine is built only from a file without mistakes. Only
-// then does the code check that routes join all devices and reach every network card. core/text
-// checks syntax and unknown fields before this code runs, and Machine itself finds the routes.
+// After an error, the reader continues with a valid placeholder, so that one run reports all errors
+// of a file. A machine is built only from a file without errors. After that, the code checks that
+// routes join all devices and reach every network card. core/text has already checked syntax and
+// unknown fields, and Machine finds the routes.
 
 #include "core/cluster/machine_file.h"
 
@@ -64,10 +64,11 @@ class MachineReader {
     for (const proto::Switch& part : message_.switch_()) add_switch(part);
     for (const proto::Nic& nic : message_.nic()) add_nic(nic);
     if (gpus_ + cpus_ == 0 && message_.device().empty()) {
-      fields_.complain_at(message_, "device", ProblemCode::kMissing,
-                          "machine \"{}\" has no device; a worker needs at least one (device {{ "
-                          "name: \"gpu0\" kind: GPU … }})",
-                          message_.name());
+      fields_.complain_at(
+          message_, "device", ProblemCode::kMissing,
+          "machine \"{}\" has no device; a worker needs at least one device (device {{ "
+          "name: \"gpu0\" kind: GPU … }})",
+          message_.name());
     }
     for (const proto::Link& link : message_.link()) {
       if (problems_.full()) break;
@@ -111,8 +112,8 @@ class MachineReader {
     }
   }
 
-  /// Returns a required rate. If it is missing or invalid, reports a problem and returns 1 byte per
-  /// second.
+  /// Returns a required rate. If the field is missing or invalid, reports a problem and returns 1
+  /// byte per second.
   Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
                  const std::string& what) {
     const auto gb_per_s = fields_.required(at, field, what, {0, kMaxGbPerS, false});
@@ -210,8 +211,8 @@ class MachineReader {
     add_part(nic, nic.name(), std::move(part));
   }
 
-  /// Returns the parts that one end of a link names. If one of them does not exist, reports a
-  /// problem.
+  /// Returns the parts that one end of a link names. Reports a problem if one of these parts does
+  /// not exist.
   std::vector<int> ends(const proto::Link& link, const char* field, const std::string& pattern,
                         const std::string& what) {
     std::vector<int> found;
@@ -273,7 +274,7 @@ class MachineReader {
     }
   }
 
-  /// Sets the bandwidth to the written value, or to the bandwidth of the link's lanes and
+  /// Sets the bandwidth of a link to the written value, or to the bandwidth of the link's lanes and
   /// generation. A written bandwidth above the bandwidth of the lanes is an error.
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {

@@ -21,7 +21,8 @@ std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const
 
 /// Reads a machine file (text format or JSON).
 Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path);
-/// Like load_machine(), but reads a text in memory. Error messages call the text `path`.
+/// Reads a machine file as load_machine() does, but from a text in memory. Error messages call the
+/// text `path`.
 Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text,
                                                       const std::string& path);
 

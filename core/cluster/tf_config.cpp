@@ -9,8 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// The limit of task indices, and the limit of the number of addresses of a job that omits some
-/// indices.
+/// The maximum task index, and the maximum number of addresses of a job that omits some indices.
 constexpr std::int64_t kMaxTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
@@ -56,7 +55,7 @@ class TfConfigReader {
                   std::forward<Args>(args)...);
   }
 
-  /// Returns the last field of that name, as in Python's dictionaries; a JSON null counts as
+  /// Returns the last field with that name, like Python's dictionaries; a JSON null counts as
   /// missing.
   static const Value* field(const Value& message, std::string_view name) {
     const Value* found = nullptr;
@@ -124,7 +123,7 @@ class TfConfigReader {
                       "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}",
                       describe(task));
     if (const Value* type = field(task, "type")) {
-      // TensorFlow converts a number to the text of its digits. SOURCE:
+      // TensorFlow converts a number to its decimal text. SOURCE:
       // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
       if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
         complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string",
@@ -183,8 +182,8 @@ tl::expected<void, std::string> validate(const ClusterSpec& cluster) {
   for (const char* alone : {"chief", "evaluator"}) {
     if (cluster.tasks(alone) > 1) {
       return tl::make_unexpected(
-          fmt::format("there is more than one {0} ({1}); a cluster has at most one, so make the "
-                      "others workers",
+          fmt::format("there is more than one {0} ({1}); a cluster has at most one such task, so "
+                      "make all other tasks workers",
                       alone, cluster.tasks(alone)));
     }
   }

@@ -64,11 +64,11 @@ Expected<TfConfig> read_tf_config(std::string_view text, const std::string& sour
 /// SOURCE (for all functions from here to collective_leader()):
 /// tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
-/// Checks the cluster. Also checks that `task` is one of its tasks and has a type that TensorFlow
-/// supports.
+/// Checks the cluster. Also checks that the cluster contains `task`, and that TensorFlow supports
+/// the type of `task`.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// True for the chief and the evaluator. Also true for worker 0 if there is no chief.
+/// True for the chief and the evaluator. If the cluster has no chief, also true for worker 0.
 /// REQUIRES (for all functions from here on): validate() succeeded.
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
 /// Returns the number of tasks that train together, which are the chief and the workers. For a task

@@ -24,7 +24,7 @@ struct ChunkCut {
   std::int64_t per_block;
   std::int64_t each;
   std::int64_t longer;  ///< number of chunks at the start of each block that are one element longer
-                        ///< than the others
+                        ///< than the block's other chunks
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }

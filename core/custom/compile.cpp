@@ -1,8 +1,8 @@
 // Compiles the text of an algorithm to a program for one shape. Expressions become nodes whose
-// properties (values.h) hold for all ranks. The properties prove that no divisor is 0. They also
-// give the maximum number of steps of a lane, and show whether the iterations of a loop differ and
-// whether workers are symmetric. If the value of a condition is known, only the chosen branch is
-// compiled. Loops without iterations are not compiled.
+// properties (values.h) hold for all ranks. The properties prove that no divisor is 0. The
+// properties also give the maximum number of steps of a lane, and show whether the iterations of a
+// loop differ and whether workers are symmetric. If the value of a condition is known, only the
+// chosen branch is compiled. Loops without iterations are not compiled.
 
 #include <algorithm>
 #include <map>
@@ -220,7 +220,8 @@ class Compiler {
     if (++terms_ > kMaxTerms) {
       if (terms_ == kMaxTerms + 1)
         complain(ProblemCode::kTooLarge, expression.at,
-                 "after inlining its functions, the algorithm has more than {} terms; simplify it",
+                 "after inlining its functions, the algorithm has more than {} terms; simplify the "
+                 "algorithm",
                  kMaxTerms);
       return values_.constant(1);
     }
@@ -329,8 +330,8 @@ class Compiler {
     return call_function(*binding->function, binding->visible, operands, expression.at);
   }
 
-  /// Returns the expression of the function, with the operands in place of its parameters. Only
-  /// names defined before the function are visible in it.
+  /// Returns the body of the function with the operands substituted for its parameters. The body
+  /// can use only names that were defined before the function.
   int call_function(const Definition& function, std::size_t visible,
                     const std::vector<int>& operands, Position at) {
     if (calls_ >= kMaxCalls) {
@@ -341,8 +342,8 @@ class Compiler {
     ++calls_;
     const std::size_t size = scope_.size();
     const auto hidden = std::pair(hidden_from_, hidden_to_);
-    // The names at the beginning of the scope are visible in the function; the names after them are
-    // hidden.
+    // The function sees only names that were defined before it, which are at the beginning of the
+    // scope; all later names are hidden.
     hidden_from_ = std::min(visible, size);
     hidden_to_ = size;
     for (std::size_t i = 0; i < operands.size(); ++i)
@@ -592,8 +593,8 @@ class Compiler {
       loop.count = node(body).count * rounds;
     if (fixed && loop.varies && inside.count_uses == own && facts.counting <= kMaxCounting &&
         (counted_ += facts.counting) <= kMaxCountingInAll) {
-      // The rounds differ, but in the same way on every rank, so the sum of their steps is
-      // constant.
+      // The iterations have different numbers of steps, but the same numbers on every rank, so the
+      // sum is constant.
       loop.count = sum_of(loop, values_.facts(low).low, rounds);
       facts.count_uses = 0;
     }
@@ -602,11 +603,10 @@ class Compiler {
     facts_of(id) = facts;
   }
 
-  /// Returns the number of steps of all rounds of a loop. It may depend only on the loop's
+  /// Returns the number of steps of all rounds of a loop. The result may depend only on the loop's
   /// variable.
   std::int64_t sum_of(const NodeCode& loop, std::int64_t low, std::int64_t rounds) {
-    // Counting needs the values that have been built so far, so the program gets them during the
-    // count.
+    // Counting evaluates values that have already been built, so the program gets these values now.
     values_.swap_nodes(program_.values.nodes);
     const StepFinder finder(program_);
     Variables variables{};
@@ -652,7 +652,7 @@ class Compiler {
     return id;
   }
 
-  /// Places the marks of unreachable statements at the positions that these statements would have.
+  /// Places marks in unreachable statements at the positions that these statements would have.
   void compile_dead_marks(int block, const std::vector<Statement>& statements) {
     for (const Statement& statement : statements) {
       if (statement.kind == Statement::Kind::kMark)
@@ -701,16 +701,16 @@ class Compiler {
     }
   }
 
-  /// Checks that a wait identifies a mark by the numbers of the mark's lane and of all loops around
-  /// the mark.
+  /// Checks that a wait refers to a mark by the index of its lane and the indices of all loops
+  /// around it.
   void check_rounds(const WaitText& text, const MarkCode& mark) {
     const LaneText& lane = syntax_.lanes[mark.family];
     const auto loops = loops_around(lane.body, mark.at);
     const std::size_t wanted = loops.value_or(0) + (lane.variable.empty() ? 0 : 1);
     if (text.arguments.size() == wanted) return;
     complain(ProblemCode::kWrongType, text.at,
-             "mark \"{}\" needs {} index{} in [ ]: the index of its lane, if the lanes are "
-             "numbered, and the variable of every loop around it (got {})",
+             "mark \"{}\" needs {} index{} in [ ]: the index of the lane, if the lanes are "
+             "numbered, and the variable of every loop around the mark (got {})",
              mark.name, wanted, wanted == 1 ? "" : "s", text.arguments.size());
   }
 
@@ -770,7 +770,7 @@ class Compiler {
                       : text.then == Then::kOnlySend ? StepKind::kReceiveReduceSend
                                                      : StepKind::kReceiveReduceCopySend;
         if (text.then == Then::kOnlySend) written = Area::kData;
-        // The sum is stored in the first place; the data of the other place is added.
+        // The sum is stored in the first place, and the data of the other place is added to it.
         if (text.has_other) std::swap(action.source, action.target);
         break;
       case Verb::kCopy:
@@ -807,7 +807,7 @@ class Compiler {
         text.verb == Verb::kSend || text.verb == Verb::kReceive || text.verb == Verb::kMulticast;
     if (named && (!message || text.then != Then::kNothing))
       complain(ProblemCode::kInvalid, text.at,
-               "nothing can only be sent, received or multicast; name data or scratch here");
+               "\"nothing\" can only be sent, received or multicast; write data or scratch here");
   }
 
   PlaceCode compile_place(const Place& text) {
@@ -920,7 +920,8 @@ class Compiler {
     if (!facts.shift.same()) note(program_.to_shift, at, what);
     if (!facts.exchange.same()) note(program_.to_exchange, at, what);
   }
-  /// Requires that renumbering the workers also renumbers a peer.
+  /// Requires that a peer is symmetric: if workers are renumbered, the peer is renumbered in the
+  /// same way.
   void need_moving(int peer, Position at) {
     const Facts& facts = values_.facts(peer);
     const std::int64_t ranks = program_.shape.ranks;
@@ -954,12 +955,14 @@ class Compiler {
 
   const Syntax& syntax_;
   Problems& problems_;
-  std::size_t before_;  ///< number of problems before this algorithm, such as those of the scenario
+  std::size_t before_;  ///< number of problems found before this algorithm was read, such as
+                        ///< problems of the scenario
   ValueBuilder values_;
   Program program_;
   std::vector<NodeFacts> node_facts_;
   std::vector<std::pair<std::string, Binding>> scope_;
-  std::size_t hidden_from_ = 0;  ///< names from here to `hidden_to_` - 1 are hidden
+  std::size_t hidden_from_ =
+      0;  ///< index of the first hidden name; the names up to `hidden_to_` - 1 are hidden
   std::size_t hidden_to_ = 0;
   std::vector<WaitText> waits_;
   std::vector<int> path_;

@@ -18,8 +18,8 @@
 namespace tutti::core {
 
 /// The operations that an algorithm needs from switches: none, multicasts (kMulticast), or sums
-/// (kSwitchReduce) and possibly multicasts. Only some machines have such switches, and real runs
-/// execute multicasts only.
+/// (kSwitchReduce) and possibly multicasts. Only some machines have switches with these operations,
+/// and real runs execute multicasts only.
 enum class SwitchUse : std::uint8_t { kNone, kMulticast, kReduction };
 
 constexpr SwitchUse switch_use_of(StepKind kind) {
@@ -37,9 +37,9 @@ class CustomAlgorithm {
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
   /// Returns a schedule for `elements` elements. If reads_inputs() is true, the inputs are
-  /// `input_shift` elements after their positions in the output (Contract::input_shift). Otherwise,
-  /// the schedule expects the inputs at their positions in the output. `element_bytes` is only used
-  /// by MSCCL++ plans whose pipelines specify bytes per round.
+  /// `input_shift` elements after their positions in the output (Contract::input_shift). If
+  /// reads_inputs() is false, the schedule expects the inputs at their positions in the output.
+  /// `element_bytes` is only used by MSCCL++ plans whose pipelines specify bytes per round.
   /// REQUIRES: if the collective has blocks, `elements` is a multiple of the number of ranks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift, Engine engine,
@@ -52,12 +52,12 @@ class CustomAlgorithm {
   /// first.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
   [[nodiscard]] virtual SwitchUse switch_use() const { return SwitchUse::kNone; }
-  /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. It
-  /// is larger than `elements` if the algorithm needs padding to get chunks of equal size.
+  /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. The
+  /// result is larger than `elements` if the algorithm needs padding to get chunks of equal size.
   [[nodiscard]] virtual std::int64_t padded(std::int64_t elements) const { return elements; }
   /// Returns the smallest number of elements for which all chunks have the same size and all pieces
-  /// of chunks have the same size. Returns nullopt if there is no such number, or if it is too
-  /// large.
+  /// of chunks have the same size. Returns nullopt if no number of elements gives equal sizes, or
+  /// if the number is too large.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
   /// Returns a note on features of the file that Tutti models differently; "" if there are no such
   /// features.
@@ -75,14 +75,15 @@ class CustomAlgorithm {
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
   /// Returns the reason, with its location, why a simulation of one worker cannot represent all
-  /// workers. Returns "" if it can, which also requires chunks of equal size.
+  /// workers. Returns "" if one worker can represent all workers, which also requires chunks of
+  /// equal size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
   CustomAlgorithm() = default;
 };
 
-/// The parsed text of an algorithm. Algorithms for any shape can be made from it.
+/// The parsed text of an algorithm. An AlgorithmText can create the algorithm for any shape.
 class AlgorithmText {
  public:
   virtual ~AlgorithmText() = default;
@@ -93,8 +94,8 @@ class AlgorithmText {
   /// file.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
-  /// Returns the same file as an algorithm for another collective; null if the file describes one
-  /// collective only.
+  /// Returns this file as an algorithm for another collective; null if the file describes only one
+  /// collective.
   [[nodiscard]] virtual std::shared_ptr<const AlgorithmText> for_collective(
       CollectiveKind kind) const {
     return static_cast<void>(kind), nullptr;
@@ -123,8 +124,8 @@ std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const
                                                     Problems& problems);
 
 /// Returns a schedule in which every rank copies its input to its position in the output. If the
-/// collective is out of place, this schedule must run before a schedule that expects the inputs at
-/// these positions.
+/// collective is out of place, this copying schedule must run before a schedule that expects the
+/// inputs at their positions in the output.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

@@ -1,8 +1,9 @@
-// The schedule of a program (program.h). It finds a step (step_finder.cpp) and computes the step's
-// values for its rank and iterations. Nothing is stored per rank or step.
+// The schedule of a program (program.h). This file finds a step (step_finder.cpp) and computes the
+// step's values for its rank and iterations. Nothing is stored per rank or step.
 //
 // Every value is made valid: ranks and chunks are taken modulo their number, and ranges end at the
-// end of their buffer. Errors of an algorithm are found by the checker, not by limits in this file.
+// end of their buffer. Errors in an algorithm are reported by the checker; this file does not
+// detect them.
 
 #include <algorithm>
 #include <filesystem>
@@ -64,8 +65,8 @@ class CustomSchedule : public Schedule {
     return program_->scratch * cut_.longest();
   }
 
-  /// If there is only one rank, it has no peers. Its input is its result, which it copies if the
-  /// collective is out of place.
+  /// If there is only one rank, it has no peers. The result of this rank is its input, which it
+  /// copies if the collective is out of place.
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (ranks_ == 1) return lane == 0 && input_shift_ != 0 && cut_.elements > 0 ? 1 : 0;
     Variables variables = variables_of(rank, lane);
@@ -216,8 +217,8 @@ class CustomSchedule : public Schedule {
       peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
   }
 
-  /// Sets the group of a multicast or of a reduction in a switch. A sum over the own rank alone is
-  /// a copy. Returns false if there is nothing to do.
+  /// Sets the group of a multicast or of a reduction in a switch. If only the rank itself
+  /// contributes to a sum, the step is a copy. Returns false if the step would have no effect.
   bool set_group(Step& step, const ActionCode& action, Rank rank, Lane lane,
                  const Variables& variables) const {
     const custom::GroupCode& code = action.group;
@@ -358,7 +359,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
       }
-      // If ranks differ, the work is estimated from the first few ranks.
+      // If ranks differ, the work of all ranks is estimated from the first few ranks.
       const Rank some = std::min(program_->shape.ranks, 64);
       std::int64_t steps = 0;
       for (Rank rank = 0; rank < some; ++rank) {

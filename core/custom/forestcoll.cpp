@@ -1,5 +1,5 @@
-// ForestColl's trees become a forest of core/synthesis, which writes itself in Tutti's language:
-// trees found by ForestColl and trees found by tutti synthesize are executed in the same way. A GPU
+// ForestColl's trees become a forest of core/synthesis, which is then written in Tutti's language.
+// So trees from ForestColl and trees from `tutti synthesize` are executed in the same way. A GPU
 // has a name such as (0, 'GPU', 3); names in ascending order become ranks. Every GPU is the root of
 // trees with nchunkspernode chunks, and a tree lists its edges in the order of a breadth-first
 // search. The switches of an edge's path are ignored: messages take the routes of the cluster.
@@ -77,8 +77,8 @@ class ForestReader {
  private:
   using Element = pugi::xml_node;
 
-  /// True if the file has no problem so far. The scenario may have problems of its own; if there
-  /// are too many of them, the rest of the file is skipped.
+  /// True if the file has no problem until now. The scenario may have other problems; if there are
+  /// too many, the rest of the file is skipped.
   [[nodiscard]] bool good() const { return problems_.size() == before_ && !problems_.full(); }
 
   template <class... Args>
@@ -136,12 +136,12 @@ class ForestReader {
       if (!from || !to) continue;
       if (!reached[*from]) {
         complain(ProblemCode::kConflict, send, "src",
-                 "src=\"{}\": no earlier edge of this tree leads to it; list the edges from the "
-                 "root outwards",
+                 "src=\"{}\": no earlier edge of this tree leads to this node; list the edges from "
+                 "the root outwards",
                  send.attribute("src").value());
       } else if (reached[*to]) {
         complain(ProblemCode::kConflict, send, "dst",
-                 "dst=\"{}\": the tree already reaches it; a tree reaches each GPU once",
+                 "dst=\"{}\": the tree already reaches this node; a tree reaches each GPU once",
                  send.attribute("dst").value());
       } else {
         reached[*to] = true;
@@ -187,7 +187,7 @@ class ForestReader {
 
   const nccl::XmlText& xml_;
   Problems& problems_;
-  std::size_t before_;  ///< number of problems of the scenario before this file was read
+  std::size_t before_;  ///< number of problems found in the scenario before this file was read
   std::map<std::string, int, ByNumbers> ranks_;
   synthesis::Forest forest_;
 };
@@ -222,7 +222,7 @@ class ForestText : public AlgorithmText {
                    forest_->ranks, shape.ranks, forest_->ranks);
       return nullptr;
     }
-    // Lines of the generated text are not lines of the file.
+    // A line number in the generated text is not a line number in the file.
     Problems of_generated;
     auto made = made_->for_shape(shape, set, of_generated);
     if (!of_generated.empty()) {
@@ -256,7 +256,7 @@ class ForestText : public AlgorithmText {
 };
 
 /// Returns the name of the root element, which declarations and comments may precede; "" if the
-/// text is no XML.
+/// text is not XML.
 std::string_view root_element(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   constexpr std::pair<std::string_view, std::string_view> kSkipped[] = {

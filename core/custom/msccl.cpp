@@ -431,8 +431,8 @@ class MscclReader {
     return input;
   }
 
-  /// Connects the messages. The k-th message on a channel between two GPUs goes from the only
-  /// thread block that sends on the channel to the only thread block that receives on it.
+  /// Connects the messages. On a channel between two GPUs, exactly one thread block sends and
+  /// exactly one receives; the k-th send matches the k-th receive.
   void connect() {
     using Connection = std::array<std::int64_t, 3>;  // from, to, channel
     std::map<Connection, Lane> senders;
@@ -451,9 +451,10 @@ class MscclReader {
                  .emplace(Connection{block.receive, own, block.channel}, static_cast<Lane>(lane))
                  .second);
         if (!good)
-          problems_.add({ProblemCode::kDuplicate, "tb.chan"}, {program_->file, 0, 0},
-                        "GPU {}: thread block {} and another one have the same peer on channel {}",
-                        rank, block.id, block.channel);
+          problems_.add(
+              {ProblemCode::kDuplicate, "tb.chan"}, {program_->file, 0, 0},
+              "GPU {}: thread block {} and another thread block have the same peer on channel {}",
+              rank, block.id, block.channel);
       }
     }
     for (std::size_t rank = 0; rank < program_->gpus.size(); ++rank) {

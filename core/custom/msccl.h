@@ -1,6 +1,6 @@
 #pragma once
 
-// Algorithms in MSCCL XML, which lists the steps of every GPU.
+// Algorithms in the format MSCCL XML, which lists the steps of every GPU.
 // SOURCE: microsoft/msccl-tools msccl/language/ir.py. The runtimes of MSCCL and RCCL read this
 // format.
 

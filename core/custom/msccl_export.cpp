@@ -158,8 +158,8 @@ class MscclWriter {
       if (from >= 0 && from == to) continue;
       if (from >= 0 || to >= 0)
         return fail(lane, i,
-                    "an MSCCL thread block sends to at most one GPU and receives from at most one, "
-                    "but this lane has several peers");
+                    "an MSCCL thread block sends to at most one GPU and receives from at most one "
+                    "GPU, but this lane has several peers");
       take(mine, lane, new_block(mine, lane), step, true, true);
     }
     StepId last;
@@ -295,8 +295,8 @@ class MscclWriter {
     return {};
   }
 
-  /// Returns the buffer and offset of a range. If the collective is out of place, inputs come after
-  /// outputs.
+  /// Returns the buffer and offset of a range. If the collective is out of place, the inputs come
+  /// after the outputs in the data buffer.
   std::string place(const Range& range, const char* end, Lane lane, std::int64_t index) {
     char buffer = 's';
     std::int64_t offset = range.offset;

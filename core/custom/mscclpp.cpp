@@ -96,8 +96,8 @@ class PlanAlgorithm : public CustomAlgorithm {
                       "round is longer than unit_size",
                       plan_->max_rounds));
     if (plan_->reuses_scratch)
-      add("Tutti lets the scratch buffer grow with the message, whereas MSCCL++ reuses one of 64 "
-          "MiB");
+      add("Tutti lets the scratch buffer grow with the message, whereas MSCCL++ reuses a scratch "
+          "buffer of 64 MiB");
     return note;
   }
   [[nodiscard]] std::optional<std::int64_t> even_elements() const override {
@@ -145,7 +145,7 @@ class PlanAlgorithm : public CustomAlgorithm {
 
   std::shared_ptr<const Plan> plan_;
   AlgorithmShape shape_;
-  PlanSteps unit_;  ///< steps for chunks of one element
+  PlanSteps unit_;  ///< the steps if each chunk has one element
   std::int64_t total_ = 0;
   SwitchUse switch_use_ = SwitchUse::kNone;
 };

@@ -1,8 +1,8 @@
 // Writes a schedule as an execution plan. A message becomes a put into the receiver's memory and a
-// signal for which the receiver waits. If nothing else uses the final place of the message before,
-// the put goes to that place. Otherwise, it goes to a part of the scratch buffer that no other
-// message uses, and the receiver copies or adds the data. Ranks of one node use memory channels;
-// ranks of different nodes use port channels.
+// signal for which the receiver waits. If nothing else uses the message's final place before the
+// message arrives, the put writes to that place. Otherwise, the put writes to a part of the scratch
+// buffer that no other message uses, and the receiver copies or adds the data. Ranks of one node
+// use memory channels; ranks of different nodes use port channels.
 //
 // At the start, each rank signals to every rank from which it receives, so that a launch cannot
 // write into the memory of a rank that is still executing the previous launch.
@@ -33,7 +33,7 @@ struct End {
   auto operator<=>(const End&) const = default;
 };
 
-/// The range into which one message of a connection is put.
+/// The range to which one message of a connection is written.
 struct Landing {
   Range range;
   bool in_scratch = false;  ///< true: a separate range, from which the receiver copies or adds the
@@ -431,8 +431,9 @@ class PlanWriter {
     if (static_cast<std::int32_t>(sources.size()) > kMaxInputs)
       return fail(
           own.rank, own.lane, index,
-          fmt::format("an operation of MSCCL++ sums at most {} buffers, but this step sums {}",
-                      kMaxInputs, sources.size()));
+          fmt::format(
+              "an operation of MSCCL++ sums at most {} buffers, but this step sums {} buffers",
+              kMaxInputs, sources.size()));
     nop();
     op(
         fmt::format("\"name\": \"re\", \"src_buff\": [{}], \"dst_buff\": [{}], \"reduce_op\": "
@@ -440,7 +441,7 @@ class PlanWriter {
                     fmt::join(sources, ", "), here(step.target)));
   }
 
-  /// Waits for the next message of a connection, and returns the place of the message.
+  /// Waits for the next message of a connection, and returns where the message is stored.
   Landing take(const End& own, const Step& step) {
     const End from{step.from.rank(rank_, ranks()), step.from.lane};
     signal("wait", own, from);
@@ -479,7 +480,7 @@ class PlanWriter {
     signal("signal", own, to);
   }
 
-  /// Returns the place to which the next message to a lane is put.
+  /// Returns the place to which the next message for a lane is written.
   std::string remote(const End& own, const End& to, std::int64_t index) {
     const auto found = landings_.find({own, to});
     const std::size_t number = sent_[to]++;
@@ -515,7 +516,8 @@ class PlanWriter {
   std::string name_;
   std::int32_t per_node_;
   std::string why_not_;
-  std::vector<std::vector<Use>> uses_[2];  ///< uses of data ([0]) and of scratch ([1]), by rank
+  std::vector<std::vector<Use>> uses_[2];  ///< by rank: uses of the data buffer ([0]) and of the
+                                           ///< scratch buffer ([1])
   std::vector<std::int64_t> scratch_;
   std::set<std::pair<End, End>> connections_;  ///< pairs of connected ends, with the smaller end
                                                ///< first

@@ -1,11 +1,12 @@
 // Executes a plan without data. A thread block runs until it waits for an event that has not
-// happened. It has two counts for every inbox. `known` is the number of messages that were sent
-// before this point; signals, barriers and semaphores pass it on. `landed` is the number of
-// messages after which its own lane is ordered. When a signal informs a thread block of messages to
-// its own rank, the block waits for the inboxes of these messages.
+// happened. For every inbox, a thread block keeps the two counts `known` and `landed`. `known` is
+// the number of messages that were sent before this point; signals, barriers and semaphores pass
+// this count on to other thread blocks. `landed` is the number of messages that are ordered before
+// the next step of the block's own lane. When a signal informs a thread block of messages to its
+// own rank, the block waits for the inboxes of these messages.
 //
-// If thread blocks are blocked at the end, they are advanced past their waits, so that the checker
-// gets all steps and can show the deadlock.
+// If thread blocks are blocked at the end, the code advances them past their waits. The checker
+// then gets all steps and can show the deadlock.
 
 #include "core/custom/mscclpp_lanes.h"
 
@@ -35,7 +36,8 @@ struct Knowledge {
   void add(const Knowledge& other) { join(known, other.known), join(landed, other.landed); }
 };
 
-/// An event for which a thread block can wait.
+/// An event for which a thread block can wait: an instruction, and the messages that are known
+/// after it.
 struct Event {
   InstructionId at;  ///< index -1: no wait is needed
   std::shared_ptr<const Knowledge> knows;
@@ -84,7 +86,7 @@ class LaneMaker {
     std::vector<InstructionId> pending;  ///< instructions for which the next instruction waits
     Knowledge knows;
     std::shared_ptr<const Knowledge> snapshot;  ///< copy of `knows`; null if `knows` has changed
-                                                ///< since
+                                                ///< since the copy was made
     [[nodiscard]] bool done() const { return at >= ops->size(); }
   };
 
@@ -117,8 +119,8 @@ class LaneMaker {
                                                 ///< channels ([1])
     std::vector<Proxy> proxies;
     std::map<int, Barrier> barriers;
-    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< packets in data ([0]) and in scratch
-                                                          ///< ([1]), by offset
+    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< by offset: packets in the data buffer
+                                                          ///< ([0]) and in the scratch buffer ([1])
     std::int64_t longest_packet = 0;
   };
 
@@ -147,8 +149,8 @@ class LaneMaker {
     return {number, static_cast<int>(steps.size()) - 1};
   }
 
-  /// Appends an instruction to the thread block. The instruction is ordered after everything for
-  /// which it has to wait.
+  /// Appends an instruction to the thread block, ordered after all pending dependencies of the
+  /// block.
   InstructionId put(Block& block, Instruction instruction) {
     instruction.after.insert(instruction.after.end(), block.pending.begin(), block.pending.end());
     block.pending.clear();
@@ -156,15 +158,15 @@ class LaneMaker {
     return put(block.lane, std::move(instruction));
   }
 
-  /// Returns the last instruction of a thread block. When it is done, all instructions before it
-  /// are done.
+  /// Returns the last instruction of a thread block. When this instruction is done, all earlier
+  /// instructions of the thread block are done.
   InstructionId here(Block& block) {
     if (!block.pending.empty()) put(block, {});
     return {block.lane, static_cast<int>(lane(block.lane).steps.size()) - 1};
   }
 
-  /// Adds to the knowledge of a thread block. The block then waits for the known messages to its
-  /// rank.
+  /// Adds to the messages that a thread block knows to be sent. The block then waits for those
+  /// messages that were sent to its own rank.
   void learn(Block& block, const Knowledge& more) {
     block.snapshot = nullptr;
     block.knows.add(more);
@@ -282,8 +284,7 @@ class LaneMaker {
     return arrival;
   }
 
-  /// Sends a signal. The signal is an empty message, or a part of the message that directly
-  /// precedes it.
+  /// Sends a signal. The signal is an empty message, or a part of the message directly before it.
   InstructionId signal(Block& block, Rank rank) {
     const int to = inbox(block.lane, rank);
     const auto& steps = lane(block.lane).steps;
@@ -293,7 +294,8 @@ class LaneMaker {
     return write(block, {Buffer::kData, 0, 0}, rank, {Buffer::kData, 0, 0}, false);
   }
 
-  /// The proxy of a port channel sends when the thread block has reached this point.
+  /// The proxy thread of a port channel sends the data after the thread block has requested the
+  /// send.
   InstructionId write_by_proxy(Block& block, Proxy& proxy, const Range& source, Rank rank,
                                const Range& target) {
     if (proxy.lane < 0) proxy.lane = new_lane(PlanLane::Kind::kProxy, block.rank, 0);
@@ -365,8 +367,8 @@ class LaneMaker {
     return by;
   }
 
-  /// True if all packets that the operation reads have been written. In that case, the block waits
-  /// for them.
+  /// True if all packets that the operation reads have been written; the block then waits for these
+  /// packets.
   bool take_packets(Block& block, bool forced) {
     if (!op_->packets_in) return true;
     std::vector<InstructionId> needed;
@@ -494,7 +496,7 @@ class LaneMaker {
     put(from, receive(block.lane, {Buffer::kData, 0, 0}));
     Instruction answer = send(block.lane, range(place, block.rank));
     answer.at = at_;
-    // The reply waits for all data that has been written to that rank as far as the reader knows.
+    // The reply waits for all writes to that rank that are known to the reader.
     for (const auto& [inbox, count] : block.knows.known) {
       if (lane(inbox).rank == place.rank) answer.after.push_back({inbox, count - 1});
     }
@@ -562,7 +564,8 @@ class LaneMaker {
     }
   }
 
-  /// Stores data at all members of a switch channel. A copy writes the place on the own rank.
+  /// Stores data at all members of a switch channel. The copy writes the place on the block's own
+  /// rank.
   void store(Block& block, const Range& source, const PlanPlace& place) {
     const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(place.channel)];
     const auto at = [&](Rank rank) {
@@ -714,8 +717,8 @@ class LaneMaker {
     for (const Promise& one : promises_) keep(one);
   }
 
-  /// Resolves a wait with an instruction that was added later. If there is none, the step waits for
-  /// itself.
+  /// Resolves a wait with an instruction that was added later. If no such instruction exists, the
+  /// step waits for itself, which is a deadlock.
   void keep(const Promise& one) {
     Gpu& at = gpu(one.rank);
     std::vector<InstructionId> by;

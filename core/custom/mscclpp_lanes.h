@@ -4,8 +4,8 @@
 // memory of another rank and then signals it. In Tutti, every message has a send and a receive.
 // Therefore each thread block that writes to a rank gets an *inbox* on that rank: a lane that
 // receives the written data. An operation that waits for a signal becomes a wait for the inbox.
-// Written data may arrive at any time after it was sent. The checker therefore finds every access
-// to the memory before the signal.
+// Written data may arrive at any time after the send. The checker therefore reports every access to
+// the memory before the signal.
 
 #include <cstdint>
 #include <vector>
@@ -31,8 +31,8 @@ struct Instruction {
   Range target;
   std::vector<Range> inputs;  ///< only for kReduce: ranges whose sum is stored in `target`
   RankSet group;
-  std::vector<InstructionId> after;  ///< instructions to wait for; if an instruction waits for
-                                     ///< itself, it waits forever
+  std::vector<InstructionId> after;  ///< instructions to wait for; an instruction that waits for
+                                     ///< itself never ends
   bool fused = false;                ///< true: the instruction sends the result of the previous
                                      ///< instruction
   Position at;
@@ -49,7 +49,7 @@ struct PlanLane {
   Kind kind = Kind::kBlock;
   Rank rank = 0;
   int number = 0;  ///< for kBlock, the index of the thread block; for kMulticast, the index of the
-                   ///< multicast, which is equal on all ranks
+                   ///< multicast (the same on all ranks)
   std::vector<Instruction> steps;
 };
 

@@ -28,7 +28,7 @@ enum class PlanVerb : std::uint8_t {
                  ///< signal
   kGet,          ///< reads the memory of other ranks
   kCopy,         ///< copies inside the rank
-  kReduce,       ///< adds sources, which may be on other ranks; may also send the sum
+  kReduce,       ///< adds sources, which may be on other ranks, and may also send the sum
   kStore,        ///< multicasts through a switch
   kReduceStore,  ///< reduces in a switch and multicasts the result
   kAcquire,
@@ -108,8 +108,8 @@ struct Plan {
   std::int64_t chunks = 1;             ///< number of chunks of the whole buffer
   std::vector<PlanGpu> gpus;
   bool has_pipelines = false;
-  /// The maximum number of rounds of a pipeline. If a message would need more rounds, its rounds
-  /// have more than PlanOp::unit_bytes bytes.
+  /// The maximum number of rounds of a pipeline. A message that would need more rounds uses rounds
+  /// of more than PlanOp::unit_bytes bytes.
   std::int64_t max_rounds = 1024;
 };
 

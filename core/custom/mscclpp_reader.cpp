@@ -1,6 +1,6 @@
 // Reads the JSON of an execution plan. Operations identify channels and remote buffers by indices
-// into lists of their thread block. The entries of these lists are indices into lists of the GPU.
-// Both levels are resolved here.
+// into lists of their thread block. The entries of a thread block's list are indices into lists of
+// the GPU. This reader resolves both levels of indices.
 
 #include <algorithm>
 #include <array>
@@ -547,7 +547,7 @@ class PlanReader {
           name);
   }
 
-  /// Counts the entries that record which block knows of which messages (mscclpp_lanes.cpp).
+  /// Counts the pairs of a thread block and an inbox that mscclpp_lanes.cpp has to track.
   void count_followed(const PlanOp& op) {
     const auto block = static_cast<std::int64_t>(gpu().blocks.size());
     for (const PlanPlace& place : op.target) {
@@ -683,23 +683,26 @@ class PlanReader {
       case Operands::kNone: break;
       case Operands::kPut:
         if (from == 0 || from != to || !all(source, 0, local) || !all(target, 0, remote))
-          return wrong("sources on its own GPU, and the same number of targets on other GPUs");
+          return wrong(
+              "sources on the operation's own GPU, and the same number of targets on other GPUs");
         if (op.port && op.channels.size() != to) return wrong("one port channel per target");
         break;
       case Operands::kReadPut:
         if (from != 1 || to == 0 || !local(source[0]) || !all(target, 0, remote))
-          return wrong("one source on its own GPU, and one or more targets on other GPUs");
+          return wrong(
+              "one source on the operation's own GPU, and one or more targets on other GPUs");
         if (op.port && op.channels.size() != to) return wrong("one port channel per target");
         source.resize(to, source.front());
         break;
       case Operands::kGet:
         if (op.port) return wrong("memory channels; MSCCL++ cannot read through ports");
         if (from == 0 || from != to || !all(source, 0, remote) || !all(target, 0, local))
-          return wrong("sources on other GPUs, and the same number of targets on its own GPU");
+          return wrong(
+              "sources on other GPUs, and the same number of targets on the operation's own GPU");
         break;
       case Operands::kLocal:
         if (from != 1 || to != 1 || !local(source[0]) || !local(target[0]))
-          return wrong("one source and one target, both on its own GPU");
+          return wrong("one source and one target, both on the operation's own GPU");
         break;
       case Operands::kReduce:
       case Operands::kReduceKeep: {
@@ -707,8 +710,8 @@ class PlanReader {
         if (from == 0 || to < kept || !all(source, 0, local) || !local(target[0]) ||
             !local(target[kept - 1]) || !all(target, kept, remote) || (!name.sends && to > kept))
           return wrong(
-              "sources on its own GPU, then one target on its own GPU (two for recpkt and "
-              "recspkt); only operations that send have further targets, which are on other GPUs");
+              "sources and one target (recpkt and recspkt: two targets) on the operation's own "
+              "GPU; only operations that send may have further targets, on other GPUs");
         if (op.port) return wrong("memory channels; MSCCL++ cannot reduce into ports");
         break;
       }
@@ -716,13 +719,13 @@ class PlanReader {
         if (from < 2 || to == 0 || !local(source[0]) || !all(source, 1, remote) ||
             !local(target[0]) || !all(target, 1, remote) || (!name.sends && to > 1))
           return wrong(
-              "a first source on its own GPU, further sources on other GPUs, and a target on its "
-              "own GPU; only operations that send have further targets, which are on other GPUs");
+              "a first source and a first target on the operation's own GPU, and further sources "
+              "on other GPUs; only operations that send may have further targets, on other GPUs");
         if (op.port) return wrong("memory channels; MSCCL++ cannot read through ports");
         break;
       case Operands::kStore:
         if (from != 1 || to != 1 || !local(source[0]) || !in_switch(target[0]))
-          return wrong("one source on its own GPU and one target in a switch channel");
+          return wrong("one source on the operation's own GPU, and one target in a switch channel");
         break;
       case Operands::kReduceStore:
         if (from != 1 || to != 1 || !in_switch(source[0]) || !in_switch(target[0]))

@@ -1,8 +1,8 @@
 // Joins the instructions of a plan's lanes into steps. A thread block that waits for a message
-// receives the message itself, without an inbox, if nothing else accesses the memory before. The
-// result is the same. If a message is received into scratch, and is copied, added or forwarded from
-// there at once, the instructions become one step if the scratch has no other use. Therefore plans
-// that Tutti has exported become the schedules from which they were made.
+// receives the message without an inbox, if nothing else accesses the memory before; the result
+// does not change. If a message is received into scratch and then copied, added or forwarded, the
+// instructions become one step, provided that nothing else uses the scratch. Therefore plans that
+// Tutti has exported are converted back to their original schedules.
 
 #include <algorithm>
 #include <array>
@@ -50,10 +50,10 @@ class Accesses {
     InstructionId by;
   };
   std::vector<Access> all_;
-  std::vector<std::int64_t> reach_;  ///< maximum end of this access and all accesses before it
+  std::vector<std::int64_t> reach_;  ///< largest end of this access and of all earlier accesses
 };
 
-/// An instruction and its final lane. `ids` contains the instructions from which it was made.
+/// An instruction and its final lane. `ids` contains the original instructions that were joined.
 struct Placed {
   Instruction step;
   std::vector<InstructionId> ids;
@@ -126,8 +126,8 @@ class Joiner {
     inserted_.resize(at(count()));
   }
 
-  /// If the result is the same, makes the thread block that waits for an inbox receive the messages
-  /// itself.
+  /// Makes the thread block that waits for an inbox receive the messages itself, if this does not
+  /// change the result.
   void join_inbox(int number) {
     const PlanLane& inbox = lane(number);
     const auto& waits = waits_[at(number)];
@@ -184,7 +184,7 @@ class Joiner {
 
   // --- fused steps ---
 
-  /// True if only these instructions access a range of scratch.
+  /// True if no other instruction accesses the scratch range.
   bool only(Rank rank, const Range& range, const std::vector<const Placed*>& by) {
     if (range.buffer != Buffer::kScratch) return false;
     return accesses(rank, range.buffer).all_of(range, [&](const InstructionId& id) {
@@ -466,11 +466,12 @@ class Joiner {
 
   PlanLanes made_;
   Rank ranks_;
-  std::array<std::vector<Accesses>, 2> accesses_;  ///< accesses to data ([0]) and to scratch ([1]),
-                                                   ///< by rank
+  std::array<std::vector<Accesses>, 2> accesses_;  ///< by rank: accesses to the data buffer ([0])
+                                                   ///< and to the scratch buffer ([1])
   std::vector<std::vector<WaitFor>> waits_;        ///< for each waiting lane, its waits for other
                                                    ///< lanes
-  std::vector<int> joined_;  ///< thread block that receives instead of each inbox; -1: none
+  std::vector<int> joined_;  ///< for each inbox, the thread block that receives its messages
+                             ///< directly; -1: none
   std::vector<std::vector<std::pair<int, InstructionId>>> inserted_;
   std::vector<std::vector<Placed>> sequences_;
   std::vector<std::vector<int>> places_;

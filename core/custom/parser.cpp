@@ -111,7 +111,7 @@ class AlgorithmParser {
     advance();
     return name;
   }
-  /// Parses a name that the text defines at this place.
+  /// Parses a name that is defined at this place in the text.
   std::string parse_new_name(const std::string& what) {
     const Position at = token().at;
     std::string name = parse_name(what);
@@ -332,8 +332,9 @@ class AlgorithmParser {
     wait.at = statement.at;
     expect("for");
     wait.whole_lane = !failed_ && accept("lane");
-    wait.mark = parse_name(wait.whole_lane ? "a lane's name"
-                                           : "the name of a mark, or lane and a lane's name");
+    wait.mark =
+        parse_name(wait.whole_lane ? "a lane's name"
+                                   : "the name of a mark, or \"lane\" and the name of a lane");
     if (failed_ || !accept("[")) return;
     do {
       wait.arguments.push_back(parse_expression());
@@ -472,7 +473,7 @@ class AlgorithmParser {
     if (syntax_.expressions.size() >= kMaxExpressions) {
       if (!failed_)
         complain(ProblemCode::kTooLarge, expression.at,
-                 "the algorithm has more than {} terms; simplify it", kMaxExpressions);
+                 "the algorithm has more than {} terms; simplify the algorithm", kMaxExpressions);
       failed_ = true;
       return 0;
     }
@@ -592,7 +593,8 @@ class AlgorithmParser {
   }
 
   Problems& problems_;
-  std::size_t before_;  ///< number of problems before this text, such as those of the scenario
+  std::size_t before_;  ///< number of problems found before this text was read, such as problems of
+                        ///< the scenario
   std::vector<Token> tokens_;
   std::size_t next_ = 0;
   Syntax syntax_;

@@ -18,9 +18,9 @@
 
 namespace tutti::core::custom {
 
-/// A range of chunks of a buffer: `count` chunks from chunk `first` on. If `in_pieces` is true,
-/// only piece `part` of `parts` pieces of that range. If `has_like` is true, scratch chunks have
-/// the size of chunk `like` of the buffer.
+/// A range of chunks of a buffer: `count` chunks from chunk `first` on. If `in_pieces` is true, the
+/// place is only piece `part` of the `parts` pieces of these chunks. If `has_like` is true, scratch
+/// chunks have the size of chunk `like` of the buffer.
 struct PlaceCode {
   Area area = Area::kData;
   Value first;
@@ -64,8 +64,8 @@ struct WaitCode {
   bool whole_lane = false;
   int family = -1;  ///< only if `whole_lane` is true: the lane family to wait for
   int mark = -1;
-  /// For a lane, its number if the lanes of its family are numbered. For a mark, also the values of
-  /// the variables of the loops around the mark.
+  /// For a lane: the number of the lane, if the lanes of its family are numbered. For a mark: also
+  /// the values of the variables of the loops around the mark.
   std::vector<Value> arguments;
 };
 
@@ -154,8 +154,9 @@ class StepFinder {
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The result of find(): the action of a step. The steps from this one to `identical_end` repeat
-  /// with a period of `identical_period` steps. A period of 0 means that they do not repeat.
+  /// The result of find(): the action of a step. From the found step to step `identical_end`, the
+  /// steps repeat with a period of `identical_period` steps. A period of 0 means that the steps do
+  /// not repeat.
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t identical_period = 0;

@@ -154,7 +154,7 @@ struct Requirement {
   std::string why;
 };
 
-/// An item of the text that comes before the lanes. Syntax::order lists these items in the order of
+/// An item of the text that comes before the lanes. Syntax::order lists the items in the order of
 /// the text, because each item may use the items before it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };

@@ -18,8 +18,8 @@ bool is_teccl(std::string_view text);
 /// Reads an all-gather of whole chunks. GPUs become ranks in the order of their numbers. Each link
 /// between two GPUs becomes one lane on each of them. The flows of a link are in the order of their
 /// epochs. Routes through switches are those of the scenario's cluster; TE-CCL's routes are
-/// ignored. Returns null and adds problems if the text is not such a schedule, if a GPU sends a
-/// chunk that it does not have, or if flows carry parts of chunks (as in TE-CCL's all-to-all).
+/// ignored. Returns null and adds problems if the text is not a TE-CCL schedule of whole chunks, or
+/// if a GPU sends a chunk that it does not have.
 std::shared_ptr<const AlgorithmText> read_teccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 

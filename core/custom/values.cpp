@@ -1,11 +1,11 @@
 // An expression is built once, but it is evaluated for the steps of every rank. Therefore all
 // possible errors are excluded when the nodes of the expression are built, and an evaluation checks
-// nothing. Each node has properties. They are derived from the properties of its operands and hold
-// for all ranks and iterations:
+// nothing. Each node has properties. The properties are derived from the properties of the operands
+// and hold for all ranks and iterations:
 // - An interval. The interval proves that no divisor is 0 and no value exceeds 2^60.
 // - A linear form, if there is one. The linear form makes the evaluation cheap and narrows the
 //   interval.
-// - The change of the value if workers are renumbered by w + d or w xor d. With 8 ranks per worker,
+// - The change of the value if worker w becomes worker w + d or w xor d. With 8 ranks per worker,
 //   for example, `rank + 3` changes by 8 d modulo the number of ranks.
 // A property may be unknown, but it is never wrong. From these properties, compile.cpp derives
 // bounds on the number of steps, and whether a simulation of one worker can represent all workers.
@@ -79,7 +79,8 @@ struct Interval {
   std::int64_t high = 0;
 };
 
-/// Returns the interval of the values at the corners; nullopt if it exceeds kLargestValue.
+/// Returns the interval from the smallest to the largest of the values; nullopt if it exceeds
+/// kLargestValue.
 template <class Corners>
 std::optional<Interval> around(const Corners& corners) {
   const auto [low, high] = std::minmax_element(corners.begin(), corners.end());
@@ -262,7 +263,8 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
       if (!power_of_two || scale % b.low != 0) return kUnknown;
       return {true, scale / b.low, 1};
     case ValueOp::kAdd: {
-      // An addend below `zeros` only sets bits that are 0 in the other value, so there is no carry.
+      // If one addend is below `zeros`, it only sets bits that are 0 in the other addend, so there
+      // is no carry.
       const Facts& moved = a.exchange.same() ? b : a;
       const Facts& fixed = a.exchange.same() ? a : b;
       if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros)
@@ -362,8 +364,8 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
-/// Narrows the properties of a sum of variables. The properties of the sum may be exact although
-/// the properties of the operands are not: i + 1 - i is 1.
+/// Narrows the properties of a sum of variables by its linear form. The properties of the sum may
+/// be exact although the properties of the operands are not: i + 1 - i is 1.
 void ValueBuilder::sharpen(Facts& facts) const {
   if (!facts.linear.is) return;
   Wide low = facts.linear.base;
@@ -444,7 +446,8 @@ Value ValueBuilder::value(int id) const { return compact(facts(id).linear, id); 
 bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
-  // The remainder must be a value without a tree, because a tree would contain the rank.
+  // The value without the rank must not need an expression tree, because the tree would contain the
+  // rank.
   return std::count_if(linear.coefficients.begin(), linear.coefficients.end(),
                        [](auto c) { return c != 0; }) <= 3;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of an algorithm's expressions. They have a form that can be computed quickly, and
-// properties that are known before the algorithm runs.
+// The values of an algorithm's expressions. These values can be computed quickly, and some of their
+// properties are known before the algorithm runs.
 
 #include <array>
 #include <cstdint>
@@ -21,8 +21,8 @@ inline constexpr int kFirstLoopSlot = 2;
 inline constexpr int kSlots = 16;
 using Variables = std::array<std::int64_t, kSlots>;
 
-/// The largest absolute value of an expression. The compiler rejects expressions that could exceed
-/// this limit.
+/// The largest absolute value of an expression. The compiler rejects expressions whose absolute
+/// value could exceed this limit.
 inline constexpr std::int64_t kLargestValue = std::int64_t{1} << 60;
 
 enum class ValueOp : std::uint8_t {
@@ -69,7 +69,8 @@ inline std::int64_t floor_modulo(std::int64_t value, std::int64_t divisor) {
   const std::int64_t rest = value % divisor;
   return rest < 0 ? rest + divisor : rest;
 }
-/// Returns floor_modulo(value, count). It needs no division if -count ≤ value < 2 · count.
+/// Returns floor_modulo(value, count). The function needs no division if -count ≤ value < 2 ·
+/// count.
 /// REQUIRES: count > 0.
 inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   if (value < 0)
@@ -79,8 +80,8 @@ inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   return value >= 0 && value < count ? value : floor_modulo(value, count);
 }
 
-/// A value in the form base + Σ coefficient · variable, with up to two variables. Values that do
-/// not have this form are trees of nodes (`tree` ≥ 0), which are slower to compute.
+/// A value in the form base + Σ coefficient · variable, with up to two variables. Values that are
+/// not of this form are trees of nodes (`tree` ≥ 0), which are slower to compute.
 struct Value {
   struct Term {
     int slot = 0;
@@ -159,7 +160,8 @@ struct Facts {
 /// overflows.
 class ValueBuilder {
  public:
-  /// Called with the code and the text of each problem of the node that is being built.
+  /// A function that is called with the code and the text of each problem of the node that is being
+  /// built.
   using Complain = std::function<void(ProblemCode, const std::string&)>;
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
 

@@ -3,8 +3,8 @@
 // three things: the spelling of the value, its place and indentation, and the separators and empty
 // lines around it. Text format and JSON differ in quotes, separators, comments and lists, so most
 // functions depend on json_. Setting a field of a oneof also removes the other fields. Each removal
-// moves the rest of the text, so the text is parsed again after each removal. All changes are
-// finally combined into one edit.
+// moves the rest of the text, so the text is parsed again after each removal. At the end, all
+// changes are combined into one edit.
 
 #include "core/edit/field_edits.h"
 #include "core/text/in_quotes.h"
@@ -339,7 +339,7 @@ std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& pa
 
 namespace {
 
-/// Returns the single edit that turns one text into the other.
+/// Returns the single edit that changes `before` to `after`.
 TextEdits between(const std::string& before, const std::string& after) {
   const std::size_t most = std::min(before.size(), after.size());
   std::size_t head = 0, tail = 0;

@@ -33,8 +33,9 @@ std::string old_form_warning(const std::string& text, const std::string& path);
 
 /// Returns the current path of a field of an older form: "strategy.mirrored.num_packs" becomes
 /// "strategy.tensorflow.mirrored.num_packs". Returns other paths unchanged. In the older form,
-/// TensorFlow and Tutti's own packing shared some fields. The current path of these fields depends
-/// on the strategy in `text`. If `text` is empty, these fields are fields of Tutti's own packing.
+/// TensorFlow and Tutti's own packing shared some fields. The current path of such shared fields
+/// depends on the strategy in `text`. If `text` is empty, the shared fields are converted to fields
+/// of Tutti's own packing.
 FieldPath present_path(const FieldPath& path, const ScenarioText* text = nullptr);
 
 }  // namespace tutti::core

@@ -1,6 +1,6 @@
 // Overrides edit the scenario's text instead of its parsed values, so the result is again a text
 // that can be saved, edited or sent to workers, with all its comments. This makes errors difficult
-// to locate: read_scenario() reports positions in the changed text, which the user has never seen.
+// to locate: read_scenario() reports positions in the changed text, which the user does not see.
 // Therefore the origin of every byte of the changed text is stored. The origin is either an offset
 // in the original text or the override that wrote the byte. A problem at an original byte is
 // reported at its original position. A problem at an inserted byte is reported with the text of the
@@ -26,7 +26,7 @@ const Schema& schema() {
   return scenario;
 }
 
-/// A text that is changed, with the origin of each of its bytes.
+/// A scenario's text with changes, and the origin of each byte.
 class ChangedText {
  public:
   explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
@@ -125,7 +125,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
-      // The field may be one of an older form.
+      // The path may use a field of an older form.
       const FieldPath old_form{made.path.front(), *step};
       if (const FieldPath now = present_path(old_form); now != old_form) field = field_type(now);
     }
@@ -174,8 +174,8 @@ bool disables_packing(const Override& change) {
   return change.path.back().field == "num_packs" && change.value == "0";
 }
 
-/// Removes empty messages around `field`. In the older form, a framework was unset once its last
-/// field was removed.
+/// Removes empty messages around `field`. In the older form, removing the last field of a framework
+/// also removed the framework.
 void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
   for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
     const ScenarioText now(changed.text(), schema());

@@ -40,7 +40,8 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
 /// Returns overrides that set the number of workers of the scenario `text` to the number of
 /// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. Returns no
 /// overrides if the scenario has several groups of workers, or its cluster is in a separate file.
-/// In these cases, check_workers() checks the numbers. REQUIRES: `cluster` has a chief or workers.
+/// If the function returns no overrides, check_workers() checks the numbers. REQUIRES: `cluster`
+/// has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// Checks that the scenario and TF_CONFIG have the same number of workers. ERRORS (a request): the
 /// numbers differ.

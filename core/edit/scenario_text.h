@@ -68,7 +68,7 @@ class ScenarioText {
     const Value* message = nullptr;       ///< the message that contains the field
     const Value::Field* field = nullptr;  ///< the field in the text
     const Value* value = nullptr;         ///< `field->value`, or an item of this list
-    std::size_t item = 0;                 ///< index in the list, if `value` is an item of one
+    std::size_t item = 0;                 ///< index in the list, if `value` is an item of a list
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };
   [[nodiscard]] std::optional<Place> place(const FieldPath& path) const;

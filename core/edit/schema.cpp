@@ -3,8 +3,8 @@
 // Descriptors have no place for units and defaults, so these follow conventions: a name ends with
 // its unit, and a comment states the default by "Default …" or "Required". Each message is
 // converted once. Fields point to messages, so messages are kept in a deque, whose elements never
-// move. `open_` has the messages whose conversion has begun but not ended. If a field has such a
-// message as its type, the message contains itself, and its form would be infinite. Edits of a
+// move. `open_` has the messages whose conversion has begun but not ended. If a field's type is
+// such a message, the message contains itself, and its form would be infinite. Edits of a
 // scenario's text are in other files of this folder.
 
 #include "core/edit/schema.h"
@@ -37,7 +37,8 @@ const FieldType* MessageType::find(std::string_view field) const {
 
 namespace {
 
-/// Returns a comment as plain text: without indentation, with joined lines and kept paragraphs.
+/// Returns a comment as plain text: indentation is removed, the lines of a paragraph are joined,
+/// and paragraphs are kept.
 std::string plain(const std::string& comment) {
   std::istringstream lines(comment);
   std::string text;

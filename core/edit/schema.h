@@ -44,7 +44,7 @@ struct FieldType {
 struct MessageType {
   std::string name;
   std::string help;
-  std::vector<FieldType> fields;  ///< in the order of the schema
+  std::vector<FieldType> fields;  ///< the message's fields, in the order of the schema
 
   /// Returns the field whose name or camelCase name is `field`; null if there is none.
   [[nodiscard]] const FieldType* find(std::string_view field) const;

@@ -16,8 +16,9 @@ class TextPlaces {
   /// REQUIRES: `text` outlives the object.
   explicit TextPlaces(std::string_view text);
 
-  /// Returns the byte offset of a position. If the position is beyond the end of a line or of the
-  /// text, returns the offset of that end.
+  /// Returns the byte offset of a position. If the position is beyond the end of its line, returns
+  /// the offset of the end of the line. If the position is beyond the text, returns the length of
+  /// the text.
   [[nodiscard]] std::size_t offset(Position at) const;
   [[nodiscard]] Position position(std::size_t offset) const;
   /// True if parse_document() would read the text as JSON.

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMaxPoints = 10'000'000;
 /// has one value for each field.
 struct Axis {
   /// The name of the axis as a whole in reports and plots: "strategy" for an axis that compares
-  /// strategies. Empty: the axis has no name other than its fields.
+  /// strategies. If the name is empty, reports and plots name the axis after its fields.
   std::string title = {};
   std::vector<std::string> fields;  ///< names of the fields: "strategy.shards"
   std::vector<FieldPath> paths;     ///< paths of the fields
@@ -37,7 +37,8 @@ Expected<Axis> parse_axis(const std::string& option, const std::string& written,
 
 /// Reads an axis from a CSV file. The first line of the file has the names of the fields; every
 /// other line is a row of values.
-/// ERRORS (requests): as for parse_axis(), with locations; the text is not such a table.
+/// ERRORS (requests): as for parse_axis(), with locations; the file is not a table of field names
+/// and values.
 Expected<Axis> read_points(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

@@ -76,7 +76,8 @@ std::optional<Range> split_range(const std::string& item) {
   const std::size_t dots = item.find("..");
   if (dots == std::string::npos) return std::nullopt;
   Range range{item.substr(0, dots), item.substr(dots + 2), "", false};
-  // A '+' after an 'e' belongs to a number, as in 1e+9; the first character cannot be the operator.
+  // A '+' after an 'e' belongs to a number, as in 1e+9; the first character of an item is not an
+  // operator.
   for (std::size_t i = 1; i < range.to.size(); ++i) {
     if (range.to[i] != '*' &&
         (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E'))
@@ -129,7 +130,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   return values;
 }
 
-/// Splits at commas outside of quotes; the flag is true for items with quotes.
+/// Splits the text at commas outside of quotes; the flag of an item is true if the item has quotes.
 tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
     const std::string& written) {
   std::vector<std::pair<std::string, bool>> items(1);

@@ -16,8 +16,8 @@ constexpr std::string_view kMagic = "SQLite format 3";
 /// The time to wait for a file that another program has locked.
 constexpr int kPatienceMs = 10'000;
 /// The number of virtual machine steps between two calls of SQLite's progress handler, and the
-/// number of calls without a new row after which a statement is aborted. Together they allow some
-/// seconds. Reading the rows of a million points in order takes 1/200 of this limit.
+/// number of calls without a new row after which a statement is aborted. Together, these two limits
+/// allow some seconds. Reading the rows of a million points in order takes 1/200 of this limit.
 constexpr int kStepsPerCall = 100'000;
 constexpr int kMaxCalls = 1'000;
 

@@ -13,8 +13,8 @@ struct sqlite3_stmt;
 
 namespace tutti::core {
 
-/// An SQL statement with parameters ?1, ?2, …. To use it, bind the parameters, step through the
-/// rows, and reset it before the next use.
+/// An SQL statement with parameters ?1, ?2, …. To use a statement, bind the parameters, step
+/// through the rows, and reset the statement before the next use.
 class Statement {
  public:
   Statement& bind(int parameter, std::int64_t value);
@@ -49,8 +49,8 @@ bool is_database(const std::string& path);
 
 /// An SQLite database in a file. Committed data survives if the process is killed.
 ///
-/// The file may come from an untrusted source. Views and triggers in its schema therefore cannot
-/// call functions, and a statement that runs for some seconds without returning a row is aborted. A
+/// The file may come from an untrusted source, so views and triggers in the file's schema cannot
+/// call functions. A statement that runs for some seconds without returning a row is aborted. A
 /// read-only file is read without creating other files next to it.
 class Database {
  public:
@@ -69,8 +69,8 @@ class Database {
   /// Returns the number of views, triggers and virtual tables in the file.
   /// ERRORS: as for Statement::step().
   Expected<std::int64_t> programs();
-  /// Switches the database to a write-ahead log. If another program is switching it at the same
-  /// time, waits for that program. ERRORS: as for Statement::step().
+  /// Switches the database to a write-ahead log. If another program is switching the database at
+  /// the same time, waits for that program. ERRORS: as for Statement::step().
   Expected<void> log_ahead();
   /// Returns the first column of the first row of a query; nullopt if there is no row.
   /// ERRORS: as for Statement::step().
@@ -86,7 +86,7 @@ class Database {
   static Expected<Database> open_with(const std::string& path, const std::string& name, int flags);
   Expected<void> distrust();
 
-  /// The counter of progress calls. It is a pointer, because the counter must outlive the
+  /// The counter of progress calls. `calls_` is a pointer, because the counter must outlive the
   /// connection.
   std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   std::unique_ptr<sqlite3, Close> database_;

@@ -33,7 +33,7 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
     axis.paths.push_back(parsed->path);
   };
   for (const char* name : {"strategy.algorithm", "strategy.shards"}) add_field(name);
-  // Settings that conflict with other algorithms, or with bytes_per_pack.
+  // These settings conflict with other algorithms, or with bytes_per_pack.
   std::vector<std::string> cleared;
   for (const char* name :
        {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",

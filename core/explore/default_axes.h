@@ -10,7 +10,7 @@ namespace tutti::core {
 /// Returns the axes that `tutti tune` varies by default: the settings that the strategy's framework
 /// suggests or, without a framework, the pack size and the algorithms with the numbers of shards
 /// that the cluster supports.
-/// ERRORS (requests): the framework has no such settings.
+/// ERRORS (requests): the framework suggests no settings.
 Expected<std::vector<Axis>> default_axes(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -18,7 +18,7 @@
 namespace tutti::core {
 namespace {
 
-/// True for fields that describe a run and do not distinguish scenarios.
+/// True for fields that belong to a run and do not distinguish one scenario from another.
 bool is_of_run(const std::string& field) {
   return field == "name" || field == "description" || field == "run";
 }
@@ -140,8 +140,8 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
     rows.push_back(row - axis.rows.begin());
   }
   const std::int64_t point = space.point(rows);
-  // The fields that vary in the sweep have equal values, whether written or default, so remove them
-  // from both texts.
+  // The fields that vary in the sweep have equal values in both texts, whether written or default.
+  // So these fields are removed from both texts.
   std::vector<Override> varied = space.overrides(point), all;
   for (Override& change : varied) change.value.clear();
   for (const std::string& said : info.set) {

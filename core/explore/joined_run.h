@@ -16,10 +16,11 @@ struct JoinedRun {
   std::string said;    ///< program that executed the run: "real, tcp, Tutti 0.1.0"
 };
 
-/// Returns the point of a sweep with this scenario. The scenario's name, description and run
-/// settings (steps, seed, …) may differ from the sweep's; all other fields must equal the point's.
-/// ERRORS (requests): another field differs (the text names it); the sweep has no such value of a
-/// field.
+/// Returns the point of a sweep that has this scenario. The scenario's name, description and run
+/// settings (steps, seed, …) may differ from the sweep's scenario. All other fields must equal
+/// those of the point's scenario.
+/// ERRORS (requests): another field differs (the text names the field); no point of the sweep has
+/// the scenario's value of a swept field.
 Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
                                 const std::string& scenario_text);
 

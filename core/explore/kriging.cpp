@@ -14,8 +14,8 @@ namespace {
 /// Candidates for the reach (correlation length) of an axis. With the longest reach, the axis has
 /// almost no effect.
 constexpr std::array<double, 8> kReaches{0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0};
-/// Candidates for the noise. Costs are not smooth functions of pack sizes. Fluctuations between
-/// adjacent values are treated as noise.
+/// Candidates for the noise. Costs do not depend smoothly on pack sizes. Therefore fluctuations
+/// between adjacent values are treated as noise.
 constexpr std::array<double, 5> kNoises{1e-6, 1e-4, 1e-3, 1e-2, 5e-2};
 constexpr int kPasses = 2;
 

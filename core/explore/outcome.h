@@ -12,7 +12,8 @@
 
 namespace tutti::core {
 
-/// The result of a point of a sweep: the times of its scenario, or the reason why there are none.
+/// The result of a point of a sweep: the times of its scenario, or the reason why the scenario has
+/// no times.
 struct Outcome {
   enum class Status {
     kDone = 0,
@@ -20,9 +21,10 @@ struct Outcome {
     kFailed = 2    ///< the run began but failed
   };
   Status status = Status::kDone;
-  std::string message;  ///< all problems, one per line; empty for kDone unless `stopped`
+  std::string message;  ///< all problems, one per line; for kDone: empty, or the reason why the run
+                        ///< was stopped early
 
-  Time step;  ///< step time; this and all times below are of the steady state
+  Time step;  ///< step time in the steady state; all times below are also of the steady state
   Time forward;
   Time backward;
   Time other_compute;
@@ -33,8 +35,8 @@ struct Outcome {
   Time communication_bound;  ///< lower bound of the all-reduce of gradients
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
-  /// True if the run was ended early because it was slow. In this case, `step` is the mean of the
-  /// completed steps, and at least the limit at which the run was ended.
+  /// True if the run was ended early because it was slow. If `stopped` is true, `step` is the mean
+  /// of the completed steps, and at least the limit at which the run was ended.
   bool stopped = false;
   bool operator==(const Outcome&) const = default;
 };

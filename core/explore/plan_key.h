@@ -10,7 +10,7 @@
 namespace tutti::core {
 
 /// True if the setting decides only which gradients share a pack (bytes_per_pack, num_packs,
-/// bucket_cap_mb, …). Such a setting affects a run only through the packs of the plan.
+/// bucket_cap_mb, …). A packing setting affects a run only through the packs of the plan.
 bool decides_packing_only(const FieldPath& field);
 
 /// A 128-bit hash of the packs of a plan: their gradients, order, copies and collectives. Two

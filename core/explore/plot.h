@@ -11,9 +11,10 @@ namespace tutti::core {
 /// A curve of a plot: a line through dots.
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> y;  ///< by value of the x axis; nullopt: not known
-  bool dashed = false;                   ///< true: a bound, drawn as a dashed line without dots
-  bool dots_alone = false;               ///< true: measurements, drawn as dots without a line
+  std::vector<std::optional<double>> y;  ///< for each value of the x axis: the value on the y axis;
+                                         ///< nullopt: unknown
+  bool dashed = false;      ///< true: the curve is a bound, drawn as a dashed line without dots
+  bool dots_alone = false;  ///< true: the curve has measurements, drawn as dots without a line
 };
 
 /// A diagram of a cost over the values of a field.

@@ -26,8 +26,8 @@ class PlotAxis {
   /// numbers, and 0 on a logarithmic axis, are placed at the beginning. If more than two values are
   /// not numbers, all values are placed at equal distances, in their order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
-  /// Returns an axis for costs from `low` to `high`. If the two costs differ by little relative to
-  /// their size, the axis shows a larger range, so that a flat curve looks flat.
+  /// Returns an axis for costs from `low` to `high`. If `low` and `high` are almost equal, the axis
+  /// shows a larger range, so that a flat curve looks flat.
   static PlotAxis of_costs(double low, double high, Scale scale);
 
   /// Returns the position of `values[i]`, for an axis made by of_values().

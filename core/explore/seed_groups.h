@@ -19,7 +19,7 @@ std::optional<std::size_t> seed_field(const Space& space);
 
 /// The completed points that differ only in run.seed.
 struct SeedGroup {
-  std::vector<std::string> values;   ///< values of all other fields
+  std::vector<std::string> values;   ///< values of all fields except run.seed
   std::vector<std::int64_t> points;  ///< ascending
 };
 

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// last axis varies fastest). Points are not stored.
 class Space {
  public:
-  /// Returns the space of these axes.
+  /// Returns the space that the given axes span.
   /// ERRORS (requests): a field is on two axes; there are more than kMaxPoints points.
   static Expected<Space> of(std::vector<Axis> axes);
 

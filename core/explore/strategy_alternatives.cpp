@@ -2,11 +2,11 @@
 //
 // A scenario with `algorithm: "pscpu" shards: 2` cannot be changed to nccl by its algorithm alone,
 // since nccl refuses `shards`. This file finds such settings by trial: it reads the scenario with
-// the alternative, and as long as the reader refuses a setting of the strategy (kConflict or
-// kUnused), leaves this setting out. So the rules are those of the reader, and there is no second
-// list of them. The values of other axes are tried in the same way: a value that only some
-// alternatives accept is simulated only with these. With `--over strategy.shards=2,4` and two
-// workers, the rows are
+// the alternative. If the reader refuses a setting of the strategy (kConflict or kUnused), the
+// setting is omitted, and the scenario is read again. So only the reader has the rules, and no
+// second list of rules is needed. The values of other axes are tried in the same way: a value that
+// only some alternatives accept is combined only with these alternatives. With `--over
+// strategy.shards=2,4` and two workers, the rows are
 //
 //     strategy.algorithm  strategy.shards
 //     nccl                                   no shards
@@ -15,8 +15,8 @@
 //     pscpu               2                  one shard for each worker at most
 //
 // A framework takes the place of another framework or of packing settings, but keeps the scenario's
-// algorithm. If it refuses this algorithm (Horovod with pscpu), or there is none (the scenario had
-// the message tensorflow), algorithms are tried one after the other.
+// algorithm. If the framework refuses this algorithm (Horovod with pscpu), or the scenario has no
+// algorithm (it had the message tensorflow), algorithms are tried one after the other.
 
 #include "core/explore/strategy_alternatives.h"
 
@@ -43,8 +43,8 @@ const Schema& schema() {
   return schema;
 }
 
-/// The algorithms that a framework gets if it accepts neither that of the scenario nor one of the
-/// request.
+/// The algorithms that are tried for a framework if it accepts neither the scenario's algorithm nor
+/// an algorithm of the request.
 constexpr std::array<const char*, 2> kUsualAlgorithms{"nccl", "ring"};
 
 /// Values by field: "strategy.shards" → "2". An empty value leaves the field out.
@@ -69,7 +69,7 @@ struct Refused {
   std::string why;
 };
 
-/// A note on a setting that is left out, or (with an empty `field`) on another change.
+/// A note on an omitted setting, or on another change if `field` is empty.
 struct SettingNote {
   std::string field;
   std::string text;
@@ -101,9 +101,9 @@ class Alternatives {
     return field_type(path)->message != nullptr ? "{}" : written_->value(path);
   }
 
-  /// Returns the settings that select an alternative, without those that it refuses. If other axes
-  /// may change whether a framework is accepted (`decided` is false), a framework that accepts no
-  /// algorithm is not an error. ERRORS: as for strategy_alternatives().
+  /// Returns the settings that select an alternative; settings that the alternative refuses are
+  /// omitted. If other axes may change whether a framework is accepted (`decided` is false), a
+  /// framework that accepts no algorithm is not an error. ERRORS: as for strategy_alternatives().
   Expected<Settings> select(const std::string& option, const std::string& name,
                             const std::vector<std::string>& names, bool decided) {
     Settings row;
@@ -158,12 +158,12 @@ class Alternatives {
     return row;
   }
 
-  /// Returns the reason why the reader refuses the field's value together with `row`; nullopt if it
-  /// accepts the value, or refuses it for another reason than this field.
+  /// Returns the reason why the reader refuses the field's value together with `row`. Returns
+  /// nullopt if the reader accepts the value, or refuses the row because of another field.
   std::optional<std::string> why_not(Settings row, const std::string& field,
                                      const std::string& tried) const {
     for (const std::string& framework : frameworks_) {
-      // With another alternative, the override would select the framework.
+      // With another alternative of the strategy, the override would select the framework.
       if (field.starts_with(kPrefix + framework + ".") && !uses(row, framework))
         return fmt::format("this is a setting of {}", framework);
     }
@@ -187,8 +187,8 @@ class Alternatives {
     return kPrefix + problem.kind.field.substr(kMessage.size());
   }
 
-  /// Returns a message of the reader without the override, the message that it is about, and the
-  /// hint at its end.
+  /// Returns a message of the reader without its prefix (the override), its subject (the message of
+  /// the scenario), and the hint at its end.
   static std::string reason(const std::string& text) {
     constexpr std::string_view kMessage = "strategy: ";
     const std::size_t at = text.find(kMessage);
@@ -196,8 +196,8 @@ class Alternatives {
     return whole.substr(0, whole.rfind("; "));
   }
 
-  /// True if the alternative of this row is the framework. A framework of the scenario that the row
-  /// does not change stays.
+  /// True if the alternative of this row is the framework. The scenario's framework remains if the
+  /// row does not change it.
   [[nodiscard]] bool uses(const Settings& row, const std::string& framework) const {
     const auto set = row.find(kPrefix + framework);
     return set != row.end() ? !set->second.empty() : !value(kPrefix + framework).empty();
@@ -234,7 +234,7 @@ class Alternatives {
       if (!excludes(problem)) continue;
       std::string field = field_of(problem);
       if (field.empty()) continue;
-      // A framework or an algorithm of the user's own decides on the algorithm.
+      // Some frameworks, and algorithms from a user's file, determine the algorithm themselves.
       if (field == kAlgorithm && !is_framework(name)) field = decides_on_algorithm(row);
       if (field.empty() || field == kPrefix + name || row.contains(field) || value(field).empty())
         continue;
@@ -297,7 +297,9 @@ bool is_outside(const Axis& axis) {
 /// The values of a field of the strategy that each alternative accepts.
 struct Accepted {
   std::string field;
-  std::vector<std::vector<std::string>> values;  ///< by alternative; {""} if it accepts none
+  std::vector<std::vector<std::string>> values;  ///< for each alternative: the values of the field;
+                                                 ///< {""} if the alternative does not accept the
+                                                 ///< field
   std::vector<std::string> notes;
 };
 
@@ -327,8 +329,8 @@ class Trials {
       if (tried && all_ + needed > kMaxTrials) {
         tried = false;
         notes.push_back(
-            fmt::format("all strategies are simulated with all {} values of {}, since more than {} "
-                        "values are not tried beforehand",
+            fmt::format("every strategy is simulated with all {} values of {}, because at most {} "
+                        "combinations of strategy and value are tried beforehand",
                         axis.rows.size(), field, kMaxTrials));
       }
       if (tried) all_ += needed;
@@ -338,8 +340,9 @@ class Trials {
   }
   [[nodiscard]] bool is_tried(std::size_t axis) const { return tried_[axis]; }
 
-  /// Returns the values of each alternative; nullopt if each of them has all values of the axis, or
-  /// the trials were stopped. `outside`: true if another axis varies a field outside the strategy.
+  /// Returns the values of each alternative; nullopt if every alternative accepts all values of the
+  /// axis, or if the trials were stopped. `outside`: true if another axis varies a field outside
+  /// the strategy.
   std::optional<Accepted> accepted(const Axis& axis, bool outside) {
     const std::string& field = axis.fields.front();
     std::vector<std::vector<std::optional<std::string>>> why;  // by alternative and value

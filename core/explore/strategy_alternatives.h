@@ -28,7 +28,7 @@ struct StrategyAlternatives {
 /// The title of the axis of alternatives.
 inline constexpr const char* kStrategyTitle = "strategy";
 
-/// The maximum number of values of other axes that are tried, each of which reads the scenario.
+/// The maximum number of values of other axes that are tried. Each trial reads the scenario.
 inline constexpr std::size_t kMaxTrials = 300;
 
 /// Observes and stops the trials. Functions may be empty.
@@ -44,15 +44,18 @@ Expected<void> check_others(const std::string& option, const std::vector<Axis>& 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring") or of
 /// frameworks ("horovod"). Settings of the scenario's strategy stay with the alternatives that they
 /// apply to: a row leaves out each setting that its alternative refuses, and a note gives the
-/// reason. A framework that refuses the scenario's algorithm, or has none, gets the first of these
-/// algorithms that it accepts: those of `names`, nccl, ring.
+/// reason. If a framework does not accept the scenario's algorithm, or the scenario has no
+/// algorithm, the framework gets the first algorithm that it accepts from this list: the algorithms
+/// in `names`, nccl, ring.
 ///
-/// A value of a field of the strategy on one of the `others` is used only with alternatives that
-/// accept it; if they differ, the axis is moved from `others` into the result. An alternative that
-/// accepts no value has one row in which the field is not set. Acceptance is decided at the base
-/// scenario. If another axis varies a field outside `strategy.`, the value may be valid at other
-/// points, so values are left out only for an alternative that accepts none of them. Values that no
-/// alternative accepts stay, so that their points report the reason. An axis whose values would
+/// An axis in `others` may vary a field of the strategy. If the alternatives accept different
+/// values of this field, the axis is moved from `others` into the result, and each value is
+/// combined only with the alternatives that accept the value. An alternative that accepts no value
+/// has one row in which the field is not set. A value is accepted if the base scenario with this
+/// value is valid. If another axis varies a field outside `strategy.`, a value that is invalid in
+/// the base scenario may be valid at other points. In this case, an alternative leaves out the
+/// values of an axis only if the alternative accepts none of these values. A value that no
+/// alternative accepts is kept, so that its points report the reason. An axis whose values would
 /// exceed kMaxTrials stays in `others`, and a note states this.
 ///
 /// Cost: reading the scenario a few times for each alternative, and once for each value.

@@ -36,8 +36,8 @@ const std::string& title_of(const Space& space, const SweepColumn& column) {
 }
 
 /// Returns the columns that a plot shows by default. An axis with a title is represented by the
-/// title, except for fields with numbers on the x axis. `x`: the column of the x axis, for a choice
-/// of curves; null: the choice is that of the x axis.
+/// title, except for fields with numbers on the x axis. `x`: the column of the x axis, if the
+/// columns of the curves are chosen; null, if the column of the x axis is chosen.
 std::vector<SweepColumn> default_columns(const Space& space,
                                          const std::vector<SweepColumn>& columns,
                                          const SweepColumn* x) {

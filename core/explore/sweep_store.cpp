@@ -79,8 +79,8 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
   }
 }
 
-/// Returns the name of an axis's title in the table `sweep`, which contains only the titles that
-/// are not empty.
+/// Returns the name under which the table `sweep` stores an axis's title; the table contains only
+/// titles that are not empty.
 std::string title_name(std::size_t axis) { return fmt::format("axis_{}_title", axis); }
 
 Expected<SweepInfo> read_info(Database& database) {
@@ -177,8 +177,8 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
 
 /// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
 Expected<bool> is_sweep(Database& database) {
-  // Another program may create the sweep between these lines. That program commits the
-  // tables and their content at once, so a reader that sees the tables also sees the content.
+  // Another program may create the sweep between these lines. That program commits the tables and
+  // their content together, so a reader that sees the tables also sees the content.
   const auto tables = database.number("SELECT count(*) FROM sqlite_master");
   if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");
@@ -254,7 +254,7 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
     if (const auto other = difference(*there, info)) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, other->field},
-          fmt::format("this file holds another sweep: {}; choose another file, or remove this one",
+          fmt::format("this file holds another sweep: {}; choose another file, or remove this file",
                       other->text),
           {path, 0, 0}));
     }
@@ -266,7 +266,8 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
   if (!*sweep) {
     const auto created = store.create();
     if (!created) return tl::make_unexpected(created.error());
-    // Another program has created a sweep in the meantime, which may be the same sweep or another.
+    // Another program has created a sweep in the meantime, either the same sweep or a different
+    // one.
     if (!*created) return resume(path, info);
   }
   return store;

@@ -14,7 +14,7 @@
 
 namespace tutti::core {
 
-/// Identifies a sweep. Two sweeps are the same only if all these fields are equal.
+/// Identifies a sweep. Two sweeps are the same if all fields of their SweepInfo are equal.
 struct SweepInfo {
   std::string version;           ///< version of Tutti
   std::string scenario_file;     ///< file name for error messages
@@ -29,8 +29,8 @@ struct SweepInfo {
 /// result of a run that was stopped early.
 class SweepStore {
  public:
-  /// Opens the file of a sweep, or creates it. ERRORS (requests): the file has another sweep (the
-  /// text says how the two differ) or other content; as for Database.
+  /// Opens the file of a sweep, or creates it. ERRORS (requests): the file contains a different
+  /// sweep (the text lists the differences) or other content; as for Database.
   static Expected<SweepStore> resume(const std::string& path, const SweepInfo& info);
   /// Opens an existing file for reading or, with kWrite, for adding rows. ERRORS: as for resume().
   static Expected<SweepStore> open(const std::string& path,
@@ -77,7 +77,7 @@ class SweepStore {
 
  private:
   SweepStore(Database database, SweepInfo info, Space space);
-  /// Creates the tables of a sweep. Returns false if another program has created these tables since
+  /// Creates the tables of a sweep. Returns false if another program has created the tables since
   /// the file was opened.
   Expected<bool> create();
 

@@ -1,12 +1,12 @@
 // Bayesian optimization over a grid of settings, with expected improvement as the criterion. A
-// Latin hypercube of at most 64 points starts the search. Then four points at a time are chosen.
-// Each point is chosen as if the previous points had exactly their predicted costs, so that the
-// points of a batch do not cluster. When no candidate promises a noticeable improvement, the
-// neighbours of the best point along every axis are evaluated, and then random points, because the
-// model may be wrong in regions without evaluated points. The search ends after six batches of
-// random points without improvement. Spaces of more than 6000 points are sampled. The model is in
-// kriging.cpp, and the caller runs the points. SOURCE: Jones, Schonlau, Welch, "Efficient global
-// optimization of expensive black-box functions", J. Global Optimization 1998.
+// Latin hypercube of at most 64 points starts the search. Then points are chosen in batches of
+// four. Each point of a batch is chosen as if the previous points of the batch had exactly their
+// predicted costs, so that the points do not cluster. When no candidate promises a noticeable
+// improvement, the neighbours of the best point along every axis are evaluated, and then random
+// points, because the model may be wrong in regions without evaluated points. The search ends after
+// six batches of random points without improvement. Spaces of more than 6000 points are sampled.
+// The model is in kriging.cpp, and the caller runs the points. SOURCE: Jones, Schonlau, Welch,
+// "Efficient global optimization of expensive black-box functions", J. Global Optimization 1998.
 
 #include "core/explore/tuner.h"
 
@@ -72,8 +72,8 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
         return value(one) < value(other);
       });
-      // Coordinates are ranks instead of values, because the user's spacing of the values reflects
-      // their importance.
+      // The coordinate of a value is its position in the sorted values. The values themselves are
+      // not used, because the user's spacing of the values reflects their importance.
       for (std::size_t r = 0; r < count; ++r)
         places[order[r]] = static_cast<double>(r) / static_cast<double>(count - 1);
     } else {
@@ -126,9 +126,9 @@ std::vector<std::int64_t> Tuner::design() {
   return {points.begin(), points.end()};
 }
 
-/// Returns unknown points that differ from the best along one axis only: the values on either side
-/// of the best, all values of an unordered axis, and the middle of the widest gap of an ordered
-/// axis, if it is wide. These points are needed because the model is smooth, while the cost has
+/// Returns untried points that differ from the best point along one axis only: the neighbours of
+/// the best value, all values of an unordered axis, and the middle of an ordered axis's widest gap,
+/// if the gap is wide. These points are needed because the model is smooth, while the cost has
 /// steps, for example at the size at which NCCL changes its protocol.
 std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
@@ -238,13 +238,13 @@ std::vector<std::int64_t> Tuner::promising() {
           std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
-    // The rest of the batch is chosen as if this point had its expected cost.
+    // The remaining points of the batch are chosen as if this point had its expected cost.
     if (chosen.size() < kBatch) kriging.add(where[at], kriging.at(where[at]).mean);
   }
   return chosen;
 }
 
-/// Returns some points that were not requested yet.
+/// Returns some points that have not been requested yet.
 std::vector<std::int64_t> Tuner::anywhere() {
   std::vector<std::int64_t> points;
   for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {

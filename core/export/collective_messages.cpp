@@ -57,13 +57,13 @@ std::string why_no_messages(const Collective& collective) {
   std::int64_t steps = 0;
   for (Lane l = 0; l < schedule.lanes(0); ++l) steps += schedule.steps(0, l);
   if (steps > kMaxSteps)
-    return fmt::format("one of its collectives has {} schedule steps per rank, which is too many",
-                       steps);
+    return fmt::format(
+        "a collective of the scenario has {} schedule steps per rank, which is too many", steps);
   for (Lane l = 0; l < schedule.lanes(0); ++l) {
     for (std::int64_t i = 0; i < schedule.steps(0, l); ++i) {
       const StepKind kind = schedule.step(0, l, i).kind;
       if (kind == StepKind::kMulticast || kind == StepKind::kSwitchReduce)
-        return "it uses multicasts or reductions in switches, which GOAL cannot express";
+        return "a collective uses multicasts or reductions in switches, which GOAL cannot express";
     }
   }
   return "";

@@ -148,16 +148,17 @@ std::string why_no_graph(const Scenario& scenario) {
   const Strategy& strategy = scenario.strategy;
   const Plan& plan = scenario.plan;
   if (strategy.servers) return "parameter servers cannot be ranks of a trace";
-  if (strategy.spec) return "its packs use different algorithms";
-  if (strategy.custom) return "its algorithm comes from a file, which a trace cannot name";
+  if (strategy.spec) return "the scenario's packs use different algorithms";
+  if (strategy.custom)
+    return "the scenario's algorithm comes from a file, which a trace cannot name";
   if (strategy.independent)
-    return "its replicas are independent, so there is no communication to export";
+    return "the scenario's replicas are independent, so there is no communication to export";
   if (plan.gate)
     return fmt::format("the start of a pack is decided at run time by a gate ({})",
                        plan.gate->name());
-  if (plan.checkpoint_every > 0) return "only some of its training steps save a checkpoint";
+  if (plan.checkpoint_every > 0) return "only some training steps save a checkpoint";
   if (has_slices(scenario.workload))
-    return "it has sparse gradients, which use separate algorithms";
+    return "the model has sparse gradients, which use separate algorithms";
   for (const Pack& pack : plan.packs) {
     if (plan.collective(pack).kind == CollectiveKind::kSendReceive)
       return "trace formats have no collective in which every rank sends to the next rank";
@@ -165,7 +166,7 @@ std::string why_no_graph(const Scenario& scenario) {
   for (const PlannedCollective& one : plan.collectives) {
     if (!one.is_fixed()) return "the sizes of some collectives differ between training steps";
     if (one.first.schedule && one.first.schedule->ranks() > one.first.contributors)
-      return "CPUs take part in its collectives, but only GPUs can be ranks of a trace";
+      return "CPUs take part in the scenario's collectives, but only GPUs can be ranks of a trace";
   }
   return "";
 }

@@ -132,7 +132,8 @@ class ScenarioExport : public TraceExport {
       if (std::string why = why_no_messages(one.first); !why.empty()) return why;
     }
     constexpr std::int64_t kMaxTags = 0xFFFFFFFE;
-    if (next_tag_ > kMaxTags) return "its collectives need more message tags than GOAL supports";
+    if (next_tag_ > kMaxTags)
+      return "the scenario's collectives need more message tags than GOAL supports";
     return "";
   }
 
@@ -235,8 +236,8 @@ class ScenarioExport : public TraceExport {
     }
     return "gradients";
   }
-  /// Returns the name of a group, by its index in the partition. In traces, groups have
-  /// names of their own.
+  /// Returns the name of a group, by its index in the partition. In an imported trace, every group
+  /// has a name of its own.
   [[nodiscard]] std::string group_name(std::size_t collective, std::int64_t group) const {
     return plan_.graph ? names_[collective] : fmt::format("{}.{}", names_[collective], group);
   }
@@ -346,7 +347,7 @@ class ScenarioExport : public TraceExport {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  Scenario as_rings_;  ///< the scenario without NCCL's predicted times; its schedules are written
+  Scenario as_rings_;  ///< the scenario without NCCL's predicted times, whose schedules are written
                        ///< to GOAL
   StepPrograms programs_;
   std::vector<StepNodes> steps_;         ///< the unrolled training step of each kind of device

@@ -2,8 +2,8 @@
 // first two are gzip's magic number. Readers of formats therefore work the same for compressed and
 // uncompressed files. MaybeGzip stores one block of 64 KiB, in which the bytes from `held_begin_`
 // to `held_end_` have not been used yet, so memory does not depend on the size of the file. A gzip
-// file may have several members, as `cat a.gz b.gz` produces: after the end of a member, the byte
-// 0x1f begins the next one, and any other byte begins padding, which is ignored. A file that ends
+// file may have several members, as `cat a.gz b.gz` produces. After the end of a member, the byte
+// 0x1f begins the next member; any other byte begins padding, which is ignored. A file that ends
 // inside a member is an error. Otherwise an incomplete copy would be accepted as a shorter file.
 
 #include "core/formats/byte_input.h"
@@ -134,7 +134,7 @@ class MaybeGzip final : public ByteInput {
         }
       }
       if (member_ended_) {
-        // A member is followed by another one, or by padding, which gzip ignores.
+        // After a member, either another member or padding follows; gzip ignores padding.
         if (held_[held_begin_] != '\x1f') return 0;
         inflateReset(&stream_);
         member_ended_ = false;
@@ -180,8 +180,9 @@ class MaybeGzip final : public ByteInput {
 Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path) {
   std::error_code status;
   if (std::filesystem::is_directory(path, status))
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kWrongType}, "this is a folder; name the files in it", {path, 0, 0}));
+    return tl::make_unexpected(Error::request({ProblemCode::kWrongType},
+                                              "this is a folder; name the files in this folder",
+                                              {path, 0, 0}));
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return unreadable(path, errno);
   const bool regular = std::filesystem::is_regular_file(path, status);
@@ -198,11 +199,10 @@ Expected<std::string> first_bytes(const std::string& path, std::size_t most) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
   if (std::filesystem::exists(status) && std::filesystem::is_other(status))
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kWrongType},
-                       "this is a pipe or a device, and its format cannot be recognised without "
-                       "reading it; save it in a file",
-                       {path, 0, 0}));
+    return tl::make_unexpected(Error::request({ProblemCode::kWrongType},
+                                              "the format of a pipe or device cannot be recognised "
+                                              "without reading the data; save the data in a file",
+                                              {path, 0, 0}));
   const auto input = open_byte_input(path);
   if (!input) return tl::make_unexpected(input.error());
   std::string bytes(most, '\0');

@@ -29,9 +29,9 @@ Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
 /// REQUIRES: the bytes outlive the input.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 
-/// Returns the first `most` bytes of a file, inflated if the file is compressed. They are used to
-/// recognise its format. ERRORS: as for open_byte_input(); the path is a pipe or a device, whose
-/// bytes cannot be read a second time.
+/// Returns the first `most` bytes of a file, inflated if the file is compressed. The first bytes
+/// are used to recognise the file's format. ERRORS: as for open_byte_input(); the path is a pipe or
+/// a device, whose bytes cannot be read a second time.
 Expected<std::string> first_bytes(const std::string& path, std::size_t most);
 
 }  // namespace tutti::core

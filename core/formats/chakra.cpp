@@ -1,6 +1,6 @@
-// Writers differ in the types of integer attributes (int32, int64, uint64, …), and omit fields that
-// are zero. So an attribute is read by its value, not by its declared type, and versions are not
-// compared.
+// Writers use different types for integer attributes (int32, int64, uint64, …), and omit fields
+// that are zero. So the reader interprets an attribute by its value, ignores its declared type, and
+// does not compare versions.
 
 #include "core/formats/chakra.h"
 
@@ -35,7 +35,7 @@ enum NodeField : std::uint32_t {
 };
 constexpr std::uint32_t kMetadataVersion = 1, kMetadataAttribute = 2;
 constexpr std::uint32_t kAttributeName = 1;
-/// The field numbers of an attribute's value for the types that are written.
+/// The field numbers of an attribute's value, for the value types that Tutti writes.
 constexpr std::uint32_t kInt64Arm = 9, kBoolArm = 27, kStringArm = 29;
 
 struct Attribute {

@@ -73,11 +73,12 @@ struct ChakraNode {
 };
 
 struct ChakraMetadata {
-  std::string version;  ///< for example "0.0.4" or "1.0.0"; empty if the writer omitted it
+  std::string version;  ///< version of the trace format, such as "0.0.4" or "1.0.0"; empty if the
+                        ///< writer omitted it
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
 };
 
-/// True if a file with these first bytes is likely to be a Chakra trace. Such a file begins with
+/// True if a file with these first bytes is likely to be a Chakra trace. A Chakra trace begins with
 /// the length of a message that has a version, a schema or an attribute.
 bool is_chakra(std::string_view first_bytes);
 

@@ -19,7 +19,7 @@ struct FlightEntry {
   std::int64_t record = -1;
   std::string group_name, group_description;
   std::int64_t collective_sequence = -1, p2p_sequence = -1;
-  std::string name;   ///< for example "nccl:all_reduce" or "nccl:send 0->1"
+  std::string name;   ///< name of the operation, such as "nccl:all_reduce" or "nccl:send 0->1"
   std::string state;  ///< "scheduled", "started" or "completed"
   bool is_point_to_point = false;
   std::int64_t created_ns = -1;   ///< time at which the host enqueued the operation, in ns since

@@ -136,7 +136,7 @@ class TextReader {
     return text_;
   }
 
-  /// Reads a statement. Returns true if another one may follow in the line.
+  /// Reads a statement. Returns true if another statement may follow in the same line.
   Expected<bool> statement(Words& words) {
     if (words.word() == "num_ranks") return number_of_ranks(words);
     if (words.word() == "rank") return open_rank(words);
@@ -394,8 +394,8 @@ class BinaryReader {
         {name_, 0, 0}));
   }
 
-  /// Reads `count` bytes. Memory grows with the actual size of the file, not with the size that the
-  /// file claims.
+  /// Reads `count` bytes. Memory grows with the actual size of the file, because the size that the
+  /// file claims may be false.
   Expected<void> bytes(std::size_t count, std::string& to) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     while (to.size() < count) {
@@ -512,7 +512,7 @@ class BinaryReader {
   std::int64_t ranks_ = 0;
 };
 
-/// An input that first returns bytes which were read to recognise the form.
+/// An input that first returns the bytes which were read to recognise the format.
 class PrefixedInput : public ByteInput {
  public:
   PrefixedInput(std::string first, ByteInput& rest) : first_(std::move(first)), rest_(rest) {}

@@ -75,7 +75,8 @@ class GoalTextWriter {
 };
 
 /// The header of a schedule's binary form, which precedes the ranks and contains their sizes.
-/// Because of this, each rank is serialized twice, and only one rank is in memory at a time:
+/// The sizes must be known before the first rank is written, so each rank is serialized twice. Only
+/// one rank is in memory at a time:
 ///
 ///     GoalBinaryHeader header;
 ///     for each rank: header.add(rank, goal_binary(rank).size());

@@ -21,8 +21,8 @@ struct HorovodActivity {
   int depth = 0;              ///< nesting level; 0: the activity is not inside another activity
   std::int64_t start_us = 0;  ///< µs since the beginning of the timeline
   std::int64_t end_us = 0;
-  std::string type, shape;  ///< for example "float32" and "[2048, 1000]"; set only at depth 0; may
-                            ///< be empty
+  std::string type, shape;  ///< type and shape of the tensor, such as "float32" and "[2048, 1000]";
+                            ///< set only at depth 0; may be empty
 };
 
 struct HorovodHeader {

@@ -24,7 +24,8 @@ struct InspectorRecord {
   std::string host;
   std::int64_t pid = -1;
   std::int64_t dumped_us = -1;  ///< time at which the record was written, in µs since 1970
-  std::string kind;  ///< for example "AllReduce"; "Send" or "Recv" for point-to-point operations
+  std::string kind;  ///< kind of the operation, such as "AllReduce"; "Send" or "Recv" if it is
+                     ///< point-to-point
   bool is_point_to_point = false;
   std::int64_t sequence = -1;  ///< sequence number among the operations of its kind on its
                                ///< communicator

@@ -41,7 +41,8 @@ class JsonStream {
   /// Returns the next key of the innermost object, valid until the next call. After the last key,
   /// leaves the object and returns nullopt.
   std::optional<std::string_view> next_key();
-  /// True if the innermost array has another item. Otherwise leaves the array and returns false.
+  /// True if the innermost array has another item. If there is no further item, leaves the array
+  /// and returns false.
   bool next_item();
   /// Returns the text of a string (unescaped), number or word, valid until the next call. If the
   /// value is an object or array, skips it and returns "". A string longer than 1 MiB is an error.
@@ -52,7 +53,8 @@ class JsonStream {
   /// True if only white space remains.
   bool at_end();
   [[nodiscard]] bool failed() const { return error_.has_value(); }
-  /// True if the text ended in the middle of a value. All values before that value were complete.
+  /// True if the text ended in the middle of a value. All values before the incomplete value are
+  /// complete.
   [[nodiscard]] bool cut_off() const { return cut_off_; }
   /// REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return *error_; }

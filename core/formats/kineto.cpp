@@ -1,5 +1,5 @@
-// Events are read field by field. Most of the bytes are arguments of events. These are read only if
-// the category of the event, which Kineto writes before the arguments, is used.
+// Events are read field by field. Most of the bytes are arguments of events. Arguments are read
+// only if the category of the event, which Kineto writes before the arguments, is used.
 
 #include "core/formats/kineto.h"
 
@@ -326,7 +326,7 @@ class KinetoReader {
       event_.grid = *number;
   }
 
-  /// Returns the beginning of a list as text without blanks, or a text without its blanks.
+  /// Returns the beginning of a list as text without blanks; returns a string without its blanks.
   void flat_into(std::string& to) {
     constexpr std::size_t kLongest = std::size_t{4} << 10;
     to.clear();

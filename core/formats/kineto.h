@@ -40,7 +40,8 @@ struct KinetoEvent {
   std::int64_t stream = -1;
   std::int64_t grid = -1;   ///< first dimension of the kernel's grid; for an NCCL kernel, the
                             ///< number of channels
-  std::string input_dims;   ///< for example "[[64,3,7,7]]"; without blanks, at most 4 KiB
+  std::string input_dims;   ///< shapes of the inputs, such as "[[64,3,7,7]]"; without blanks, at
+                            ///< most 4 KiB
   std::string input_types;  ///< for example "[\"float\"]"
   // Metadata of a collective, which its kernel and the event record_param_comms have.
   std::string collective;  ///< "allreduce", "_allgather_base", …
@@ -48,7 +49,8 @@ struct KinetoEvent {
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t group_size = -1;
   std::string group_name, group_description;
-  std::string group_ranks;  ///< "[0,1,2]"; abbreviated with "..." if there are many
+  std::string group_ranks;  ///< ranks of the group, such as "[0,1,2]"; abbreviated with "..." if
+                            ///< there are many
   std::int64_t rank_start = -1, rank_stride = -1;
   std::int64_t source_rank = -1, destination_rank = -1;
   std::int64_t sequence = -1;

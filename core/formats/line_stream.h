@@ -11,7 +11,7 @@
 namespace tutti::core {
 
 /// Reads a text line by line. Memory is proportional to one line. Lines longer than 1 MiB are
-/// truncated. Logs have no such lines, but a file of another kind may.
+/// truncated. Logs have no lines longer than 1 MiB, but a file of another kind may.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);

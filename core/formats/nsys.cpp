@@ -1,5 +1,5 @@
-// Tables are read one after the other, each by one query. The columns depend on the release, so
-// they are queried first.
+// Tables are read one after the other, each by one query. The columns depend on the release of
+// nsys, so the reader first queries which columns exist.
 
 #include "core/formats/nsys.h"
 
@@ -42,7 +42,7 @@ struct PayloadField {
   std::int64_t type = 0;
 };
 
-/// A range of NCCL's NVTX domain. A later range may show that it is part of a group.
+/// A range of NCCL's NVTX domain. A later range may show that this range is part of a group.
 struct NcclRange {
   std::string name;  ///< such as "ncclAllReduce"
   std::int64_t start = 0, end = 0;
@@ -122,7 +122,7 @@ class NsysReader {
     return std::all_of(names.begin(), names.end(),
                        [&](const char* name) { return columns.contains(name); });
   }
-  /// Returns the column, or `otherwise` if the release does not have it.
+  /// Returns the column, or `otherwise` if this release of nsys does not have the column.
   std::string column(const std::string& table, const std::string& name,
                      const std::string& otherwise = "NULL") {
     return columns_of(table).contains(name) ? table + "." + name : otherwise;

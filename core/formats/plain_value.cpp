@@ -219,7 +219,8 @@ class PickleMachine {
     PlainValue* arguments = pop();
     pop();
     if (arguments->kind == Kind::kList && arguments->items.size() == 1) {
-      // All values belong to the document, which this reader may change.
+      // The result belongs to the document that this reader is building, so this reader may change
+      // it.
       stack_.push_back(const_cast<PlainValue*>(arguments->items.front()));
     } else {
       push(Kind::kNone);

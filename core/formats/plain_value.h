@@ -22,7 +22,7 @@ struct PlainValue {
   std::string text;
   std::vector<const PlainValue*> items;  ///< items of lists and tuples
   std::vector<std::pair<std::string, const PlainValue*>>
-      fields;  ///< for kDict: entries, with their keys as text
+      fields;  ///< for kDict: the entries, with their keys as text
 
   /// Returns the field with this name; null if this value is not a dict or does not have the field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {
@@ -38,7 +38,7 @@ struct PlainValue {
   [[nodiscard]] std::string_view words(std::string_view name) const;
 };
 
-/// A document. It owns all its values, which refer to each other by pointers.
+/// A document. The document owns all its values, which refer to each other by pointers.
 struct PlainDocument {
   std::deque<PlainValue> values;
   const PlainValue* root = nullptr;

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The numbers of used and unused records of a file, by kind. They show the user which records the
-/// import omitted.
+/// The numbers of used and unused records of a file, by kind. The counts show the user which
+/// records the import omitted.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;

@@ -15,7 +15,8 @@ class WireFields {
  public:
   struct Field {
     std::uint32_t number = 0;
-    std::uint8_t type = 0;    ///< 0: varint; 1: eight bytes; 2: bytes with a length; 5: four bytes
+    std::uint8_t type = 0;    ///< type of the field: 0: varint; 1: eight bytes; 2: bytes with a
+                              ///< length; 5: four bytes
     std::uint64_t value = 0;  ///< value, for types 0, 1 and 5
     std::string_view bytes;   ///< content, for type 2
 

@@ -45,7 +45,8 @@ std::optional<std::int64_t> bytes_to_come_near(const Planned& planned);
 std::int64_t element_bytes(const Planned& planned);
 
 /// Marks a setting as an approximation and returns it. Frameworks that close packs by their own
-/// rule need this. `fields` are the overrides of the strategy that select this rule, for example
+/// rule use this function, because their packs only approximate the strategy's packs. `fields` are
+/// the overrides of the strategy that select the framework's rule, for example
 /// "horovod.fusion_threshold=1048576".
 ProgramSetting near_setting(ProgramSetting setting, const std::vector<std::string>& fields);
 /// Returns the overrides that remove all packing fields of a strategy and then set `fields`.

@@ -77,10 +77,10 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
   if (message.all_reduce_merge_scope() > 1)
     fields.complain_at(message, "all_reduce_merge_scope", ProblemCode::kConflict,
                        "strategy: all_reduce_merge_scope has no effect with {}, which packs by its "
-                       "own rules; remove it",
+                       "own rules; remove all_reduce_merge_scope",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
-  // If several are written, it is unknown which one is meant.
+  // If several fields are written, the intended field is unknown.
   return {true, several ? nullptr : std::move(framework)};
 }
 
@@ -88,7 +88,7 @@ void refuse_merging(const StrategyText& text, std::string_view name) {
   if (text.message.merging() == proto::Strategy::MERGING_DEFAULT) return;
   text.fields.complain_at(text.message, "merging", ProblemCode::kUnused,
                           "strategy: merging has no effect with {}, which copies gradients into "
-                          "buckets by its own rules; remove it",
+                          "buckets by its own rules; remove merging",
                           name);
 }
 

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-// Series of pack sizes for sweeps and tuning. Each size is √2 times the previous one, because finer
-// steps differ by less than a gradient.
+// Series of pack sizes for sweeps and tuning. Each size is √2 times the previous size; smaller
+// steps would change a pack by less than a gradient.
 
 /// Returns sizes from `least` up to the first one that is at least `most`, rounded to integers.
 std::vector<std::string> tried_sizes(double least, double most);

@@ -57,7 +57,8 @@ std::string ranges(std::vector<std::int32_t> numbers) {
   return text;
 }
 
-/// Returns the ranges as text; if this text would be too long, only the first and the last number.
+/// Returns the ranges as text; if the text would be too long, returns only the first and the last
+/// number.
 std::string short_ranges(const std::vector<std::int32_t>& numbers) {
   constexpr std::size_t kMaxCharacters = 16;
   const std::string all = ranges(numbers);
@@ -295,7 +296,8 @@ class Drawer {
       }
     }
     const auto boxes = static_cast<std::int32_t>(graph_.boxes.size());
-    // Boxes are in the order of time, so edges lead to later boxes, unless two boxes alternate.
+    // Boxes are sorted by time, so most edges lead to later boxes; only two alternating boxes have
+    // edges in both directions.
     std::vector<std::vector<bool>> reaches(member(boxes), std::vector<bool>(member(boxes), false));
     std::int32_t last = -1;
     std::set<std::pair<std::int32_t, std::int32_t>> stream;

@@ -1,6 +1,6 @@
 // A step's graph as SVG: lanes are columns, time runs down. An arrow between neighbouring lanes
-// stays in the gutter between the lanes. An arrow within a lane goes around the boxes that it
-// passes. Arrows are drawn before boxes, so that no arrow covers a text.
+// stays in the gutter between the lanes. An arrow within a lane is routed around the boxes between
+// its ends. Arrows are drawn before boxes, so that no arrow covers a text.
 
 #include <algorithm>
 #include <cmath>
@@ -180,7 +180,8 @@ class StepPicture {
           fmt::format("M{0:.1f},{1:.1f} L{0:.1f},{2:.1f}", x1 + kBoxWidth / 2,
                       top_of(from.row) + kBoxHeight + 1, top_of(to.row) - (to.tasks > 1 ? 4 : 1));
     } else if (from.lane == to.lane) {
-      // Route around the boxes between: packs to the right, computation to the left of its lane.
+      // Route the arrow around the boxes between its ends: to the right of the lane for packs, to
+      // the left for computation.
       const bool right = from.lane + 1 == std::ssize(graph_.lanes) && from.lane > 0;
       const double side = right ? x1 + kBoxWidth + 1 : x1 - 1;
       const double out =
@@ -212,7 +213,8 @@ class StepPicture {
                         : ""));
   }
 
-  /// Draws the legend and the captions. Returns the y coordinate of their lower end.
+  /// Draws the legend and the captions. Returns the y coordinate of the lower end of the legend and
+  /// the captions.
   double legend() {
     std::int32_t rows = 0;
     for (const StepGraph::Box& box : graph_.boxes) rows = std::max(rows, box.row + 1);

@@ -1,7 +1,7 @@
 // Assigns a time to every task of a replica's training step and marks the tasks on the critical
 // path, so that a drawn task graph can show both. The times have one of two sources. With given
 // durations, the ordinary Runner runs the program on a host with virtual time: compute tasks share
-// one stream, and collectives start at once. Each started instance stores the instance whose
+// one stream, and collectives start immediately. Each started instance stores the instance whose
 // completion started it. The chain of these causes, followed back from the last instance, is the
 // critical path.
 //
@@ -159,7 +159,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
     is_limited |= block.repeat > kMaxIterations;
     block.repeat = std::min(block.repeat, kMaxIterations);
   }
-  // The drawing represents all steps, so it includes tasks that run only in some steps.
+  // The drawing represents all steps, so it includes tasks that run only in some of the steps.
   for (Task& task : limited.tasks) task.every_steps = 1;
   Runner runner(limited, durations, rates);
   OnDurations host(limited, duration);

@@ -20,8 +20,8 @@ struct TaskTimes {
     Time end;    ///< end of the last iteration, from the start of the step
     Time busy;   ///< total time of all iterations
   };
-  std::vector<Interval> of;   ///< by task; for marks and tasks that did not run: the time at which
-                              ///< all predecessors were complete
+  std::vector<Interval> of;  ///< by task: its time range; for marks and tasks that did not run: the
+                             ///< time at which all predecessors were complete
   std::vector<bool> on_path;  ///< by task: true if the task is on the critical path of the step
   Time step;                  ///< duration of the step
   std::string source;         ///< the source of the times: "simulated, step 2 on w0/gpu0"
@@ -29,7 +29,7 @@ struct TaskTimes {
 
 /// Computes task times without a simulation: collectives start as early as possible and do not slow
 /// each other. `duration` returns the duration of a communicate task, or 0 if it is not known. The
-/// critical path is the longest path with these durations.
+/// critical path is the longest path, measured with the durations of the tasks.
 TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);

@@ -1,9 +1,9 @@
-// Explains the difference between a measured step and its prediction by independent checks. They
-// look for packs outside their error band, other choices of NCCL, ranks that start last, an idle
-// device, and computation that is slower during collectives. Each check gives an upper bound of its
-// effect. Effects may overlap, so they are ranked instead of added. Effects of less than 1 % of the
-// step time are not reported. The hard part is waiting: a kernel of a collective starts when its
-// own rank arrives, and occupies the device until the last rank has arrived and the data is
+// Explains the difference between a measured step and its prediction by independent checks. The
+// checks look for packs outside their error band, other choices of NCCL, ranks that start last,
+// idle devices, and computation that is slower during collectives. Each check gives an upper bound
+// of its effect. Effects may overlap, so they are ranked instead of added. Effects of less than 1 %
+// of the step time are not reported. The hard part is waiting: a kernel of a collective starts when
+// its own rank arrives, and occupies the device until the last rank has arrived and the data is
 // transferred. The minimum of the kernel's durations over the ranks is therefore the transfer time,
 // and the range of its start times is the waiting time. Medians over the steps exclude single
 // disturbances.
@@ -122,18 +122,20 @@ class Differences {
                           ? "; the trace of a single rank does not distinguish waiting for a late "
                             "rank from transfer"
                           : ""),
-          fmt::format("predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} of {} "
-                      "executions; median over all ranks {}",
-                      show(predicted), shown(static_cast<std::int64_t>(expected * low)),
-                      shown(static_cast<std::int64_t>(expected * high)),
-                      run_.ranks.size() < 2 ? "median" : "median of the shortest time of any rank",
-                      least.size(), shown(upper_median(all))),
+          fmt::format(
+              "predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} of {} "
+              "executions; median over all ranks {}",
+              show(predicted), shown(static_cast<std::int64_t>(expected * low)),
+              shown(static_cast<std::int64_t>(expected * high)),
+              run_.ranks.size() < 2 ? "median" : "median of the shortest time over all ranks",
+              least.size(), shown(upper_median(all))),
           std::abs(by));
     }
     look_at_choice(p, info, std::abs(by));
   }
 
-  /// Compares "Ring LL128, 24 channels × 640 threads" with what the kernel's name records.
+  /// Compares NCCL's predicted choice ("Ring LL128, 24 channels × 640 threads") with the choice
+  /// that the kernel's name records.
   void look_at_choice(std::size_t p, const RunInfo::PackInfo& info, std::int64_t by) {
     const StepModel::Pack& pack = model_.packs[p];
     if (info.nccl.empty() || pack.algorithm.empty()) return;
@@ -293,8 +295,9 @@ class Differences {
   const MeasuredRun& run_;
   const StepModel& model_;
   const Summary& predicted_;
-  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< by pack, and then by the
-                                                                      ///< number of the step
+  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< executions of packs, by
+                                                                      ///< pack number and then by
+                                                                      ///< training step
   std::vector<Difference> found_;
 };
 

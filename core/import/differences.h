@@ -36,7 +36,7 @@ std::string_view to_string(Difference::Kind kind);
 ///
 /// The measured time of a pack is the minimum over the ranks in the files, because every rank
 /// except the last to start also waits for other ranks. With one rank, waiting and transfer cannot
-/// be distinguished; the text then says so.
+/// be distinguished, and the text of the difference states this.
 std::vector<Difference> differences(const MeasuredRun& run, const StepModel& model,
                                     const Summary& predicted);
 

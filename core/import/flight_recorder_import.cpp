@@ -80,9 +80,10 @@ Expected<void> import_flight_recorder(ByteInput& input, const std::string& name,
     run.notes.push_back(fmt::format(
         "{}: no entry has a duration; record with TORCH_NCCL_ENABLE_TIMING=1 for times", name));
   else
-    run.notes.push_back(fmt::format(
-        "{}: each collective is drawn with its measured duration, starting when the host issued it",
-        name));
+    run.notes.push_back(
+        fmt::format("{}: each collective is drawn with its measured duration, from the time at "
+                    "which the host issued the collective",
+                    name));
   run.ranks.push_back(std::move(rank));
   return {};
 }

@@ -1,5 +1,5 @@
 // The timeline is a list of activities by tensor. The k-th occurrence of each tensor belongs to
-// step k. The records of a step are combined at the end.
+// training step k. The records of a step are combined at the end.
 
 #include <algorithm>
 #include <map>

@@ -43,7 +43,7 @@ Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const st
   return import_input(format, *input, name, run, {});
 }
 
-/// Places the ranks of one host on one worker, in their order.
+/// Places the ranks of one host on one worker, in ascending order.
 static void place_on_hosts(MeasuredRun& run) {
   std::map<std::string, std::pair<std::int32_t, std::int32_t>>
       hosts;  // by host: worker, number of ranks so far

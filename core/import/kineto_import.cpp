@@ -38,8 +38,8 @@ struct Kernel {
   std::int64_t start = 0, end = 0;
   std::int64_t correlation = -1;
   std::int64_t external = -1;
-  std::int64_t launched = -1;  ///< time at which the host launched the kernel; -1: before the trace
-                               ///< began
+  std::int64_t launched = -1;  ///< time at which the host launched the kernel; -1: the launch was
+                               ///< before the trace began
   std::int32_t thread = -1;    ///< the host's thread that launched the kernel
   std::int32_t collective = -1;
 };
@@ -304,7 +304,7 @@ class RankTrace::Events {
     list_kernels_by_step();
     for (std::size_t s = 0; s < rank_.steps.size(); ++s) fill_step(s);
     make_compute();
-    // If the launch of a kernel is not in the trace, the call that launched it is not known either.
+    // If the trace does not contain the launch of a kernel, the kernel's call is unknown too.
     for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -514,7 +514,7 @@ class RankTrace::Events {
                       name_));
   }
 
-  /// Returns the step in which the host was at `time`; -1 if there is none.
+  /// Returns the training step that the host executed at `time`; -1 if there is none.
   [[nodiscard]] std::int32_t step_at(std::int64_t time) const {
     const auto behind =
         std::upper_bound(steps_.begin(), steps_.end(), time,
@@ -636,7 +636,7 @@ class RankTrace::Events {
   }
 
   /// Finds the packs of a step in which the backward pass itself, instead of gradients' hooks,
-  /// issues one all-reduce per gradient. Returns false for all other steps.
+  /// issues one all-reduce per gradient. Returns false for any other step.
   bool packs_inside_functions(std::size_t s, std::int32_t thread) {
     if (!of_step_.empty()) return false;
     for (const std::size_t k : kernels_of(s)) {

@@ -12,9 +12,9 @@ namespace tutti::core {
 
 /// Adds a PyTorch profiler trace, which has one rank, to `run`.
 ///
-/// - Steps are the annotations ProfilerStep#N; without annotations, the trace is one step. Because
-///   hosts run ahead of GPUs, a step ends with the last kernel that it launched, and the next step
-///   begins at that time.
+/// - Steps are the annotations ProfilerStep#N; without annotations, the trace is one step. Hosts
+///   run ahead of GPUs, so a step ends when the last kernel that was launched in the step ends. The
+///   next step begins at that time.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
 ///   gradient is ready when all kernels that were launched on its GPU before its AccumulateGrad
 ///   have ended.

@@ -118,9 +118,9 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
     MeasuredGroup& known = run.groups[g];
     if (known.name != group.name || known.size != group.size) continue;
-    // A process has at most one group of each name. Other processes may have other groups of that
-    // name (the group "1" of tensor parallelism may be ranks 0, 1 in one process and ranks 2, 3 in
-    // another).
+    // A process has at most one group of each name. Other processes may have a different group of
+    // the same name (the group "1" of tensor parallelism may be ranks 0, 1 in one process and ranks
+    // 2, 3 in another).
     if (!known.ranks.empty() && !group.ranks.empty() && known.ranks != group.ranks) continue;
     if (known.ranks.empty()) known.ranks = group.ranks;
     return static_cast<std::int32_t>(g);
@@ -133,7 +133,7 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
 
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank) {
-  // Try the last rank first: it nearly always matches, because each file has one process.
+  // Compare with the last rank first: it nearly always matches, because each file has one process.
   for (auto known = run.ranks.rbegin(); known != run.ranks.rend(); ++known) {
     if (known->host == host && known->pid == pid && known->rank == rank) return *known;
   }

@@ -55,7 +55,7 @@ struct MeasuredCollective {
   MeasuredKind kind = MeasuredKind::kOther;
   std::int32_t group = -1;     ///< index into MeasuredRun::groups
   std::int64_t sequence = -1;  ///< sequence number among the collectives of its kind in its group;
-                               ///< -1: not in the trace
+                               ///< -1: unknown
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
   /// The index among the step's all-reduces of gradients; -1 for other collectives.
   std::int32_t pack = -1;
@@ -63,7 +63,8 @@ struct MeasuredCollective {
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
   std::int64_t duration_ns = -1;  ///< some logs have the duration, but neither start nor end
-  std::int64_t bytes = -1;        ///< the larger of a rank's input and output, as in nccl-tests
+  std::int64_t bytes = -1;  ///< size in bytes of the larger of a rank's input and output, as in
+                            ///< nccl-tests
   ElementType type;
   std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
   std::string protocol;   ///< "ll", "ll128", "simple"
@@ -83,7 +84,7 @@ struct MeasuredCompute {
 
 /// A gradient of a step; gradients are listed in the order in which they became ready.
 struct MeasuredGradient {
-  std::string name;  ///< empty: not in the trace
+  std::string name;  ///< name of the gradient; empty: the trace does not contain the name
   std::int64_t ready_ns = -1;
   std::int64_t elements = -1;
   ElementType type;
@@ -117,7 +118,8 @@ struct MeasuredRank {
 /// NCCL's choice for collectives of one kind and size, from its log.
 struct MeasuredChoice {
   MeasuredKind kind = MeasuredKind::kOther;
-  std::int64_t bytes = -1;  ///< the larger of a rank's input and output, as in nccl-tests
+  std::int64_t bytes = -1;  ///< size in bytes of the larger of a rank's input and output, as in
+                            ///< nccl-tests
   std::int64_t ranks = -1;
   std::string algorithm, protocol;
   std::int32_t channels = -1;
@@ -139,9 +141,9 @@ struct MeasuredRun {
   std::int64_t cycle_us = -1;  ///< Horovod's cycle time
   bool is_ddp = false;         ///< true if the trace mentions DistributedDataParallel
   std::vector<MeasuredChoice> choices;
-  std::vector<std::string> networks;   ///< for example "IB : Using [0]mlx5_0:1/RoCE …",
-                                       ///< without duplicates
-  std::vector<std::string> variables;  ///< for example "NCCL_ALGO=Ring", without
+  std::vector<std::string> networks;   ///< NCCL's lines about networks, such as "IB : Using
+                                       ///< [0]mlx5_0:1/RoCE …", without duplicates
+  std::vector<std::string> variables;  ///< environment variables, such as "NCCL_ALGO=Ring", without
                                        ///< duplicates
   std::map<std::string, std::int64_t> transports;  ///< number of connections by transport, such as
                                                    ///< "P2P/CUMEM"

@@ -13,8 +13,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns nccl-tests' name of a type; "int8" for types that it does not have, because only the
-/// number of bytes matters.
+/// Returns nccl-tests' name of a type; "int8" for types that nccl-tests does not have, because only
+/// the number of bytes matters.
 std::string nccl_tests_type(const ElementType& type) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames{
       {{"float32", "float"},

@@ -12,8 +12,8 @@ namespace tutti::core {
 /// collective and number of ranks, and a row for each size and type.
 ///
 /// The time of a collective is the minimum over the ranks of the trace, because the times of other
-/// ranks include waiting for late ranks. A row has the median over all executions; a comment above
-/// it states their number.
+/// ranks include waiting for late ranks. A row contains the median over all executions of a
+/// collective; a comment above the row states the number of executions.
 /// ERRORS: no collective has both a size and a duration (kMissing).
 Expected<std::string> measurements_of_run(const MeasuredRun& run);
 

@@ -28,13 +28,14 @@ std::string schema_type(const std::string& name) {
   return upper;
 }
 
-/// Returns why `model` is not the model whose gradients were measured; empty if it may be.
+/// Returns the reason why `model` cannot be the model whose gradients were measured; empty if there
+/// is no reason.
 std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
-    return fmt::format("it has {} variables, but a step of the trace has {} gradients",
+    return fmt::format("the model has {} variables, but a step of the trace has {} gradients",
                        model.gradients.size(), step.gradients.size());
-  // If all gradients belong to packs, the bytes of each pack must be those of the model's gradients
-  // in reverse order of creation.
+  // If all gradients belong to packs, the bytes of each pack must equal the bytes of the model's
+  // gradients in reverse order of creation.
   std::size_t g = model.gradients.size();
   for (std::size_t p = 0; p < step.packs.size(); ++p) {
     const StepModel::Pack& pack = step.packs[p];
@@ -43,8 +44,9 @@ std::string misfit(const CandidateModel& model, const StepModel& step) {
       elements += model.gradients[--g].elements;
     if (pack.bytes >= 0 && pack.type.bytes > 0 && elements * pack.type.bytes != pack.bytes)
       return fmt::format(
-          "with its gradients, pack {} would have {} bytes, but in the trace it has {}", p,
-          elements * pack.type.bytes, pack.bytes);
+          "with the gradients of this model, pack {} would have {} bytes, but the pack has {} "
+          "bytes in the trace",
+          p, elements * pack.type.bytes, pack.bytes);
   }
   return "";
 }
@@ -157,7 +159,7 @@ class ScenarioWriter {
       if (!machine.empty())
         made_.notes.push_back(
             fmt::format("the machine is assumed to be {}, because it has the GPUs of the trace "
-                        "({}); use --machine to name another one",
+                        "({}); use --machine to name another machine",
                         machine, run_.gpu));
     }
     if (machine.empty())
@@ -187,7 +189,7 @@ class ScenarioWriter {
     if (nodes > 1 && facts_.link.empty())
       problems_.add({ProblemCode::kMissing, "--link"}, {},
                     "--link: the trace does not describe the network between the {} machines; name "
-                    "its kind of link (tutti init --list), such as ndr",
+                    "the kind of link (tutti init --list), such as ndr",
                     nodes);
     std::string text = "cluster {\n";
     text += fmt::format("  workers {{ machine: {} count: {} replicas: {} }}\n", in_quotes(machine),
@@ -222,8 +224,8 @@ class ScenarioWriter {
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
-      // The gradient of a layer that becomes ready first gets the whole time of the layer; its
-      // other gradients get no time.
+      // The gradient of a layer that becomes ready first gets the whole time of the layer; the
+      // remaining gradients of the layer get no time.
       const std::int64_t own = g.layer == before ? 0 : model_.layers[g.layer].backward_ns;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
@@ -270,7 +272,7 @@ class ScenarioWriter {
     if (!run_.nccl_version.empty()) {
       if (run_.is_rocm) {
         made_.notes.push_back(fmt::format(
-            "the trace is from RCCL, which reports itself as NCCL {}; it is modelled as NCCL",
+            "the trace is from RCCL, which reports itself as NCCL {}; Tutti models RCCL as NCCL",
             run_.nccl_version));
       } else {
         text += fmt::format("  nccl {{ version: {} }}\n", in_quotes(run_.nccl_version));
@@ -474,8 +476,8 @@ Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel&
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets) {
   if (buckets.empty()) return std::nullopt;
-  // A closed bucket has less than the limit without its last gradient, and at least the limit with
-  // it. The last bucket may be open.
+  // Without its last gradient, a closed bucket is smaller than the limit; with it, the bucket
+  // reaches the limit. The last bucket may be below the limit.
   std::int64_t first_low = 0, first_high = std::int64_t{1} << 50, low = 0, high = first_high;
   std::size_t g = 0;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -504,7 +506,7 @@ std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host)
     const char* part;
     const char* machine;
   };
-  // Longer names come first, because a shorter one may be a part of them.
+  // Longer names come first, because they may contain a shorter name.
   constexpr std::array<Known, 15> kMachines{{{"GB200", "gb200-nvl72"},
                                              {"B200", "dgx-b200"},
                                              {"H200", "hgx-h200"},

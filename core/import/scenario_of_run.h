@@ -48,10 +48,10 @@ struct ScenarioOfRun {
 /// does not match (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
-/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario has the cluster as far
-/// as it is known, the measured times of layers, the gradients in the order in which they became
-/// ready, the packs, and other collectives as exchanges of communicators. `model` is the model of
-/// the run, with the sizes of all gradients.
+/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario contains the known
+/// parts of the cluster, the measured times of layers, the gradients in the order in which they
+/// became ready, the packs, and other collectives as exchanges of communicators. `model` is the
+/// model of the run, with the sizes of all gradients.
 /// ERRORS: a fact is missing (kMissing, with the option that supplies it: "--machine", "--nodes" or
 /// "--link").
 Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,
@@ -63,10 +63,10 @@ struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// Returns limits with which PyTorch DDP makes the given buckets. These are DDP's defaults (1 MiB
-/// and 25 MiB) if the defaults produce these buckets. Returns nullopt if no limits produce these
-/// buckets. `gradient_bytes` is in the order in which gradients become ready; `buckets` has the
-/// number of gradients in each bucket.
+/// Returns limits with which PyTorch DDP makes the given buckets. Returns DDP's default limits (1
+/// MiB and 25 MiB) if the defaults produce the given buckets. Returns nullopt if no limits produce
+/// the given buckets. `gradient_bytes` is in the order in which gradients become ready; `buckets`
+/// has the number of gradients in each bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 

@@ -1,10 +1,11 @@
-// A trace has many steps. Some of them are unusual, because the trace has only a part of them or
-// because they have other gradients. The signature of a step is its number of gradients and the
-// bytes of its packs. Only steps with the most frequent signature are used. Times are medians over
-// these steps on all ranks. Names and sizes come from the last such step of the first rank that has
-// such a step. The backward time of a layer is the time between the gradients of the previous layer
-// and its own. Time in which only an exchange was in flight is excluded, because a scenario that is
-// made from the model simulates exchanges itself.
+// A trace has many steps. Some of the rank's steps are unusual, because the trace has only a part
+// of such a step or because the step has other gradients. The signature of a step is its number of
+// gradients and the bytes of its packs. Only steps with the most frequent signature are used. Times
+// are medians over these steps on all ranks. Names and sizes come from the last step with this
+// signature, on the first rank that has such a step. The backward time of a layer is the time from
+// the last gradient of the previous layer to the layer's own last gradient. Time in which only an
+// exchange was in flight is excluded, because a scenario that is made from the model simulates
+// exchanges itself.
 
 #include "core/import/step_model.h"
 
@@ -111,7 +112,7 @@ void add_times(const Chosen& of, Times& times) {
         of_layer = std::max(of_layer, g.ready_ns);
       }
       for (std::size_t l = 0; l < ready.size(); ++l) {
-        // Gradients may become ready out of order, but a layer takes no negative time.
+        // Gradients may become ready out of order, so a negative time of a layer is set to zero.
         const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
         times.layers[l].push_back(without_exposed(before, end));
         before = end;
@@ -226,8 +227,8 @@ void align_clocks(MeasuredRun& run) {
   constexpr std::int64_t kSameClock =
       200'000;  // ns: the ends of one collective differ by at most this on one host
   if (run.ranks.size() < 2) return;
-  // If all ranks of the world take part in a collective, it is identified by its step number and by
-  // its index among the collectives of its kind in the step.
+  // A collective in which all ranks take part is identified by its step number and by its index
+  // among the collectives of its kind in the step.
   using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
   const auto ends_of = [](const MeasuredRank& rank) {
     std::map<Key, std::int64_t> ends;

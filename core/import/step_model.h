@@ -16,7 +16,7 @@ struct StepModel {
                                    ///< gradients of this layer
   };
   struct Gradient {
-    std::string name;            ///< for example "Convolution_3.0": layer and index in the layer
+    std::string name;            ///< layer and index in the layer, such as "Convolution_3.0"
     std::int64_t elements = -1;  ///< -1: not in the trace
     ElementType type;
     std::vector<std::int64_t> shape;
@@ -26,7 +26,8 @@ struct StepModel {
   struct Pack {
     std::int64_t bytes = -1;
     ElementType type;
-    std::vector<std::int32_t> gradients;  ///< in the order in which they become ready
+    std::vector<std::int32_t> gradients;  ///< the pack's gradients, in the order in which they
+                                          ///< become ready
     std::int64_t duration_ns = -1;  ///< median over the steps of the pack's time on the rank that
                                     ///< started the pack last
     std::int32_t group = -1;
@@ -40,14 +41,15 @@ struct StepModel {
     std::int64_t bytes = -1;
     ElementType type;
     std::int64_t per_forward = 0,
-                 per_backward = 0;  ///< number per step; an exchange during the update counts as in
-                                    ///< the backward pass
+                 per_backward = 0;  ///< number of exchanges per step; an exchange during the update
+                                    ///< counts as one of the backward pass
     bool overlaps = false;          ///< true if computation continues for most of the time of the
                                     ///< exchanges
   };
-  std::vector<Layer> layers;        ///< in the order of the backward pass
-  std::vector<Gradient> gradients;  ///< in the order in which they become ready
-  std::vector<Pack> packs;          ///< in the order in which they are issued
+  std::vector<Layer> layers;        ///< the model's layers, in the order of the backward pass
+  std::vector<Gradient> gradients;  ///< the model's gradients, in the order in which they become
+                                    ///< ready
+  std::vector<Pack> packs;  ///< the packs of a step, in the order in which the host issues them
   std::vector<Exchange> exchanges;
   std::int64_t step_ns = 0;
   /// The time from the start of the step to the start of the backward pass. The times of the
@@ -58,8 +60,8 @@ struct StepModel {
   std::int64_t update_ns = 0;    ///< time from the last gradient or the end of the last pack,
                                  ///< whichever is later, to the end of the step
   std::int64_t steps = 0;        ///< number of steps that the medians include
-  std::int64_t other_steps = 0;  ///< number of steps with other gradients or packs, which the
-                                 ///< medians do not include
+  std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because these steps
+                                 ///< have other gradients or packs
 };
 
 /// Returns the model of a run; empty if the run has no steps. REQUIRES: the run has ranks.

@@ -1,6 +1,6 @@
 // Times in nanoseconds on the run's clock are converted to picoseconds since the run's earliest
-// time. Each rank has one row of computation. It has as many rows of collectives as are in flight
-// at the same time.
+// time. On each rank, one row shows computation. The number of rows for collectives is the maximum
+// number of collectives that are in flight at the same time.
 
 #include "core/import/timeline_of_run.h"
 
@@ -198,8 +198,8 @@ class TimelineOfRun {
       rows.compute = next_track_++;
       sink_.track({rows.compute, TrackKind::kCompute, rank.worker, device});
     }
-    // Collectives are processed in the order of their starts. Each collective gets the first free
-    // row.
+    // Collectives are processed in the order of their starts. Each collective is drawn in the first
+    // free row.
     std::multimap<std::int64_t, std::int32_t> busy;  // end of the last collective, row
     std::set<std::int32_t> free;
     rows.slot.assign(rank.collectives.size(), -1);
@@ -221,7 +221,8 @@ class TimelineOfRun {
     rows_.push_back(std::move(rows));
   }
 
-  /// False for collectives before the first step or without times. They are not shown.
+  /// False for collectives before the first step and for collectives without times. They are not
+  /// shown.
   static bool is_shown(const MeasuredRank& rank, const MeasuredCollective& c) {
     return c.start_ns >= 0 && c.end_ns >= c.start_ns && (c.step >= 0 || rank.steps.empty());
   }
@@ -277,7 +278,7 @@ class TimelineOfRun {
   }
 
   void write_steps() {
-    // The end and the parts of each step, on the rank that ended the step last.
+    // The end and the parts of each step, taken from the rank that ended the step last.
     struct Ended {
       std::int64_t end = std::numeric_limits<std::int64_t>::min();
       std::int64_t start = 0;

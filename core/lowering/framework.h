@@ -80,9 +80,8 @@ class Framework {
   /// Makes the packs. Returns false if the strategy's own fields determine the packs.
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
-  /// Makes the whole plan, for frameworks whose plan does not consist of packs of gradients that
-  /// are reduced; returns an error if the plan is not possible. Returns nullopt if pack() makes the
-  /// packs.
+  /// Makes the whole plan, for frameworks that do not reduce packs of gradients. Returns an error
+  /// if the plan is not possible. Returns nullopt if pack() makes the packs.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
       const PlanInput&) const {
     return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Groups the gradients of a workload by TensorFlow's rules (core/packing). A group is a list of
-// indices of gradients, in packing order.
+// gradient indices, in packing order.
 
 #include <vector>
 
@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Implements agg_small_grads_*: groups adjacent small gradients. Every other gradient is a group
-/// of its own.
+/// Implements agg_small_grads_*: groups adjacent small gradients. A gradient that is not small
+/// forms a group of its own.
 std::vector<std::vector<int>> small_groups(const Workload& workload, const Strategy& strategy);
 /// Implements bytes_per_pack. Gradients are in reverse order of creation, because TensorFlow
 /// reverses their order.

@@ -134,7 +134,7 @@ class Planner : private PackMaker {
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_groups(workload_, strategy_), true);
     } else if (strategy_.framework && strategy_.framework->pack(*this)) {
-      // The framework has added the packs.
+      // If pack() returned true, the framework has added the packs.
     } else if (strategy_.bytes_per_pack) {
       if (traits(strategy_.algorithm).tf_implementation.empty() &&
           strategy_.merging == Merging::kConcat) {
@@ -252,7 +252,7 @@ class Planner : private PackMaker {
   }
 
   /// Applies all_reduce_merge_scope to `units`. A unit of several gradients is already packed,
-  /// which costs a copy in and a copy out.
+  /// which costs two copies: one into the pack and one out of it.
   void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
     const bool merges = strategy_.all_reduce_merge_scope > 1;
     const auto groups =
@@ -282,7 +282,7 @@ class Planner : private PackMaker {
     }
   }
 
-  // --- packs as a framework makes them ---
+  // --- packs made by a framework ---
 
   [[nodiscard]] const Workload& workload() const override { return workload_; }
   [[nodiscard]] const Cluster& cluster() const override { return cluster_; }
@@ -296,7 +296,7 @@ class Planner : private PackMaker {
     if (last.offset + last.count == 0) return;
     const DataType type = gradient(last.variable).type;
     Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
-    // These copies come in addition to those that the algorithm itself makes.
+    // These copies are additional to the copies of the algorithm itself.
     if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
     if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
     pack.needs_all_gradients = bucket.needs_all_gradients;
@@ -306,7 +306,8 @@ class Planner : private PackMaker {
 
   // --- packs ---
 
-  /// Adds one pack of several gradients, or one pack for each if they cannot be merged.
+  /// Adds one pack of several gradients, or one pack per gradient if the gradients cannot be
+  /// merged.
   void add_merged(const std::vector<int>& variables, Merging merging) {
     const bool one_type = std::all_of(variables.begin(), variables.end(), [&](int v) {
       return gradient(v).type == gradient(variables.front()).type;
@@ -428,7 +429,7 @@ class Planner : private PackMaker {
   Merging merging_;  ///< the requested merging, or kSeparate if the requested merging is not
                      ///< possible
   Plan plan_;
-  int turn_ = 0;  ///< index of the next pack; empty packs count too, as in TensorFlow
+  int turn_ = 0;  ///< index of the next pack; the index also counts empty packs, as in TensorFlow
   std::optional<StrategyProblem> indivisible_;
 };
 

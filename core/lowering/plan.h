@@ -1,12 +1,13 @@
 #pragma once
 
-// A plan is the result of lowering a strategy. It states which gradients are packed together, which
-// collective moves each pack, and what each pack waits for. It has no times: step_program.h
-// converts a plan to a task graph, which executors run. Collectives are in one table, to which
-// packs and exchanges refer by index, so that all properties of a collective are stored once. An
-// entry of the table represents the collectives of all groups of replicas and of all executions: it
-// stores the collective of group 0, and in() derives the collectives of all other groups. The size
-// of a plan therefore does not depend on the number of groups or training steps.
+// A plan is the result of lowering a strategy. A plan states which gradients are packed together,
+// which collective moves each pack, and the events for which each pack waits. A plan has no times:
+// step_program.h converts a plan to a task graph, which executors run. Collectives are in one
+// table, to which packs and exchanges refer by index, so that all properties of a collective are
+// stored once. An entry of the table represents the collectives of all groups of replicas and of
+// all executions: it stores the collective of group 0, and in() derives the collectives of all
+// other groups. The size of a plan therefore does not depend on the number of groups or training
+// steps.
 
 #include <memory>
 #include <string>
@@ -81,8 +82,8 @@ struct PlannedCollective {
                               ///< launch overhead
   std::optional<VaryingSizes> sizes =
       std::nullopt;  ///< nullopt: every execution has the sizes of `first`
-  /// The replicas that execute the collective, by rank. Null if these are all replicas, or the
-  /// groups of a partition.
+  /// The replicas that execute the collective, by rank. Null if all replicas, or the groups of a
+  /// partition, execute the collective.
   std::shared_ptr<const MemberList> members = nullptr;
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
@@ -124,17 +125,17 @@ struct Pack {
   /// The index of the pack that must be complete on a device before this pack starts on the device;
   /// -1: none.
   int after = -1;
-  /// True if the pack starts only when all gradients (of its spec entry) are ready. Copies out of
-  /// all such packs, and updates, then wait for the last of these packs. num_packs sets this field,
-  /// because its packs are cut from the concatenation of all gradients, and are concatenated again
-  /// before they are split into gradients.
+  /// True if the pack starts only when all gradients (of its spec entry) are ready. If true, copies
+  /// out of the pack, and updates, wait until the last pack with this property is complete. The
+  /// field is set for packs of num_packs, which are cut from the concatenation of all gradients,
+  /// and are concatenated again before they are split into gradients.
   bool needs_all_gradients = false;
   /// The index of the spec's entry to which the pack belongs. `turn` is the index of the pack among
   /// the packs of this entry.
   int entry = 0;
   int turn = 0;
-  /// The index of a gradient that the pack waits for although it is not in the pack, because it did
-  /// not fit into the bucket; -1: none.
+  /// The index of a gradient that did not fit into the pack's bucket, but that the pack waits for;
+  /// -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
   /// For a pull: the index of the push whose sum this pack returns. The server and each replica
@@ -142,8 +143,8 @@ struct Pack {
   int answers = -1;
 };
 
-/// The packs of a training step, in launch order. Serial packs start in this order. Concurrent
-/// packs that are ready at the same time also start in this order.
+/// The packs of a training step, in launch order. Serial packs start in the order of `packs`.
+/// Concurrent packs that are ready at the same time start in the order of `packs`.
 struct Plan {
   /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
@@ -188,14 +189,14 @@ struct Plan {
 
   /// True if the gate fuses packs at run time.
   [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }
-  /// True if the pack has to pass the gate. All packs of gradients except pulls do.
+  /// True if the pack has to pass the gate. All packs of gradients pass the gate, except pulls.
   [[nodiscard]] bool passes_gate(const Pack& pack) const {
     return gate && pack.phase == PackPhase::kGradients && pack.answers < 0;
   }
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns one of the collectives with the largest number of ranks. A rank number has the same
-  /// device in all collectives that have this rank.
+  /// Returns one of the collectives with the largest number of ranks. A rank number refers to the
+  /// same device in every collective that contains this rank.
   [[nodiscard]] const Collective& widest() const;
 };
 
@@ -206,8 +207,8 @@ std::vector<int> pulls_of(const Plan& plan);
 /// Returns the reduction of a pack in a plan of `strategy`.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 
-/// Returns the strategy for a pack in a plan of `strategy`. If there is a spec, it is the strategy
-/// of the pack's entry; otherwise it is `strategy` itself.
+/// Returns the strategy for a pack in a plan of `strategy`. Returns the strategy of the pack's spec
+/// entry; if there is no spec, returns `strategy` itself.
 Strategy strategy_of(const Strategy& strategy, const Pack& pack);
 
 /// Makes the plan of a training step.

@@ -12,7 +12,7 @@ enum class ReductionScope : std::uint8_t {
   kGroups,        ///< gradients are reduced among the replicas that hold the same part of the model
   kServers,       ///< gradients are reduced on servers; replicas wait for each other
   kAsyncServers,  ///< gradients are applied on servers; workers do not wait for each other
-  kNoReduction,   ///< gradients are not reduced; every replica keeps its own
+  kNoReduction,   ///< gradients are not reduced; every replica keeps its own gradients
 };
 ReductionScope reduction_scope(const Strategy& strategy, const Plan& plan);
 

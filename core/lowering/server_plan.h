@@ -13,8 +13,8 @@ tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload,
                                                     const Cluster& cluster);
 
 /// Returns, for each variable that is read over the network, the device of a worker that caches the
-/// variable. A variable with fewer than 65536 elements is cached on the CPU (-1). Any other
-/// variable is cached on the GPU with the fewest cached elements so far. SOURCE:
+/// variable. A variable with fewer than 65536 elements is cached on the CPU (-1). A variable with
+/// at least 65536 elements is cached on the GPU with the fewest cached elements so far. SOURCE:
 /// tensorflow/benchmarks variable_mgr_util.py, StagedModelVariable and ParamServerDeviceSetter's
 /// caching devices.
 std::vector<int> caches_by_load(const std::vector<std::int64_t>& elements, int gpus);

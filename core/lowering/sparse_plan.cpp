@@ -1,12 +1,14 @@
 // An IndexedSlices gradient has some rows of a variable and their indices. Replicas usually have
-// different rows, so the rows cannot be added element by element: one all-gather collects the
-// values and another the indices. The dense gradients are planned first, on a copy of the workload
-// without the sparse gradients. The variables of their packs are then renumbered.
+// different rows, so the rows cannot be added element by element. One all-gather collects the
+// values, and another all-gather collects the indices. The dense gradients are planned first, on a
+// copy of the workload without the sparse gradients. The variables of their packs are then
+// renumbered.
 //
-// The framework determines the order of a gradient's packs (SparseRules). Lengths may come first,
-// indices may wait for values, and all of them may wait for the last dense pack. The gathers use
-// the strategy's algorithm or, if this algorithm has no all-gather, a ring. Some frameworks gather
-// everything on one device instead. Sparse gradients on servers are planned in server_plan.cpp.
+// The framework determines the order of a gradient's packs (SparseRules). Lengths may be gathered
+// first, indices may wait for values, and all of these packs may wait for the last dense pack. The
+// gathers use the strategy's algorithm or, if this algorithm has no all-gather, a ring. Some
+// frameworks gather everything on one device instead. Sparse gradients on servers are planned in
+// server_plan.cpp.
 
 #include "core/lowering/sparse_plan.h"
 
@@ -22,7 +24,7 @@
 namespace tutti::core {
 namespace {
 
-/// The dense gradients, and the index of each in the whole workload.
+/// The dense gradients, and the index of each dense gradient in the whole workload.
 struct Dense {
   Workload workload;
   std::vector<int> was;
@@ -110,7 +112,8 @@ class SparsePlanner {
                        [](const Variable& g) { return g.slices && g.slices->differ; });
   }
   [[nodiscard]] std::int64_t replicas() const { return cluster_.replicas(); }
-  /// True if one device collects each tensor from all replicas and sends it back to all.
+  /// True if one device collects each tensor from all replicas and sends the result back to all
+  /// replicas.
   [[nodiscard]] bool over_one_device() const {
     const AlgorithmTraits& t = traits(strategy_.algorithm);
     return t.sums_on == SumsOn::kOneDevice ||
@@ -190,7 +193,7 @@ class SparsePlanner {
         ordered || (!rules.indices_beside_values && !plan_->fuses()) ? first : before);
   }
 
-  /// Adds a sparse gradient as a dense one, in its own pack.
+  /// Adds a sparse gradient in its dense form, as a separate pack.
   void add_whole(int v, const Variable& gradient, int before) {
     plan_->notes.add("sparse.rows-differ",
                      "replicas have different numbers of gradient rows of \"{}\", so {} reduces "

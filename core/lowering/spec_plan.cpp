@@ -4,8 +4,8 @@
 // collectives and predecessors are increased by the number of collectives and packs that were added
 // earlier. Packs that are launched serially form a new chain across all entries, because a device
 // executes NCCL's collectives one after the other. The rest of the file compares Tutti with
-// TensorFlow's code. If TensorFlow would fail, `validation: LITERAL` makes this an error.
-// Otherwise, Tutti executes what the user evidently meant, and adds a note.
+// TensorFlow's code. With `validation: LITERAL`, a strategy that would fail in TensorFlow is an
+// error. Otherwise, Tutti executes the strategy that the user evidently meant, and adds a note.
 
 #include "core/lowering/spec_plan.h"
 
@@ -195,7 +195,7 @@ class SpecPlanner {
   }
 
   /// NCCL executes the collectives of all entries one after the other on a device. The collectives
-  /// of the last gradients come first.
+  /// of the gradients that become ready last come first.
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) {
       return strategy_of(strategy_, pack).launch == Launch::kSerial;
@@ -261,12 +261,12 @@ class SpecPlanner {
     if (others.empty()) return std::nullopt;
     const auto given = [&](int v) -> const Variable& { return gradient(order[v]); };
     if (spec_.result_order == ResultOrder::kRestored) {
-      plan_.notes.add("spec.results-restored",
-                      "TensorFlow returns results in the order of the entries, so {} of {} "
-                      "variables would get the gradient of another variable: {} would get that of "
-                      "{}. The plan gives each variable its own gradient (result_order)",
-                      others.size(), order.size(), gradient(others.front()).name,
-                      given(others.front()).name);
+      plan_.notes.add(
+          "spec.results-restored",
+          "TensorFlow returns results in the order of the entries, so {} of {} "
+          "variables would get the gradient of another variable: {} would get the gradient of {}. "
+          "The plan gives each variable its own gradient (result_order)",
+          others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
       return std::nullopt;
     }
     for (const int v : others) {
@@ -277,12 +277,12 @@ class SpecPlanner {
           "different shape, so TensorFlow's optimizer would fail; remove result_order",
           gradient(v).name, given(v).name);
     }
-    plan_.notes.add("spec.results-by-entry",
-                    "results are in the order of the entries, as in TensorFlow, so {} of {} "
-                    "variables are updated with the gradient of another variable: {} with that of "
-                    "{}. The times do not change, because both have the same shape",
-                    others.size(), order.size(), gradient(others.front()).name,
-                    given(others.front()).name);
+    plan_.notes.add(
+        "spec.results-by-entry",
+        "results are in the order of the entries, as in TensorFlow, so {} of {} "
+        "variables are updated with the gradient of another variable: {} with the gradient of {}. "
+        "The times do not change, because both variables have the same shape",
+        others.size(), order.size(), gradient(others.front()).name, given(others.front()).name);
     return std::nullopt;
   }
 

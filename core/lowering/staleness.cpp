@@ -38,7 +38,7 @@ std::string AsyncServersList::describe(const UpdatesBehind& behind, bool until_s
   return fmt::format(
       "asynchronous workers: {:.3g} steps/s for all {} workers together, measured until {} (when "
       "each worker has ended {} to {} steps). Staleness: between the computation of a gradient and "
-      "its update, {:.2f} updates by other workers occur on average, and {} at most",
+      "its update, {:.2f} updates by other workers occur on average, and at most {}",
       steps_per_second(), steps_.size(),
       until_steady ? "the steady state is known" : "the first worker ends", *least, *fastest,
       behind.mean(), behind.most);

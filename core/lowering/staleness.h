@@ -9,8 +9,9 @@
 namespace tutti::core {
 
 /// Statistics of the staleness of gradients in asynchronous training. A gradient is computed from a
-/// version of its variable that the worker has read. The staleness of the gradient is the number of
-/// updates of the variable by other workers between this read and the update with this gradient.
+/// version of its variable that the worker has read. The staleness of a gradient is the number of
+/// updates of the variable by other workers between the worker's read and the update with this
+/// gradient.
 struct UpdatesBehind {
   std::int64_t updates = 0;
   std::int64_t sum = 0;
@@ -23,8 +24,8 @@ struct UpdatesBehind {
   }
 };
 
-/// Counts the staleness of gradients. It stores the version number of each variable, which every
-/// update increments, and the version that each worker read last.
+/// Counts the staleness of gradients. Versions stores the version number of each variable, which
+/// every update increments, and the version that each worker read last.
 class Versions {
  public:
   Versions() = default;
@@ -51,8 +52,8 @@ class Versions {
 };
 
 /// The combined throughput of asynchronous workers, measured until the first worker has finished.
-/// Later time is excluded, because the remaining workers can then use the finished worker's share
-/// of servers and links.
+/// The time after the first worker has finished is excluded, because the remaining workers can then
+/// use the finished worker's share of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;

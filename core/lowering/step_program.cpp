@@ -31,12 +31,13 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// The relations of a plan that its lowering uses: the segment that completes each pack, and how
-/// each pack depends on others.
+/// Relations that the lowering of a plan uses: the segment that completes each pack, and the
+/// dependencies of each pack on other packs.
 struct Relations {
   /// The packs that are cut from one concatenation of gradients (num_packs). All these packs start
-  /// when the last gradient of the concatenation is ready, and all are unpacked when the last of
-  /// these packs is complete. There is one concatenation for each entry of a spec, or one in total.
+  /// when the last gradient of the concatenation is ready. All of them are unpacked when the last
+  /// of them is complete. Each entry of a spec has one concatenation; without a spec, there is one
+  /// in total.
   struct Concatenation {
     std::vector<int> packs;
     int ready_after = -1;  ///< index of the segment that completes the gradients
@@ -306,7 +307,7 @@ class Lowering {
   }
 
   /// Adds the exchanges that are due. Collectives of one communicator run one after the other, and
-  /// computation waits for each one that does not overlap.
+  /// computation waits for each collective that does not overlap with computation.
   void exchanges_due() {
     while (points_.any()) {
       const auto due = points_.take(computed_);
@@ -361,7 +362,7 @@ class Lowering {
 
   // --- tasks after the passes ---
 
-  /// Returns the end of the step.
+  /// Returns the task at the end of the step.
   TaskId after_passes() {
     Task over;
     over.opens = hold_;
@@ -403,7 +404,8 @@ class Lowering {
   }
 
   /// Copies out, conversions and updates of each pack wait for the backward pass: their kernels are
-  /// queued long before the pack is complete. Returns the tasks that the step waits for.
+  /// queued long before the pack is complete. Returns the tasks for which the end of the step
+  /// waits.
   std::vector<TaskId> unpack_and_update() {
     std::vector<TaskId> tasks;
     std::vector<std::vector<TaskId>> parts(relations_.concatenations.size());
@@ -447,7 +449,8 @@ class Lowering {
       if (converted.count() > 0)
         tasks.push_back(compute(ComputeKind::kConvertBack, converts(converted), -1, label, after));
     };
-    // Packs that were converted as a whole are converted back as a whole, before they are copied.
+    // If packs were converted as a whole, they are also converted back as a whole, before they are
+    // copied out.
     const bool converts_packs = plan_.compression && plan_.compression->of_packs;
     if (converts_packs) convert_back();
     if (copied.count() > 0)

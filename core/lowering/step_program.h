@@ -41,8 +41,8 @@ class CommunicationTasks {
     return task.pack >= 0 ? 0 : begun_[task.index] - 1;
   }
   [[nodiscard]] TaskId of_pack(std::int32_t pack) const { return program_->task_of_pack[pack]; }
-  /// Returns the latest task of the exchange. This is the task in flight, because a communicator
-  /// executes one exchange at a time.
+  /// Returns the latest task of the exchange. The latest task is the task in flight, because a
+  /// communicator executes one exchange at a time.
   [[nodiscard]] TaskId of_exchange(std::int32_t exchange) const { return exchanges_[exchange]; }
 
  private:

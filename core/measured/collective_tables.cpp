@@ -1,9 +1,9 @@
-// The tables come from many publications, so a defect in one of them must not hide the others. A
-// wrong record or row becomes a problem of its own table. Only two kinds of errors stop the reader:
-// files that cannot be parsed, and missing columns. Records (JSON) and rows (CSV) are joined by
-// table_id. If two records have the same id, neither is used. For rows without a record,
-// the result has an empty table with the problem. system_of_table.cpp and table_model.cpp decide
-// whether a table can be compared with the model.
+// The tables come from many publications, so a defect in one table must not hide the other tables.
+// A wrong record or row is reported as a problem of the table that contains it. Only two kinds of
+// errors stop the reader: files that cannot be parsed, and missing columns. Records (JSON) and rows
+// (CSV) are joined by table_id. If two records have the same id, both records are discarded. Rows
+// without a record form an empty table that has this problem. system_of_table.cpp and
+// table_model.cpp decide whether a table can be compared with the model.
 
 #include "core/measured/collective_tables.h"
 
@@ -160,7 +160,8 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
                                            {meta, record.at.line, record.at.column})
                                 .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
-      // Both records are discarded, because it is unknown which of them is valid.
+      // If two records have the same id, both are discarded, because it is unknown which of them is
+      // valid.
       all[first->second].problems =
           Error::request({ProblemCode::kDuplicate, "table_id"},
                          fmt::format("a second record of table {}; keep one", name),

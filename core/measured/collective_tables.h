@@ -26,7 +26,8 @@ struct TableFacts {
   std::string nic_type;
   std::string version;  ///< release of NCCL
   std::string dtype;
-  std::optional<nccl::Driving> driving;  ///< how processes and threads call NCCL; nullopt: unknown
+  std::optional<nccl::Driving> driving;  ///< the processes and threads that call NCCL; nullopt:
+                                         ///< unknown
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
   std::int64_t gpus_per_node = 0;
@@ -58,9 +59,9 @@ struct CollectiveTable {
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
 /// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
 /// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
-/// order, including repeated sizes. Problems with a record or a row are stored in its table. They
-/// include duplicate records and records without a table_id. Rows whose table_id cannot be read are
-/// collected in a table without a name. ERRORS: unreadable files; missing columns.
+/// order, including repeated sizes. Problems with a record or a row are stored in its table.
+/// Duplicate records and records without a table_id are problems, too. Rows whose table_id cannot
+/// be read are collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 

@@ -1,6 +1,7 @@
-// Reads the text output of nccl-tests. The columns have changed over the years (no redop or root,
-// "error" for "#wrong", a CPU time, per-run statistics, one half of the table only). Therefore rows
-// are read by the titles above them, not by position.
+// Reads the text output of nccl-tests. The columns have changed over the years: redop, root or the
+// second half of the table may be missing, "#wrong" was called "error", and some versions print a
+// CPU time or per-run statistics. Therefore rows are read by the titles above them, not by
+// position.
 
 #include "core/measured/nccl_tests.h"
 
@@ -194,14 +195,14 @@ class TextReader {
     }
   }
 
-  /// Begins a new header, because the previous one belonged to another run.
+  /// Begins a new header, because the previous header belonged to another run.
   void begin_head() {
     begin_run();
     run_ = NcclTestsRun();
     head_used_ = false;
   }
 
-  /// Begins a new run, because the lines before belonged to another one.
+  /// Begins a new run, because the previous lines belonged to another run.
   void begin_run() {
     columns_.reset();
     ranks_.clear();
@@ -298,7 +299,7 @@ class TextReader {
     if (last >= words.size()) {
       problems_.add({ProblemCode::kMissing, half.in_place ? "in-place time" : "out-of-place time"},
                     {file_, line_, words.back().column},
-                    "the row ends before its {}; if the log is truncated, use a complete one",
+                    "the row ends before its {}; if the log is truncated, use a complete log",
                     half_name(half));
       return std::nullopt;
     }
@@ -474,8 +475,9 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
     if (row.redop.empty() && reduces(kind)) {
       return wrong(
           {ProblemCode::kConflict, "redop"}, row.where,
-          fmt::format("this row has no reduction operation (redop), so it is not {}; expected {}",
-                      named ? table.collective : "an all-reduce", to_string(kind)));
+          fmt::format(
+              "this row has no reduction operation (redop), so this row is not of {}; expected {}",
+              named ? table.collective : "an all-reduce", to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
       return wrong({ProblemCode::kTooLarge, "root"}, row.where,

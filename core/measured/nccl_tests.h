@@ -52,24 +52,26 @@ struct NcclTestsRun {
   std::vector<std::pair<std::string, std::string>> environment;
 
   /// Returns how processes and threads call NCCL for the GPUs of a host. Returns nullopt if the
-  /// head of the log does not state it, or if each host has one GPU.
+  /// head of the log does not state the number of processes and threads, or if each host has one
+  /// GPU.
   [[nodiscard]] std::optional<nccl::Driving> driving() const;
 };
 
 /// One run of an nccl-tests program, or of `tutti perf`. A file may contain several runs.
 struct NcclTestsTable {
-  Location where;                     ///< location of the column titles
-  std::string collective;             ///< "all_reduce", …; empty if the log does not state it
+  Location where;          ///< location of the column titles
+  std::string collective;  ///< name of the collective, such as "all_reduce"; empty if the log does
+                           ///< not state the collective
   std::optional<std::int64_t> ranks;  ///< number of ranks, if the log lists them
   std::vector<NcclTestsRow> rows;     ///< rows of the table, except rows of 0 bytes
   NcclTestsRun run = {};
 };
 
 /// Parses the tables of a log. The log is either the text that nccl-tests 2.0 to 2.19 and `tutti
-/// perf` print, or the JSON that they write. The text may contain other output between its lines,
-/// such as NCCL's own messages and the prefixes of mpirun and srun. ERRORS: the log has no table; a
-/// row is truncated or has invalid numbers; a bandwidth differs from bytes divided by time. Cost:
-/// proportional to the text.
+/// perf` print, or the JSON that these programs write. The text may contain other output between
+/// its lines, such as NCCL's own messages and the prefixes of mpirun and srun. ERRORS: the log has
+/// no table; a row is truncated or has invalid numbers; a bandwidth differs from bytes divided by
+/// time. Cost: proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
                                                        const std::string& file);
 /// Parses the tables of a file of at most 64 MiB.

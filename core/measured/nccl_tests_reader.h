@@ -41,8 +41,8 @@ class RankList {
 /// Adds an NCCL variable to `run` unless `run` already has a variable of that name.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table`, unless it has 0 bytes. If numbers in the row contradict each other, adds
-/// this to `problems`.
+/// Adds `row` to `table`, unless the row has 0 bytes. If numbers in the row contradict each other,
+/// adds a problem to `problems`.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,

@@ -17,8 +17,8 @@ struct Quality {
 };
 
 /// Statistics of the error bands of predictions. Coverage alone has little meaning, because a very
-/// wide band covers everything. The interval score combines coverage and width. It is optimal if
-/// the ends of the bands are the true quantiles.
+/// wide band covers everything. The interval score combines coverage and width. The expected
+/// interval score is best if the ends of the bands are the true quantiles.
 struct BandQuality {
   /// The share of measurements that are inside the bands of their predictions, including the ends.
   double coverage = 0;

@@ -19,8 +19,9 @@ struct TableSystem {
   std::vector<std::string> assumed;
 };
 
-/// Returns the system of a table. ERRORS: the system cannot be modelled. Reasons are unknown GPUs,
-/// links or networks, or a release of NCCL that is older than the cost model.
+/// Returns the system of a table. ERRORS: the system cannot be modelled. A system cannot be
+/// modelled if a GPU, link or network is unknown, or if the release of NCCL is older than the cost
+/// model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

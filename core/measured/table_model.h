@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A measured table together with its system and NCCL's choice for each row. It contains everything
-/// that a prediction needs except the parameters of the time model.
+/// A measured table together with its system and NCCL's choice for each row. The model contains
+/// everything that a prediction needs except the parameters of the time model.
 class TableModel {
  public:
   /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the table cannot

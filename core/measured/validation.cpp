@@ -1,8 +1,8 @@
 // Compares the time model of NCCL with published tables of nccl-tests. A prediction uses the
 // description in a table's record, but never the table's times. In the totals, every configuration
-// has weight 1, regardless of its number of rows and repetitions. Otherwise the experiment with the
-// most repetitions would dominate. A table is counted only if its record says that the system was
-// healthy, and if no calibration has used it. Other tables are predicted and listed, but not
+// has weight 1, regardless of its number of rows and repetitions. Otherwise the configuration with
+// the most repetitions would dominate. A table is counted only if its record says that the system
+// was healthy, and if no calibration has used it. Other tables are predicted and listed, but not
 // counted.
 //
 // With a calibration, each system has one Gaussian process, which corrects the logarithm of the
@@ -23,7 +23,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The digit and the space sort the names in Parts. They are removed from the result.
+/// The digit at the beginning of a name sorts the names in Parts. The digit and the space after it
+/// are removed from the result.
 std::string size_band(std::int64_t bytes) {
   if (bytes < 64 << 10) return "1 below 64 KiB";
   if (bytes < 1 << 20) return "2 64 KiB to 1 MiB";
@@ -48,7 +49,7 @@ std::string nodes_band(std::int64_t nodes) {
   return nodes <= 16 ? "3 three to 16" : "4 more than 16";
 }
 
-/// Calibrations of predictions: one Gaussian process for each system of the given tables.
+/// Calibrations of predictions: one Gaussian process for each system in the given tables.
 class Calibrations {
  public:
   explicit Calibrations(const Spread& spread) : spread_(spread) {}
@@ -121,14 +122,14 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   made.bands = sums.bands.quality();
   if (!table.facts.healthy) {
     made.reason =
-        "predicted, but excluded from the totals, because its record does not mark the table as "
-        "healthy";
+        "predicted, but excluded from the totals, because the record of the table does not mark "
+        "the table as healthy";
     made.about = {ProblemCode::kUnused, "healthy"};
   }
   if (calibrations && !process) {
     made.reason =
         "predicted, but excluded from the totals, because no table of the same system calibrates "
-        "its predictions";
+        "the predictions";
     made.about = {ProblemCode::kUnused, "system"};
   }
   if (table.rows.empty()) {
@@ -151,7 +152,7 @@ void add_unread(ValidatedTable& made) {
   if (n > 1) made.reason += ", …";
 }
 
-/// The sums by category and name (ValidatedPart).
+/// The sums of each part, indexed by category and name (ValidatedPart).
 using Parts = std::map<std::pair<std::string, std::string>, Sums>;
 
 void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) {

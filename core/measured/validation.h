@@ -28,12 +28,12 @@ struct ValidatedRow {
 struct ValidatedTable {
   const CollectiveTable* table = nullptr;
   std::vector<ValidatedRow> rows;  ///< one entry per row; empty if the table cannot be modelled
-  std::string reason;  ///< the reason why the table cannot be modelled or is not counted, or why
-                       ///< rows cannot be read; empty if there is none
+  std::string reason;  ///< reasons why the table cannot be modelled, why it is not counted, or why
+                       ///< rows cannot be read; empty: there are none
   std::optional<ProblemKind> about;  ///< subject of the first reason in `reason`
   std::vector<std::string> assumed;
-  bool given = false;  ///< true if the table is used to calibrate its system; statistics ignore the
-                       ///< rows of such a table
+  bool given = false;  ///< true if the table calibrates the predictions for its system; statistics
+                       ///< ignore the rows of such a table
   Quality quality;     ///< quality of all rows except outliers
   BandQuality bands;
 };
@@ -48,22 +48,24 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  /// The number of rows of healthy tables, without outliers. Rows that cannot be read are included.
+  /// The number of rows of healthy tables, without outliers. The number includes rows that cannot
+  /// be read.
   std::size_t rows = 0;
   std::size_t outliers = 0;  ///< number of outliers in healthy tables
-  /// The number of rows of tables that are not healthy or have no record. The statistics ignore
-  /// these rows.
+  /// The number of rows of tables that are not healthy or have no record. The statistics ignore the
+  /// rows of tables that are not healthy or have no record.
   std::size_t other_rows = 0;
   Quality overall;  ///< quality of the rows that can be modelled; every config has the same weight
   BandQuality overall_bands;
-  /// The statistics of the same rows without the calibration; only set if there is a calibration.
+  /// The overall statistics without the calibration; only set if there is a calibration.
   Quality overall_before;
   BandQuality overall_bands_before;
   std::vector<ValidatedPart> parts;
 };
 
-/// The tables with which predictions are calibrated. The calibration of a system corrects the
-/// predictions for the other tables of the system. The statistics count only those other tables.
+/// The tables with which predictions are calibrated. The calibration tables of a system correct the
+/// predictions for the other tables of the same system. The statistics count only tables that
+/// belong to a calibrated system and are not calibration tables.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< table_id of each table
   Spread spread;
@@ -74,7 +76,7 @@ struct CalibrateOn {
 /// REQUIRES: the tables outlive the result.
 Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
                     const ErrorBands& bands);
-/// Like the function above, but with a calibration for each system that has tables in `given`.
+/// Predicts the rows with a calibration for each system that has tables in `given`.
 /// ERRORS: `given` names an unknown table, or a table that cannot be modelled.
 Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
                               const Parameters& parameters, const ErrorBands& bands,

@@ -41,7 +41,7 @@ Listed listed(std::size_t index, const Task& task, int ranks) {
   return one;
 }
 
-/// Returns the size bin of a task. There are four bins for each power of two, from 1 KiB to 1 GiB.
+/// Returns the size bin of a task. Each power of two from 1 KiB to 1 GiB is divided into four bins.
 /// SOURCE: NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
 int bin_of(std::int64_t traffic) {
   constexpr int kBits = 2;
@@ -90,9 +90,9 @@ std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communica
   const int ranks = communicator.ranks;
   std::vector<Listed> all;
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
-  // Tasks are sorted by bin. Within a bin, they are in the order of the calls. Kinds are sorted by
-  // their largest task, largest first. Among kinds with equally large tasks, the kind called last
-  // comes first.
+  // NCCL sorts tasks by bin. Within a bin, the tasks are in the order of the calls. Kinds are
+  // sorted by their largest task, largest first. Among kinds with equally large tasks, the kind
+  // called last comes first.
   std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
     return bin_of(a.traffic) < bin_of(b.traffic);
   });

@@ -1,11 +1,11 @@
 // cluster_text() returns a text rather than a Machine, because users store the text in a file and
 // edit it.
-// NCCL's graph has nodes that a machine file does not have. A card with one port is replaced by the
-// port, and a card with several ports by a PCIe switch. PCIe switches that lead neither to a GPU
-// nor to a port are omitted. NCCL's graph has one link per direction. The text has one link for
-// both directions, with the lower of the two rates. The topology states no latencies, so latencies
-// are the constants of NCCL's cost model, such as 0.6 us for NVLink. The rings are those that the
-// search finds on the same topology (search.cpp).
+// NCCL's graph has nodes that a machine file does not have. A card with one port becomes the port,
+// and a card with several ports becomes a PCIe switch. PCIe switches that lead neither to a GPU nor
+// to a port are omitted. NCCL's graph has a separate link for each direction. The text has one link
+// for both directions, with the lower of the two bandwidths. The topology states no latencies, so
+// latencies are the constants of NCCL's cost model, such as 0.6 us for NVLink. The rings are those
+// that the search finds on the same topology (search.cpp).
 
 #include "core/nccl/cluster_text.h"
 
@@ -34,7 +34,7 @@ constexpr double kCardToCardUs = 1.5;  // assumed, as for the shipped InfiniBand
 
 double gb_per_s(Bandwidth rate) { return static_cast<double>(rate.count()) / 1e9; }
 
-/// Returns a range of names such as "gpu[0-7]", or "gpu0" if there is only one.
+/// Returns a range of names such as "gpu[0-7]", or "gpu0" if the range has one name.
 std::string range(const char* name, int count) {
   return count == 1 ? fmt::format("{}0", name) : fmt::format("{}[0-{}]", name, count - 1);
 }
@@ -187,8 +187,8 @@ std::string Writer::parts() {
   const auto& cards = topology_.all(NodeKind::kNet);
   if (std::any_of(cards.begin(), cards.end(), infiniband))
     text +=
-        "  # Cards named mlx5 are assumed to be InfiniBand. RoCE cards have the same name; for "
-        "them set transport: ROCE.\n";
+        "  # Cards named mlx5 are assumed to be InfiniBand. RoCE cards have the same name; set "
+        "transport: ROCE for RoCE cards.\n";
   for (std::size_t i = 0; i < topology_.nodes.size(); ++i) {
     const int index = static_cast<int>(i);
     if (name(index).empty()) continue;
@@ -208,7 +208,8 @@ std::string Writer::parts() {
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
     const TopologyLink& one = topology_.links[l];
-    // The two directions of a link refer to each other. Only the first one is written.
+    // The two directions of a link refer to each other. Only the link with the smaller index is
+    // written.
     if (static_cast<int>(l) < one.back) text += link(one);
   }
   return text + hosts_joined();
@@ -300,8 +301,8 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
     if (!inside) return tl::unexpected(inside.error());
     if (inside->nodes_per_topology > 1) {
       text += fmt::format(
-          "  # NCCL treats each machine as {} nodes and uses the default rings, because its "
-          "network cards are faster than the links between its GPUs.\n",
+          "  # NCCL treats each machine as {} nodes and uses the default rings, because a "
+          "machine's network cards are faster than the links between the machine's GPUs.\n",
           inside->nodes_per_topology);
     } else {
       text += rings_text(inside->graphs.ring, "ONE_WORKER");

@@ -18,18 +18,18 @@ struct ClusterWords {
   /// The kind of network link between machines. Empty: the link is unknown, and its latency is
   /// assumed.
   std::string link;
-  std::string devices;  ///< name of the machine `like`, for remarks on sources in the text
+  std::string devices;  ///< name of the machine `like`, which the text names as the source of rates
 };
 
 /// Returns the name of the shipped machine whose GPUs have the same compute capability as the GPUs
 /// of the topology; "" if there is none.
 std::string machine_with_gpus_of(const Topology& topology);
 
-/// Returns the text of a cluster file for machines with this topology. It contains the devices,
-/// switches, network cards and links that NCCL's search uses, and the rings that the search finds
-/// inside one machine and over several machines. A topology contains no rates of computation and
-/// memory, so the rates of the first GPU and the first CPU of `like` are used. Latencies are those
-/// of the shipped machines. ERRORS: `like` has no GPU or no CPU.
+/// Returns the text of a cluster file for machines with this topology. The text contains the
+/// devices, switches, network cards and links that NCCL's search uses, and the rings that the
+/// search finds inside one machine and over several machines. A topology contains no rates of
+/// computation and memory, so the rates of the first GPU and the first CPU of `like` are used.
+/// Latencies are those of the shipped machines. ERRORS: `like` has no GPU or no CPU.
 Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words,
                                    const Machine& like, const SearchSettings& settings);
 

@@ -26,15 +26,15 @@ ElementType element_type(DataType type) {
 namespace {
 
 /// No published measurements cover symmetric kernels by size, so these two bands are not fitted.
-/// The first band is that of NCCL's estimates of other kernels (docs/nccl.md). The second band is
-/// assumed.
+/// The first band equals the band of NCCL's estimates of other kernels (docs/nccl.md). The second
+/// band is assumed.
 constexpr ErrorBand kSymmetricBand{0.7, 3.3};
 constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
 
 /// Returns the number of bytes that a rank reads and writes in memory if it forwards the data that
 /// it receives. A kernel reads the data that it sends (factor 1). Received data is written into a
-/// slot and read from it (factor 2). It is then added to data that is read (factor 1) or written to
-/// the buffer (factor 1). Forwarded data remains in registers.
+/// slot and read from the slot (factor 2). The received data is then added to data that is read
+/// (factor 1) or written to the buffer (factor 1). Forwarded data remains in registers.
 /// SOURCE: NVIDIA/nccl src/device/prims_simple.h. For NVLS, src/device/all_reduce.h: copies into
 /// and out of the staging buffer (factor 4), which the switch reads and writes (factor 2).
 double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
@@ -135,11 +135,11 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }
-  // Bytes already move during the delay, because the first chunks pass through the pipeline.
+  // Links already carry data during the delay, because the first chunks pass through the pipeline.
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;
-  // The lower end of the band cannot be below the time that the link needs either.
+  // The lower end of the error band must not be below the time that the links need.
   time.band.low = std::max(time.band.low, static_cast<double>(least.count()) /
                                               static_cast<double>(time.whole().count()));
 }

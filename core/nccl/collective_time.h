@@ -50,11 +50,12 @@ struct CollectiveTime {
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Raises the time without the launch to `least` if it is below. `least` is the time that `link`
-/// needs to carry its bytes. Also raises the lower end of the error band. If `known` is true, the
-/// time model has parameters for this link. A smaller time is then an error of the model, and
-/// Prediction::capped_at records the link. Otherwise, the link has less bandwidth than the links
-/// that the model represents.
+/// Raises the collective's time without the launch to `least`, if the time is below `least`.
+/// `least` is the time that `link` needs to carry its bytes. Also raises the lower end of the
+/// time's error band. If `known` is true, the time model has parameters for this link. If `known`
+/// is true, a time below `least` is an error of the time model, and Prediction::capped_at records
+/// the link. If `known` is false, the link has less bandwidth than the links that the time model
+/// represents.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// Returns a description such as "Ring LL128, 24 channels × 640 threads" or "sends and receives".

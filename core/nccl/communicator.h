@@ -41,8 +41,8 @@ struct Communicator {
   int ranks = 1;
   /// The number of nodes. A node is a host, or all hosts that NVLink connects, such as a rack.
   int nodes = 1;
-  /// The minimum and maximum compute capability of all GPUs. It is 70 for Volta, 80 for Ampere, 90
-  /// for Hopper, and 100 for Blackwell.
+  /// The minimum and maximum compute capability of all GPUs. The compute capability is 70 for
+  /// Volta, 80 for Ampere, 90 for Hopper, and 100 for Blackwell.
   int compute_capability = 80;
   int max_compute_capability = 80;
   HostCpu cpu = HostCpu::kIntel;

@@ -40,8 +40,8 @@ NodePlace in_order(int nodes, int node) {
 
 bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
 
-/// Returns the node's place in the second tree. It is the first tree mirrored, or shifted by one if
-/// the number of nodes is odd (before 2.8: even).
+/// Returns the node's place in the second tree, which is the first tree mirrored, or shifted by one
+/// if the number of nodes is odd (before 2.8: even).
 NodePlace in_second(int nodes, int node, Version version) {
   const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
   const auto there = [nodes, mirrored](int n) {
@@ -60,8 +60,8 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[channel].gpus;
 }
 
-/// True if odd nodes use the other ring of each pair of rings. Before 2.26, this applies to all
-/// graphs that may cross network cards.
+/// True if the rings form pairs, and odd nodes use the other ring of the pair. Before 2.26, this
+/// applies to all graphs that may cross network cards.
 bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
   if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
   if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;
@@ -91,7 +91,7 @@ InterNodeGpus inter_node_gpus(Pattern pattern) {
   return {0, {first, second}};
 }
 
-/// Returns the pattern that a release searches for instead of a balanced tree.
+/// Returns the pattern for which a release searches when a balanced tree is requested.
 Pattern pattern_of(const Graph& tree, int nodes, Version version) {
   if (tree.pattern != Pattern::kBalancedTree) return tree.pattern;
   if (before_2_8(version)) return Pattern::kSplitTree;

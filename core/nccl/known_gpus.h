@@ -26,9 +26,9 @@ const KnownGpu* find_gpu(GpuModel model);
 /// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns the transport that machines with such GPUs use. From P4d (A100) on, EFA reads and writes
-/// remote memory. On older instances, the CPU copies received data. SOURCE: AWS, "Elastic Fabric
-/// Adapter", RDMA read support by instance type.
+/// Returns the transport of machines whose GPUs have this generation. From P4d (A100) on, EFA reads
+/// and writes remote memory. On older instances, the CPU copies received data. SOURCE: AWS,
+/// "Elastic Fabric Adapter", RDMA read support by instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies
                                                                              : transport;

@@ -56,7 +56,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!found) return refuse(found.error());
   std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
-    // The nodes within one machine communicate over the transport that two such machines would use.
+    // The nodes within one machine communicate over the same transport as two such machines.
     auto two = system_of(machine, 2, whole.gpus, network, option);
     if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
     if (!two && !network)
@@ -70,9 +70,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!comm) return refuse(comm.error());
   OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
                    std::move(note)};
-  // A machine file does not state whether network cards can access the memory of GPUs. Unless the
-  // user sets a level, network cards are assumed to access the memory of GPUs, as data sheets
-  // state.
+  // Data sheets state that network cards can access the memory of GPUs, so this is assumed unless
+  // the user sets a level.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;
 }

@@ -18,14 +18,16 @@ struct OnMachines {
   std::string note;  ///< note on assumptions; empty: there were no assumptions
 };
 
-/// Returns NCCL's communicator on machines of this kind. Usually, formulas determine its graphs.
-/// The graphs are searched on the machine's topology in two cases: if its GPUs form a cube mesh,
-/// and if `settings` change the paths between GPUs and cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE,
-/// NCCL_PXN_DISABLE, NCCL_IB_DISABLE, NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC, NCCL_NET_GDR_LEVEL).
+/// Returns NCCL's communicator on machines of this kind. Usually, formulas determine the graphs of
+/// the communicator. The graphs are searched on the machine's topology in two cases: if its GPUs
+/// form a cube mesh, and if `settings` change the paths between GPUs and cards (NCCL_P2P_DISABLE,
+/// NCCL_SHM_DISABLE, NCCL_PXN_DISABLE, NCCL_IB_DISABLE, NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC,
+/// NCCL_NET_GDR_LEVEL).
 ///
-/// With such settings, NCCL may treat one machine as several nodes, which communicate only over the
-/// network. The result then contains these nodes. If the network is unspecified, InfiniBand is
-/// assumed, and `note` says so.
+/// If `settings` change the paths between GPUs and cards, NCCL may treat one machine as several
+/// nodes, which communicate only over the network. The returned communicator then contains these
+/// nodes. If the
+/// network is unspecified, InfiniBand is assumed, and `note` says so.
 /// REQUIRES: system = system_of(machine, …, network, option), except that the rate of its cards may
 /// have been changed.
 /// ERRORS: the errors of the search or of the formulas; the settings divide a machine without

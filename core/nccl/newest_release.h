@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// The newest known version of NCCL. Releases that are newer than this version are modelled as its
-/// last release.
+/// The newest known version of NCCL. Releases that are newer than this version are modelled as the
+/// last release of this version.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
 /// Returns the release as text, with a remark if it is newer than the newest known version.

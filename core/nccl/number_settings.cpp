@@ -20,9 +20,9 @@ struct Read {
   bool as_written = false;
 };
 
-/// Reads a number in the same way as strtoll, in any of C's bases. Text after the number is
-/// ignored, and text without a number is 0. Returns nullopt if the number does not fit into 64
-/// bits.
+/// Reads a number as strtoll does with base 0 (decimal, octal or hexadecimal). Text after the
+/// number is ignored; a text without a number gives 0. Returns nullopt if the number does not fit
+/// into 64 bits.
 std::optional<Read> read(const std::string& text) {
   errno = 0;
   char* end = nullptr;
@@ -45,7 +45,7 @@ Read kept(const Read& read) {
 
 bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
-/// Returns the minimum size of a buffer. With a smaller buffer, some chunk would be empty. Since
+/// Returns the minimum size of a buffer. With a smaller buffer, some chunks would be empty. Since
 /// 2.22, LL128 moves units of 1920 bytes, each of which takes 2 KiB of a slot.
 std::int64_t min_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;

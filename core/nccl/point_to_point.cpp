@@ -39,8 +39,8 @@ int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   return ports;
 }
 
-/// Returns the number of channels per peer on another node. It is two, or one if more than four
-/// peers would share a channel.
+/// Returns the number of channels per peer on another node. The number is two, or one if more than
+/// four peers would share a channel.
 int far_channels(int ranks, int all, Version version) {
   if (version < kPxn) return 1;
   if (version < Version{2, 20, 0}) return 2;

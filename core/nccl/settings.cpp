@@ -1,11 +1,12 @@
 // NCCL corrects or ignores many values of its variables, and the rules differ between releases.
-// This file applies the rules of a given release. There are notes on values that NCCL replaces and
-// on variables that the release does not support. Values that NCCL would reject or that cannot be
-// interpreted are problems. NCCL_ALGO and NCCL_PROTO have the most difficult rules. Up to 2.23,
-// they are one list for all functions, in which unknown words are ignored. From 2.24 on, they are
-// one list per function, in which unknown words are errors. A plain list excludes all algorithms
-// that it does not name. A list after '^' excludes only those that it names. The effects of the
-// settings are implemented in the folders search, tuning and time.
+// This file applies the rules of a given release. NCCL replaces some values and does not support
+// some variables in the release; this file adds a note on each of them. Values that NCCL would
+// reject or that cannot be interpreted are problems. NCCL_ALGO and NCCL_PROTO have the most
+// difficult rules. Up to 2.23, they are one list for all functions, in which unknown words are
+// ignored. From 2.24 on, they are one list per function, in which unknown words are errors. A plain
+// list excludes all algorithms that it does not name. A list after '^' excludes only the algorithms
+// that it names. The effects of the settings are implemented in the folders search, tuning and
+// time.
 
 #include "core/nccl/settings.h"
 

@@ -30,7 +30,7 @@ enum class CtaPolicy { kDefault, kEfficiency, kZero };
 /// The user's preference for an algorithm or a protocol.
 enum class Preference { kNone, kYes, kNo };
 
-/// The first release with NCCL_NET_DISABLE_INTRA. It is also the first that compares the network
+/// The first release with NCCL_NET_DISABLE_INTRA, and the first release that compares the network
 /// with the links between the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc,
 /// src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
@@ -78,7 +78,8 @@ struct Settings {
   std::optional<std::string> symmetric_kernel;     ///< NCCL_SYM_KERNEL
   std::optional<std::int64_t> symmetric_blocks;    ///< NCCL_SYM_CTAS
   std::optional<bool> windows;                     ///< NCCL_WIN_ENABLE
-  /// The next two fields are not environment variables, but NCCL's choice depends on them too.
+  /// The tuner plugin and the kind of buffers are not environment variables, but NCCL's choice
+  /// depends on these two fields too.
   std::shared_ptr<const Tuner> tuner;  ///< tuner plugin that NCCL has loaded; null: none
   Buffers buffers = Buffers::kPlain;
   /// Notes on values that NCCL replaces.
@@ -89,8 +90,9 @@ struct Settings {
 };
 
 /// Reads variables, given as pairs of name and value, in the way in which NCCL `version` reads
-/// them. Names that do not affect the model are added to `unknown`. If `unknown` is null, such
-/// names are errors. ERRORS: NCCL does not accept a value; the error lists the accepted values.
+/// them. Names that do not affect the model are added to `unknown`. If `unknown` is null, a name
+/// that does not affect the model is an error. ERRORS: NCCL does not accept a value; the error
+/// lists the accepted values.
 Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables,
                                  Version version, std::vector<std::string>* unknown = nullptr);
 

@@ -57,9 +57,9 @@ struct System {
   int nics = 0;             ///< number of network cards of a node that the node's GPUs use
   double nic_gb_per_s = 0;  ///< data-sheet rate of one network card
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< only used on Slingshot; the default is the setting
-                                         ///< that Slingshot's sites recommend for NCCL
-  Sockets sockets = {};                  ///< only used if the transport is TCP
+  Matching matching = Matching::kByCpu;  ///< matching of messages on Slingshot; the default is the
+                                         ///< setting that Slingshot's sites recommend for NCCL
+  Sockets sockets = {};                  ///< sockets and threads of transport TCP
   Driving driving = Driving::kProcessPerGpu;
   bool nearest_gpu = false;  ///< true if the GPUs are of an unknown model, and `generation` and
                              ///< other facts are those of the nearest known model

@@ -22,8 +22,8 @@ struct Nvlinks {
   double gb_per_s = 0;
 };
 
-/// `payload` is the ratio of payload to data-sheet rate. It is used for links of which only the
-/// payload rate is known.
+/// `payload` is the ratio of payload rate to data-sheet rate. The ratio converts the rates of links
+/// of which only the payload rate is known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
@@ -112,15 +112,15 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
       s.nearest_gpu ? part(machine, first).nearest_gpu_model : part(machine, first).gpu_model;
   if (model == GpuModel::kNone)
     return wrong({ProblemCode::kMissing, "Device.gpu_model"},
-                 fmt::format("its GPU {} does not state its model; set device {{ gpu_model: … }} "
-                             "in the machine's file ({}), or nearest_gpu_model for a GPU that is "
-                             "not one of these",
+                 fmt::format("the model of GPU {} is unknown; set device {{ gpu_model: … }} in the "
+                             "machine's file ({}), or nearest_gpu_model for a GPU of another model",
                              part(machine, first).name, known_models()));
   const KnownGpu* gpu = find_gpu(model);
   if (gpu == nullptr)
-    return wrong({ProblemCode::kUnsupported, "Device.gpu_model"},
-                 fmt::format("the NCCL time model has no parameters for {}; it has those of {}",
-                             to_string(model), known_models()));
+    return wrong(
+        {ProblemCode::kUnsupported, "Device.gpu_model"},
+        fmt::format("the NCCL time model has no parameters for {}; there are parameters for {}",
+                    to_string(model), known_models()));
   s.generation = gpu->generation;
   s.compute_capability = gpu->compute_capability;
   s.pcie_gb_per_s = gpu->pcie_gb_per_s;

@@ -11,11 +11,11 @@
 namespace tutti::core::nccl {
 
 /// Returns the system that consists of `nodes` machines of this kind with `gpus` GPUs each
-/// (default: all). The model of the first GPU, or its nearest known model, determines the facts
-/// about GPUs (known_gpus.h), and the vendor of the first CPU those about CPUs. The network is that
-/// of the machine's first card, unless `network` names one; errors then mention the option
-/// `option`. ERRORS: no GPU; a GPU with an unknown model; fewer GPUs than requested; an unknown or
-/// unspecified network.
+/// (default: all). The first GPU's model, or the nearest known model, determines the facts about
+/// GPUs (known_gpus.h). The first CPU's vendor determines the facts about CPUs. If `network` names
+/// a network, this network is used, and errors mention the option `option`. If `network` names no
+/// network, the network is that of the machine's first card. ERRORS: no GPU; a GPU with an unknown
+/// model; fewer GPUs than requested; an unknown or unspecified network.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network,
                            const std::string& option = "--network");

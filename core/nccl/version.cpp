@@ -8,8 +8,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The patch number of a version that is given without one, such as "2.18". It is higher than that
-/// of any release of 2.18.
+/// The patch number of a version that is given without a patch number, such as "2.18". This patch
+/// number is higher than the patch number of any release of 2.18.
 constexpr int kLastPatch = 99;
 
 std::optional<int> take_number(std::string_view& text) {

@@ -31,7 +31,7 @@ const Hop& narrowest_of(const std::vector<Hop>& segment) {
                            [](const Hop& a, const Hop& b) { return a.bandwidth < b.bandwidth; });
 }
 
-/// Links each of `hops` to the next one.
+/// Links each of `hops` to the next hop.
 void chain(Path& path, std::vector<PathHop> hops) {
   path.hops = std::move(hops);
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
@@ -56,7 +56,8 @@ Time Path::time_of_hosts(Bytes bytes) const {
       slowest_host = std::max(slowest_host, hop.host->moving(bytes));
     }
   }
-  // If hosts stream, their threads work at the same time as the links.
+  // If hosts stream, their threads work while the links transfer data, so only the slower of the
+  // two counts.
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 
@@ -97,7 +98,7 @@ ResourceId PathTable::copy_engine(PartId gpu, bool out) const {
 }
 
 /// Appends a segment. If the segment lies within a worker and begins or ends at a GPU, the GPU's
-/// copy engine moves the data, unless a kernel moves it.
+/// copy engine moves the data, unless a kernel moves the data.
 void PathTable::append_fifo(const std::vector<Hop>& segment, Engine engine,
                             std::vector<PathHop>& hops) const {
   const bool staged = segment.front().staged;
@@ -128,8 +129,8 @@ bool PathTable::has_hosts(const std::vector<Hop>& segment) const {
   return cluster_.network() && cluster_.network()->host && crosses_network(segment);
 }
 
-/// Returns the hop of a host's threads. Ports of the device or host represent the threads, because
-/// only the model `ideal` uses these ports otherwise.
+/// Returns the hop of a host's threads. The ports of the device or host represent the threads,
+/// because otherwise only the model `ideal` uses these ports.
 PathHop PathTable::host_hop(PartId part, LinkKind slot, bool sends,
                             const HostEndpoint& cost) const {
   PathHop hop;
@@ -141,8 +142,8 @@ PathHop PathTable::host_hop(PartId part, LinkKind slot, bool sends,
   return hop;
 }
 
-/// Appends the threads at the sending or receiving end of `route`, which move data from the
-/// message's buffer to the network or back.
+/// Appends the threads at the sending or receiving end of `route`, which move data between the
+/// message's buffer and the network.
 void PathTable::append_hosts(const std::vector<Hop>& route, bool sends,
                              std::vector<PathHop>& hops) const {
   const HostTransport& transport = *cluster_.network()->host;
@@ -197,14 +198,15 @@ std::vector<PathHop> PathTable::hops_of(const std::vector<Hop>& route, Engine en
     append_fifo(segment, engine, hops);
     if (!hosts) continue;
     append_hosts(route, false, hops);
-    // The segment begins with the sender's threads in this case.
+    // The segment of a streaming host begins with the sender's threads.
     if (segment.front().staged) hops[first].staged = true;
     for (std::size_t i = first; i < hops.size(); ++i) hops[i].interleaves = true;
   }
   return hops;
 }
 
-/// Marks the hops from the port on which the message leaves the network as hops of the receiver.
+/// Finds the port on which the message leaves the network, and marks this hop and all later hops as
+/// hops of the receiver.
 void PathTable::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
   const auto down =
       std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
@@ -409,7 +411,7 @@ std::int32_t PathTable::switch_reduce(const std::vector<PartId>& from, PartId to
     hops.front() = hops.back();
     hops.resize(1);
     // append_ideal puts a segment's latency before the receive port. Here, the latency lies between
-    // the ports of sender and receiver.
+    // the sender's port and the receiver's port.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;
     }

@@ -24,13 +24,14 @@ struct PathHop {
   Bandwidth rate;
   Time latency;  ///< latency to the next hop, or to the receiver
   /// The costs of a host's threads, if the resource is a host's threads
-  /// (core/cluster/host_transport.h). In that case, `rate` is the rate at which the threads move
-  /// one message, or the largest possible rate if they have no limit. Null for links, ports and
-  /// copy engines.
+  /// (core/cluster/host_transport.h). For a host's threads, `rate` is the rate at which the threads
+  /// move one message, or the largest possible rate if the threads have no limit. Null for links,
+  /// ports and copy engines.
   const HostEndpoint* host = nullptr;
-  bool is_link = false;   ///< true: the resource is a link; false: it is a port, a copy engine or
-                          ///< threads
-  bool staged = false;    ///< true: a message enters this hop only after it has arrived completely
+  bool is_link = false;   ///< true: the resource is a link; false: the resource is a port, a copy
+                          ///< engine or threads
+  bool staged = false;    ///< true: a message enters this hop only after the whole message has
+                          ///< arrived
   bool received = false;  ///< only for a path with Path::away: true if the hop belongs to the
                           ///< receiver's worker
   std::uint16_t parents = 0;     ///< number of previous hops; 0: the sender precedes the hop
@@ -60,7 +61,7 @@ struct Path {
 
   /// The sum of the latencies along the path to receiver 0. The time of a message without
   /// contention depends on this latency and on the narrowest link of each segment between stagings
-  /// (`segments`). All additional time is queueing.
+  /// (`segments`). All time beyond the time without contention is queueing.
   Time latency;
   struct PathSegment {
     Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that limit
@@ -79,8 +80,8 @@ struct Path {
     return by_hosts ? time_of_hosts(bytes) : Time();
   }
 
-  /// Only for the model `ideal`: the links that carry the message, each once. The path has no hops
-  /// for these links in that model, but their load is counted.
+  /// Only for the model `ideal`: the links that carry the message, each once. With `ideal`, the
+  /// path has no hops for the links that carry the message, but the load of the links is counted.
   std::vector<LinkId> silent_links;
 
  private:
@@ -102,7 +103,7 @@ class PathTable {
   /// REQUIRES: there is a route, which is always true for scenarios without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
-  /// Like unicast(), but returns the path itself and does not cache it.
+  /// Does the same as unicast(), but returns the path itself and does not cache it.
   [[nodiscard]] Path make_unicast(PartId from, PartId to, Staging staging, Engine engine,
                                   std::int32_t away = 0) const;
   /// Returns the path from one device to several devices. REQUIRES: all devices are in one worker.
@@ -111,7 +112,7 @@ class PathTable {
   /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// Returns a path that consists only of this link, without the link's latency.
+  /// Returns a path that consists only of the given link, without the link's latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[id]; }

@@ -27,9 +27,10 @@ struct SmallGradient {
 
 /// Implements agg_small_grads_max_bytes and agg_small_grads_max_group: groups adjacent float32
 /// gradients of at most `max_bytes` into packs of two or more. Returns the indices of the gradients
-/// in each pack. Every other gradient follows as a separate pack. TensorFlow's packs have up to
-/// max_group + 2 gradients; with `exact_group`, packs have at most max_group. REQUIRES: both limits
-/// are above 0. SOURCE: tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
+/// in each pack. A gradient that is not packed with other gradients follows as a separate pack.
+/// TensorFlow's packs have up to max_group + 2 gradients; with `exact_group`, packs have at most
+/// max_group. REQUIRES: both limits are above 0. SOURCE:
+/// tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
                                               Bytes max_bytes, std::int64_t max_group,
                                               bool exact_group = false);

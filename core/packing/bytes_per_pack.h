@@ -9,9 +9,9 @@
 namespace tutti::core {
 
 /// Implements CommunicationOptions.bytes_per_pack. Gradients are added in the order of `sizes`; a
-/// new pack is opened when the current pack already has MORE than `bytes_per_pack` bytes. So every
-/// pack except the last is larger than the limit, a pack of exactly the limit gets one more
-/// gradient, and a pack with a large gradient may exceed the limit by any amount. Gradients are not
+/// new pack is opened when the current pack already has MORE than `bytes_per_pack` bytes. Every
+/// pack except the last is thus larger than the limit. A pack of exactly the limit gets one more
+/// gradient. A pack with a large gradient may exceed the limit by any amount. Gradients are not
 /// split. If `bytes_per_pack` is 0, or a size is not known (because a shape is not static), all
 /// gradients are in one pack.
 ///

@@ -1,6 +1,6 @@
 // Looks for ranks that wait for each other forever. For every communicator, three properties of its
-// roles are compared: the collectives that each role executes and how often, the steps in which it
-// executes them, and their order. To find deadlocks across several communicators, all programs are
+// roles are compared: the number of times that each role executes each collective, the steps in
+// which it does so, and the order. To find deadlocks across several communicators, all programs are
 // then combined into one graph. In this graph, the tasks of a collective are a single node, because
 // none of them completes before all have started. A deadlock is a cycle of that graph.
 
@@ -30,7 +30,8 @@ struct Issued {
                         ///< depending on timing
 };
 
-/// Iterates over the tasks that a role issues on a communicator, as if blocks were unrolled.
+/// Iterates over the tasks that a role issues on a communicator, with every block repeated as often
+/// as it runs.
 class Unrolled {
  public:
   Unrolled(const Program& program, const std::vector<Issued>& issued)
@@ -140,7 +141,7 @@ class CollectiveChecker {
   }
 
   /// Looks for a role that issues two collectives of a communicator in an order that depends on
-  /// timing, because another rank may issue them in another order.
+  /// timing. In this case, another rank may issue them in another order.
   void look_at_certainty(std::int32_t c) {
     for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
       const std::vector<Issued>& all = issued(c, r);
@@ -223,7 +224,7 @@ class CollectiveChecker {
         same = false;
         add(PlanProblemCode::kStepsDiffer, b, y.first,
             fmt::format("{} takes part in {} every {} steps on communicator \"{}\", but {} takes "
-                        "part every {} steps, so one waits in steps that the other skips",
+                        "part every {} steps, so in some steps one waits forever for the other",
                         role_name(b), label(b, y.first), task(b, y.first).every_steps, name(c),
                         role_name(a), task(a, x.first).every_steps));
       }
@@ -293,8 +294,8 @@ class CollectiveChecker {
                     named > 6 ? " …" : ""));
   }
 
-  /// Returns a cycle of a graph, which is given by the predecessors of each node; empty if there is
-  /// no cycle. In the result, each node comes after the node that it waits for.
+  /// Returns a cycle of a graph; empty if there is no cycle. The graph is given by the predecessors
+  /// of each node. In the result, each node comes after the node that it waits for.
   static std::vector<std::int64_t> cycle_of(const std::vector<std::vector<std::int64_t>>& before) {
     std::vector<std::int64_t> missing(before.size(), 0);
     std::vector<std::vector<std::int64_t>> after(before.size());

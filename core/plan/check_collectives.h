@@ -14,7 +14,7 @@ namespace tutti::core {
 struct PlanView {
   struct Role {
     const Program* program = nullptr;
-    std::string name;  ///< for example "workers of group 0" or "rank 7"
+    std::string name;  ///< name in problems, such as "workers of group 0" or "rank 7"
   };
   struct Communicator {
     std::string name;
@@ -35,10 +35,10 @@ struct PlanView {
   std::function<Use(std::int32_t role, const Task& task)> use;
 };
 
-/// Returns the problems of a plan. Returns the problems of the individual programs, if there are
-/// any. Otherwise returns the deadlocks between ranks, both those that always occur and those that
-/// depend on timing. Accepts any programs, even damaged programs. Cost: linear in the tasks and
-/// edges of all roles, and in the collectives that blocks repeat.
+/// Returns the problems of a plan. Returns the problems of the individual programs, if any program
+/// has a problem. If no program has a problem, returns the deadlocks between ranks, both those that
+/// always occur and those that depend on timing. Accepts any programs, even damaged programs. Cost:
+/// linear in the tasks and edges of all roles, and in the collectives that blocks repeat.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 
 }  // namespace tutti::core

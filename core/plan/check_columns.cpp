@@ -67,7 +67,7 @@ class ColumnChecker {
       free = block.tasks.first + std::int64_t{block.tasks.count};
     }
     if (c_.hold_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
-    // This keeps sums of shares far below the largest integer.
+    // With this limit, sums of shares stay far below the largest integer.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
         return damaged(kNoTask, "a share is not between 0 and 1");
@@ -112,7 +112,8 @@ class ColumnChecker {
     }
   }
 
-  /// Checks the number of edges to a task. All these edges come from earlier tasks.
+  /// Checks that a task has the stated number of incoming edges. All these edges come from tasks
+  /// with lower numbers.
   void look_at_predecessors(TaskId t, bool root) {
     const std::int32_t* const arrived = arrived_.find(t);
     const std::int32_t found = arrived ? *arrived : 0;
@@ -120,7 +121,8 @@ class ColumnChecker {
     if (found != c_.predecessors[t])
       damaged(t, "task {} has {} predecessors instead of {}", t, found, c_.predecessors[t]);
     if (root != (found == 0))
-      damaged(t, "task {} is a root with predecessors, or neither a root nor has predecessors", t);
+      damaged(t, "task {} is a root but has predecessors, or has no predecessors but is not a root",
+              t);
   }
 
   void look_at_task(TaskId t, const Block* own) {

@@ -64,7 +64,7 @@ class ProgramChecker {
 
   // --- indices ---
 
-  /// Returns false if the indices are damaged, so that the other checks must not run.
+  /// Returns false if the indices are damaged; the other checks must not run in this case.
   bool look_at_indices() {
     const std::size_t before = problems_.size();
     const auto damaged = [this](TaskId t, std::string text) {
@@ -246,8 +246,8 @@ class ProgramChecker {
       }
     }
     if (reached == program_.tasks.size()) return;
-    // Each remaining task waits for another remaining task, so a walk backwards from any of them
-    // ends in a cycle.
+    // Each remaining task waits for another remaining task, so a walk backwards from any remaining
+    // task ends in a cycle.
     TaskId t = static_cast<TaskId>(
         std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
         missing.begin());
@@ -321,7 +321,8 @@ class ProgramChecker {
     for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
       if (!awaited[slot(t - block.tasks.first)])
         add(PlanProblemCode::kOutlastsIteration, t,
-            fmt::format("{} can outlast its iteration: the exit of its block does not wait for it",
+            fmt::format("{} can outlast its iteration, because the exit of its block does not wait "
+                        "for this task",
                         name(t)));
       if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
@@ -348,8 +349,8 @@ class ProgramChecker {
   static constexpr int kNamedInCycle = 6;
 
   const Program& program_;
-  std::vector<std::int32_t> first_before_;  ///< by task: index of its first entry in before_; the
-                                            ///< last element is the size of before_
+  std::vector<std::int32_t> first_before_;  ///< by task: index of the task's first entry in
+                                            ///< before_; the last element is the size of before_
   std::vector<TaskId> before_;
   std::vector<bool> seen_;
   std::vector<PlanProblem> problems_;

@@ -12,18 +12,18 @@ namespace tutti::core {
 
 /// Runs a program that is stored in columns, without copying it. A ColumnRunner stores counts only
 /// for tasks for which some but not all predecessors are complete. A ColumnRunner makes the same
-/// calls in the same order as a Runner of the same program (a test checks this), but is slower. It
-/// is used for programs for which the array of counts in a Runner would be too large. Memory: a
-/// TaskCounts entry for each task with some complete predecessors, 4 bytes for each block, a bit
-/// for each hold, and 4 bytes for each held task. A ColumnRunner has no state for tasks in flight,
-/// so it does not detect a task that is completed twice.
+/// calls in the same order as a Runner of the same program (a test checks this), but is slower. A
+/// ColumnRunner is used for a program for which the array of counts in a Runner would be too large.
+/// Memory: a TaskCounts entry for each task with some complete predecessors, 4 bytes for each
+/// block, a bit for each hold, and 4 bytes for each held task. A ColumnRunner has no state for
+/// tasks in flight, so it does not detect a task that is completed twice.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the
   /// rates that the tasks' costs use are positive.
   ColumnRunner(const TaskColumns& columns, const Durations& durations, const ComputeRates& rates);
 
-  /// Starts a training step, like Runner::begin_step().
+  /// Starts a training step; corresponds to Runner::begin_step().
   void begin_step(std::int64_t pace_ppm, Host& host);
   /// Completes a task.
   /// REQUIRES: the task was requested from the host in this step and is not yet complete.

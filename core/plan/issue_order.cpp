@@ -117,7 +117,8 @@ TaskId IssueOrder::released_by(TaskId task, bool& several) const {
 }
 
 bool IssueOrder::is_certain(TaskId before, TaskId after) const {
-  // If one completion releases both tasks, they are issued in the order of their edges.
+  // If the same completion releases `before` and `after`, they are issued in the order of their
+  // edges.
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
   if (released_by(after, several_after) == releases && !several_before && !several_after)

@@ -11,7 +11,7 @@ namespace tutti::core {
 /// parts of this order that do not depend on timing.
 ///
 /// tasks() is the order of a run in which tasks complete in the order in which they are issued. The
-/// list includes tasks that are skipped in some steps. It has each task of a block once.
+/// list includes tasks that are skipped in some steps. Each task of a block is listed once.
 ///
 /// Task q certainly follows task p if q waits for a compute or communicate task that cannot
 /// complete before all tasks that p waits for are complete. The compute stream is a FIFO queue, so
@@ -28,8 +28,8 @@ class IssueOrder {
   /// True if `before` is issued before `after` for every timing.
   /// REQUIRES: `before` comes before `after` in tasks().
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
-  /// Returns the previous computation in tasks() if it is certainly issued, and therefore
-  /// completes, before the computation `task`; otherwise kNoTask.
+  /// Returns the computation before `task` in tasks(), if this computation completes before `task`
+  /// for every timing; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
   /// Visits the tasks that `task` waits for: its predecessors, and the task that opens its hold.
   template <class Visit>

@@ -6,21 +6,21 @@
 //
 // A program does not refer to gradients, packs or frameworks: a task computes, communicates or
 // marks a point, and its label is passed to the executor. The runner (runner.h) decides when each
-// task starts. These rules make a run deterministic, so that two executors do the same in the same
-// order:
+// task starts. The following rules make a run deterministic, so that two executors start tasks in
+// the same order:
 //
 // 1. A task starts when all its predecessors are complete. The successors of a completed task are
 //    visited depth first, in the order in which their edges were added. All consequences of one
 //    successor come before the next successor.
 // 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
 // 3. A held task also waits for the task that opens its hold. When the hold is opened, its tasks
-//    start in the order in which they became ready, not in the order of their edges, and before the
+//    start in the order in which they became ready (not in the order of their edges), before the
 //    successors of the opening task.
 // 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
 //    start.
-// 5. A block of tasks runs several times, one iteration after the other. A block has one entry, and
-//    one exit that waits for all tasks of the block. Only the first iteration waits for the
-//    predecessors of the entry; only the last iteration releases the successors of the exit.
+// 5. A block of tasks runs several times in a row. A block has one entry, and one exit that waits
+//    for all tasks of the block. Only the first iteration waits for the predecessors of the entry;
+//    only the last iteration releases the successors of the exit.
 // 6. The step ends when its end task starts. The end task waits for all other tasks.
 
 #include <cstdint>
@@ -81,7 +81,7 @@ struct Task {
   std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0
   std::int32_t number = 0;       ///< for a communication: its sequence number in the step; inside a
                                  ///< block, the number in the first iteration
-  std::int32_t number_stride = 0;  ///< added to `number` in each further iteration of its block
+  std::int32_t number_stride = 0;  ///< increment of `number` in each further iteration of the block
   TaskCost cost;
 
   bool operator==(const Task&) const = default;

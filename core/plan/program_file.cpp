@@ -1,11 +1,11 @@
-// A program of 2^31 tasks takes more than 58 GiB (29 bytes per task, and 4 bytes per edge), so it
-// is read from a mapped file, and pages behind the reader are released. The values of each field
-// form a contiguous column, which is used in place, without parsing. The writer knows the number of
-// tasks in advance, so it knows the place of every column. Only the number of edges is unknown, so
-// the column of successors is the last one. The writer buffers 256 KiB per column. It writes the
-// header last, so an incomplete file is not accepted as a program. The reader checks the header and
-// the extent of each column here; problems_of() (check_columns.cpp) checks their contents before
-// they are used.
+// A program of 2^31 tasks takes more than 58 GiB (29 bytes per task, and 4 bytes per edge).
+// Therefore the reader maps the file into memory and releases the pages that it has already read.
+// The values of each field form a contiguous column, which is used in place, without parsing. The
+// writer knows the number of tasks in advance, so it can compute the offset of every column. Only
+// the number of edges is unknown, so the column of successors comes last. The writer buffers 256
+// KiB per column. The writer writes the header last, so an incomplete file is not accepted as a
+// program. The reader checks the header and the extent of each column here; problems_of()
+// (check_columns.cpp) checks their contents before they are used.
 
 #include "core/plan/program_file.h"
 
@@ -57,7 +57,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 
-/// True for a column that a file may omit. The place of an omitted column is 0.
+/// True for a column that a file may omit; the offset of an omitted column is 0.
 constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
 
 /// An upper bound on the entries of any column.
@@ -189,7 +189,7 @@ void ProgramFile::release_before(TaskId task) const {
     release(column, task, 4);
   release(columns_.cost_shares, task, sizeof(IndexRange));
   const std::int64_t edge = task == 0 ? 0 : columns_.edges_end[task - 1];
-  // This may run before the columns are checked, so the number may be out of range.
+  // The columns may not have been checked yet, so the number may be out of range.
   if (edge > 0 && edge <= columns_.edges) release(columns_.successors, edge, 4);
 }
 

@@ -15,7 +15,7 @@ namespace tutti::core {
 
 /// A program of up to 2^31 - 1 tasks in a file that is mapped into memory rather than read. The
 /// file has a header with the offset of every column, followed by the columns, each aligned to 8
-/// bytes. Numbers have this machine's representation.
+/// bytes. Numbers are stored in the native representation of this machine.
 class ProgramFile {
  public:
   /// Maps a file and checks all of it in one pass. `rows` is the number of rows of Durations.
@@ -29,8 +29,9 @@ class ProgramFile {
   /// Returns the columns, which are valid while this object exists.
   /// REQUIRES: no process writes to the file or truncates it while it is mapped.
   [[nodiscard]] const TaskColumns& columns() const { return columns_; }
-  /// Releases the memory of the tasks before `task`. A later access reads these tasks from the file
-  /// again. A run that calls this function regularly needs little memory, even for a large file.
+  /// Releases the memory of the tasks before `task`. A later access to one of these tasks reads the
+  /// task from the file again. A run that calls this function regularly needs little memory, even
+  /// for a large file.
   void release_before(TaskId task) const;
 
  private:
@@ -53,7 +54,7 @@ class ProgramFileWriter {
     std::int64_t share_whole = 1;
     std::int32_t holds = 0;
     /// False if no task is held, no task is skipped in some steps, no task has a number and no task
-    /// has shares. The file then omits the columns of these fields.
+    /// has shares. If false, the file omits the columns of these fields.
     bool has_rare_fields = true;
   };
   /// Creates a file. `tasks` is the number of tasks that will be added; `lists` has the parts of

@@ -35,7 +35,7 @@ void Runner::done(TaskId id, Host& host) {
   follow(base, host);
 }
 
-/// Follows successors until the stack has the same height as before the call. The host's functions
+/// Follows successors until the stack is as high as it was before the call. The host's functions
 /// may call this runner again.
 void Runner::follow(std::size_t base, Host& host) {
   while (frames_.size() > base) {

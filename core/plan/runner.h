@@ -8,8 +8,8 @@
 
 namespace tutti::core {
 
-/// The interface through which a runner starts tasks. The simulator implements it in virtual time;
-/// a real run implements it with threads and processes.
+/// The interface through which a runner starts tasks. The simulator implements Host in virtual
+/// time; a real run implements Host with threads and processes.
 class Host {
  public:
   virtual ~Host() = default;
@@ -17,9 +17,9 @@ class Host {
   /// the task is complete, the host calls Runner::done().
   virtual void compute(TaskId id, const Task& task, Time duration,
                        std::int64_t compute_bound_ppm) = 0;
-  /// Starts the replica's part in the collective of `task`. When it is complete, the host calls
-  /// Runner::done(). `number` is the sequence number in the step (Task::number), which is equal on
-  /// all replicas.
+  /// Starts the replica's part in the collective of `task`. When this part is complete, the host
+  /// calls Runner::done(). `number` is the sequence number in the step (Task::number), which is
+  /// equal on all replicas.
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
   /// Reports that a mark with Task::reported is reached.
   virtual void mark(const Task& task) = 0;

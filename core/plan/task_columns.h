@@ -14,9 +14,9 @@ namespace tutti::core {
 /// apply. Columns of rarely used fields may be omitted.
 ///
 /// Edges lead only to higher task numbers, so a run moves through the columns from front to back,
-/// and no task can wait for itself. The end is the last task. The entry of a block is its first
-/// task, and the exit is its last task. The task that opens a hold has a lower number than the
-/// tasks that wait for the hold.
+/// and no task can wait for itself. The last task is the program's end. The entry of a block is its
+/// first task, and the exit is its last task. The task that opens a hold has a lower number than
+/// the tasks that wait for the hold.
 struct TaskColumns {
   /// Returns the task's fields kind, compute, reported and cost.kind, packed into one byte.
   static std::uint8_t packed_kinds(const Task& task);
@@ -27,11 +27,12 @@ struct TaskColumns {
   /// By task: the index in `successors` at which its edges end. The edges begin at the end of the
   /// previous task's edges.
   const std::int64_t* edges_end = nullptr;
-  const std::int32_t* successors = nullptr;  ///< in the order in which the runner follows the edges
+  const std::int32_t* successors = nullptr;  ///< successors of all tasks, in the order in which the
+                                             ///< runner follows the edges
   std::int64_t edges = 0;                    ///< length of `successors`
   const std::int64_t* values = nullptr;      ///< TaskCost::value; if omitted: 0
-  const std::int32_t* packs = nullptr;       ///< if this column is omitted: -1 for all tasks; the
-                                             ///< same holds for the next three columns
+  const std::int32_t* packs = nullptr;  ///< label of the pack; if this column or one of the next
+                                        ///< three columns is omitted: -1 for all tasks
   const std::int32_t* indices = nullptr;
   const std::int32_t* holds = nullptr;
   const std::int32_t* opens = nullptr;

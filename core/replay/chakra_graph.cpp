@@ -211,8 +211,8 @@ class ChakraGraph {
     switch (node.type) {
       case Type::kCollective:
         if (node.bytes >= 0 || node.collective == 9) return collective(node);
-        // A collective has a node for the host, without a size, and a node for the GPU, with a
-        // size.
+        // A collective has two nodes: a node for the host, without a size, and a node for the GPU,
+        // with a size.
         ++host_sides_;
         return compute(node);
       case Type::kSend:
@@ -349,8 +349,8 @@ class ChakraGraph {
          "{} nodes of the trace have no duration, so they take no time; Tutti does not derive "
          "times from operations and tensor sizes");
     note(host_sides_,
-         "{} collectives of the trace have no comm_size, like calls on the host; they take their "
-         "recorded duration and send nothing");
+         "{} collectives of the trace have no comm_size, as is usual for calls on the host; these "
+         "collectives take their recorded duration and send nothing");
     note(lost_dependencies_,
          "{} dependencies on nodes that the trace does not contain are ignored");
     note(uneven_,
@@ -368,7 +368,7 @@ class ChakraGraph {
   const ChakraFiles& files_;
   std::int64_t ranks_;
   std::map<std::string, std::int64_t, std::less<>> communicator_of_;
-  /// By communicator, and by index among its collectives: the number of the collective.
+  /// The number of each collective, indexed by its communicator and its index on the communicator.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
   RecordCounts counts_;
   std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,

@@ -1,7 +1,7 @@
 // The check of a graph has two parts. The checker of plans (core/plan/check_collectives.h) examines
 // each program and the collectives. Then the whole trace is executed once, without time, by the
-// runner that also simulates it. A task that has not ended when nothing more can happen would wait
-// forever. In this run, as in a simulation, sends do not wait for their receives.
+// runner that also simulates it. If nothing more can happen and a task has not ended, this task
+// would wait forever. In this execution, as in a simulation, sends do not wait for their receives.
 
 #include "core/replay/execution_graph.h"
 
@@ -107,7 +107,7 @@ class DryRun {
   }
 
   void report() {
-    // Timing decides which message a receive with wildcards gets, and this execution has no timing.
+    // Timing decides which message a receive with wildcards gets, but this execution has no timing.
     if (has_wildcards()) return;
     std::int64_t stuck = 0;
     for (const World& world : worlds_) stuck += world.ended ? 0 : 1;

@@ -12,7 +12,7 @@ namespace tutti::core {
 namespace {
 
 /// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b". Returns nullopt
-/// for all other names.
+/// if the file name has another form.
 std::optional<std::string> without_rank(const std::string& path) {
   if (!path.ends_with(".et")) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - 3);

@@ -12,11 +12,11 @@ namespace tutti::core {
 
 struct GraphFiles {
   /// The path of a GOAL schedule (text or binary), or of a Chakra trace, which has a file for each
-  /// rank. The path of a Chakra trace is that of one of its files, with or without the suffix
+  /// rank. For a Chakra trace, the path of any one of the trace's files, with or without the suffix
   /// ".<rank>.et".
   std::string path;
   /// For Chakra: the path of a JSON file with the ranks of the communicators that nodes name
-  /// (pg_name): {"<name>": [ranks…]}. Empty: there is no such file.
+  /// (pg_name): {"<name>": [ranks…]}. Empty: no such file is needed.
   std::string groups;
 };
 

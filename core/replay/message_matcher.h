@@ -19,8 +19,8 @@ class MessageMatcher {
   /// matches, so that the message is stored.
   std::optional<std::int64_t> sent(std::int64_t source, std::int64_t tag, std::int64_t message) {
     auto best = receives_.end();
-    // Receives with and without wildcards are in different queues. If both queues have a match, the
-    // receive that was posted first gets the message.
+    // Receives with wildcards and receives without wildcards are in different queues. If both
+    // queues have a match, the receive that was posted first gets the message.
     for (const Key& key : {Key{source, tag}, Key{source, kAny}, Key{kAny, tag}, Key{kAny, kAny}}) {
       const auto known = receives_.find(key);
       if (known == receives_.end()) continue;

@@ -17,8 +17,8 @@ class RankBuilder {
   TaskId collective(std::int32_t number);
   /// Adds a task that takes no time.
   TaskId mark();
-  /// Adds a task that announces the start of a compute task: it is complete when the compute task
-  /// that the next call of compute() adds starts.
+  /// Adds a task that announces the start of the compute task that the next call of compute() adds.
+  /// The announcing task is complete when this compute task starts.
   TaskId announce();
 
   void edge(TaskId from, TaskId to) { edges_.push_back({from, to}); }

@@ -1,14 +1,14 @@
 // Connects the plan with NCCL's models: each NCCL collective gets NCCL's choice, a predicted time,
 // and a lower bound from the links. Predictors and bounds are cached by the shape of a group
-// (nodes, GPUs, channels), because even a plan with thousands of packs has only a few shapes.
+// (nodes, GPUs, channels), because a plan with thousands of packs has only a few shapes.
 //
 // Two kinds of failure are possible. If the models do not cover the cluster, the whole scenario is
 // simulated as rings, and the reason is stored for the user. If the settings contradict each other,
 // or a file does not fit, a problem is reported. A collective with a predicted time also loads
-// links. The routes come from its own schedule or, if the number of channels differs or there are
-// groups, from a second schedule with evenly divided elements. If packs are fused at run time,
-// sizes are unknown here, so the plan receives a source of times instead. The times themselves are
-// computed in nccl_times.cpp.
+// links. The routes come from the collective's schedule. If the number of channels differs or there
+// are groups, the routes come from a second schedule with evenly divided elements. If packs are
+// fused at run time, their sizes are not known when times are assigned, so the plan receives a
+// source of times instead. The times themselves are computed in nccl_times.cpp.
 
 #include "core/scenario/assign_times.h"
 
@@ -85,8 +85,8 @@ class Nccl {
     int nodes = 1;
     const Partition* partition = nullptr;  ///< the groups that execute the collective; null: one
                                            ///< group of all replicas
-    const MemberList* members = nullptr;   ///< the replicas that execute the collective, if they
-                                           ///< are not a group of a partition
+    const MemberList* members = nullptr;   ///< the replicas that execute the collective; null if
+                                           ///< these replicas are a group of a partition
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -121,7 +121,7 @@ class Nccl {
     return all;
   }
 
-  /// Returns the reason why the workers are not all of one kind; empty if they are of one kind.
+  /// Returns the reason why the workers are not of one kind; empty if all workers are of one kind.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
@@ -181,7 +181,8 @@ class Nccl {
     return nccl::gpu_model_of(scenario_.cluster->machine(0));
   }
 
-  /// Applies the tuner to these GPUs, or drops it if it does not support them, with a note.
+  /// Applies the tuner to these GPUs; if the tuner does not support them, removes the tuner and
+  /// adds a note.
   void apply_tuner(const nccl::Communicator& comm, const nccl::System& system,
                    nccl::Settings& settings) {
     const bool efa = system.transport == Transport::kEfa;
@@ -189,7 +190,7 @@ class Nccl {
       if (efa && nccl::aws_tuner_decides(gpu_model(), comm))
         note(
             "on EC2, the tuner of aws-ofi-nccl chooses instead of NCCL; set strategy.nccl.tuner: "
-            "AWS_OFI to use its choices");
+            "AWS_OFI to use the choices of this tuner");
       return;
     }
     std::string why = settings.tuner->why_not(comm);
@@ -269,7 +270,7 @@ class Nccl {
     const nccl::Predictor& predictor = *predictor_of(one);
     NcclBounds bounds;
     // If NCCL treats parts of a machine as separate nodes, these nodes communicate over paths that
-    // the machine's file does not have.
+    // the machine file does not describe.
     if (predictor.communicator().nodes != one.nodes) return bounds;
     for (const auto& kind : kinds) {
       const auto [nodes, gpus, channels] =
@@ -336,9 +337,9 @@ class Nccl {
       note(nearest);
     if (nodes > 1 && !transport())
       note(
-          fmt::format("NCCL's times assume transport {}, which is that of the network cards of {}, "
-                      "because the cluster's network does not state a transport; to change it, set "
-                      "network {{ transport: … }} ({})",
+          fmt::format("NCCL's times assume transport {}, the transport of the network cards of {}, "
+                      "because the cluster's network does not state a transport; to use another "
+                      "transport, set network {{ transport: … }} ({})",
                       to_string(system->transport), scenario_.cluster->machine(0).name(),
                       transport_names_in_files()));
     apply_tuner(known_as->communicator, known_as->system, settings);
@@ -401,7 +402,7 @@ class Nccl {
   std::map<int, Strategy> entries_;  ///< by entry of a spec
   std::map<std::tuple<int, int, int>, std::shared_ptr<const nccl::Predictor>> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
-      bounds_;  ///< by the key above, kind and root
+      bounds_;  ///< by the key of `predictors_`, the kind of collective, and the root
   NcclWays ways_;
 };
 

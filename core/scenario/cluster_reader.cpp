@@ -1,11 +1,11 @@
 // Builds a cluster from its message. Reading continues after a problem, with `usable` set to false,
-// so that all problems of the cluster are reported at once. A cluster is returned only if it meets
-// the requirements of the rest of Tutti. Workers with replicas come before servers. Every worker
-// has the same number of replicas, on one kind of device. If there are several workers, they have a
-// network, and network cards that reach it. A machine is either described in the message itself or
-// is the content of a file. Each machine file is parsed once, and is added to the list of files, so
-// that another process can read the scenario without access to the files. The network is read by
-// network_reader.cpp, and machines by core/cluster/machine_file.h.
+// so that one run reports all problems of the cluster. A cluster is returned only if it meets the
+// requirements of the rest of Tutti. Workers with replicas must come before servers. Every worker
+// must have the same number of replicas, on one kind of device. If there are several workers, they
+// must have a network, and network cards that reach the network. A machine is described either in
+// the message itself or in a separate file. Each machine file is parsed once, and is added to the
+// list of files, so that another process can read the scenario without access to the files. The
+// network is read by network_reader.cpp, and machines by core/cluster/machine_file.h.
 
 #include "core/scenario/cluster_reader.h"
 
@@ -291,7 +291,7 @@ void complain_unknown(Fields& fields, const google::protobuf::Message& message, 
   const std::string hint = did_you_mean(name, known);
   fields.complain_at(
       message, field, ProblemCode::kUnknownName, "there is no {} \"{}\"{}", what, name,
-      hint.empty() ? "; use a shipped one (tutti init --list), or give the path of a file" : hint);
+      hint.empty() ? "; use a shipped name (tutti init --list), or give the path of a file" : hint);
 }
 
 }  // namespace tutti::core

@@ -67,8 +67,8 @@ class CommunicatorsLowering {
     return partition;
   }
 
-  /// Sets the algorithm: the communicator's own algorithm, with the defaults of this algorithm, or
-  /// otherwise the algorithm of the gradients.
+  /// Sets the communicator's algorithm, with the defaults of this algorithm. If the communicator
+  /// has no algorithm of its own, uses the algorithm of the gradients.
   void choose_strategy(const WrittenCommunicator& c, const std::string& path,
                        const std::string& what, Strategy& strategy) {
     const auto algorithm =
@@ -90,7 +90,7 @@ class CommunicatorsLowering {
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
       complaints_.complain_at(path + ".channels", ProblemCode::kUnused,
-                              "{}: only nccl has channels; remove them", what);
+                              "{}: only nccl has channels; remove channels", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.requested_launch_overhead = strategy_.requested_launch_overhead || c.launch;
   }

@@ -46,8 +46,8 @@ class CommunicatorsReader {
       if (c.splits_model() && std::exchange(splits, true)) {
         fields_.complain_at(c, "splits_model", ProblemCode::kConflict,
                             "communicator \"{}\": only one communicator can set splits_model; set "
-                            "it in a communicator whose size is the product of both sizes, and "
-                            "keep only the exchanges in this one",
+                            "splits_model in a communicator whose size is the product of both "
+                            "sizes, and keep only the exchanges in this communicator",
                             c.name());
       }
       communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);

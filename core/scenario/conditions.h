@@ -20,7 +20,8 @@ struct SlowDevices {
   Time to = kNever;
 };
 
-/// A worker that never starts, dies or hangs. Its devices start no work from this time on.
+/// A worker that never starts, dies or hangs. The worker's devices start no work after the time
+/// `from`.
 struct GoneWorker {
   std::int64_t worker = 0;
   Time from;

@@ -53,7 +53,7 @@ class ConditionsReader {
     slow.slowdown_ppm =
         ppm(fields_
                 .required(message, "slowdown", "slow", {1, kMaxSlowdown},
-                          "set it to the factor by which times increase, such as 1.5")
+                          "set slowdown to the factor by which times increase, such as 1.5")
                 .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
@@ -108,11 +108,12 @@ class ConditionsReader {
 
   void read_change(const proto::LinkChange& message) {
     LinkChange change;
-    change.share_ppm =
-        ppm(fields_
-                .required(message, "bandwidth_share", "link", {0, 1},
-                          "set it to the remaining share of the bandwidth, from 0 (dead) to 1")
-                .value_or(1));
+    change.share_ppm = ppm(
+        fields_
+            .required(
+                message, "bandwidth_share", "link", {0, 1},
+                "set bandwidth_share to the remaining share of the bandwidth, from 0 (dead) to 1")
+            .value_or(1));
     change.at = moment(message, "at_ms", "link", Time());
     const auto links = links_between(message);
     for (const LinkId link : links) {
@@ -210,10 +211,11 @@ class ConditionsReader {
   void read_background(const proto::BackgroundLoad& message) {
     BackgroundLoad load;
     load.entry = static_cast<std::int32_t>(conditions_.background.size());
-    load.share_ppm = ppm(fields_
-                             .required(message, "share", "background", {0, 0.99},
-                                       "set it to the share of the bandwidth in use, such as 0.3")
-                             .value_or(0));
+    load.share_ppm =
+        ppm(fields_
+                .required(message, "share", "background", {0, 0.99},
+                          "set share to the share of the bandwidth in use, such as 0.3")
+                .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
       fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
                           "background: pause_ms has no effect without burst_ms; set both");
@@ -224,7 +226,7 @@ class ConditionsReader {
             fields_.required(message, field, "background", bounds, remedy).value_or(1) * 1e3);
       };
       load.burst = ms("burst_ms", "");
-      load.pause = ms("pause_ms", "set it to the mean pause between bursts");
+      load.pause = ms("pause_ms", "set pause_ms to the mean pause between bursts");
     }
     load.links = links_loaded(message, load.where);
     conditions_.background.push_back(std::move(load));
@@ -262,7 +264,7 @@ class ConditionsReader {
     if (found.size() > kMaxLoaded)
       fields_.complain_at(
           message, "where", ProblemCode::kTooLarge,
-          "background: this selects more than {} links; select single links with from and to",
+          "background: this entry selects more than {} links; select single links with from and to",
           kMaxLoaded);
     return found;
   }
@@ -271,12 +273,13 @@ class ConditionsReader {
 
   void read_noise(const proto::Noise& message) {
     Noise& noise = conditions_.compute_noise;
-    noise.mean_ppm =
-        ppm(fields_
-                .required(message, "mean_percent", "compute_noise", {0, 1'000},
-                          "set it to the mean increase of a step's computation time, in percent")
-                .value_or(0) /
-            100);
+    noise.mean_ppm = ppm(
+        fields_
+            .required(
+                message, "mean_percent", "compute_noise", {0, 1'000},
+                "set mean_percent to the mean increase of a step's computation time, in percent")
+            .value_or(0) /
+        100);
     const auto needless = [&](const char* field, const char* kind) {
       if (fields_.has(message, field))
         fields_.complain_at(message, field, ProblemCode::kUnused,
@@ -287,14 +290,15 @@ class ConditionsReader {
         noise.kind = Noise::Kind::kPareto;
         const auto index = fields_.required(
             message, "tail_index", "compute_noise", {1.01, 100},
-            "set it to a value above 1, such as 2; a smaller one gives a heavier tail");
+            "set tail_index to a value above 1, such as 2; a smaller value gives a heavier tail");
         noise.tail_index_milli = static_cast<std::int64_t>(index.value_or(2) * 1e3 + 0.5);
         return needless("probability_percent", "BERNOULLI");
       }
       case proto::Noise::BERNOULLI: {
         noise.kind = Noise::Kind::kBernoulli;
-        const auto share = fields_.required(message, "probability_percent", "compute_noise",
-                                            {0.001, 100}, "set it to the percentage of slow steps");
+        const auto share =
+            fields_.required(message, "probability_percent", "compute_noise", {0.001, 100},
+                             "set probability_percent to the percentage of slow steps");
         noise.probability_ppm = ppm(share.value_or(100) / 100);
         return needless("tail_index", "PARETO");
       }

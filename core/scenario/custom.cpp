@@ -46,8 +46,8 @@ std::int64_t proved_elements(const Collective& planned) {
   return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
 }
 
-/// Returns the place of the step in the file, or the whole file if the violation concerns no
-/// particular step.
+/// Returns the step's location in the file; returns the whole file if the violation does not
+/// concern one step.
 Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
                   const std::string& file) {
   if (violation.lane >= 0 && violation.step >= 0) {
@@ -57,8 +57,8 @@ Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
   return {file, 0, 0};
 }
 
-/// Sets the collective from the file, unless the scenario sets it. A collective that cannot be in
-/// place becomes out of place.
+/// Sets the collective that the file describes, unless the scenario sets the collective. If a
+/// collective cannot be in place, it is made out of place.
 void take_collective(CollectiveKind kind, WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!written.message->strategy().has_collective()) strategy.collective = kind;
@@ -99,7 +99,9 @@ std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& clust
                    : "reduce within each node, then send the sums");
   }
   if (!multicasts && !group.contains(rank))
-    return fmt::format("{}, but is none of them; include it, or let one of them reduce", what);
+    return fmt::format(
+        "{}, but is not one of these ranks; include this rank, or let one of these ranks reduce",
+        what);
   const Machine& machine = cluster.machine(worker);
   for (const Part& part : machine.parts()) {
     if (part.in_switch_reduction) return "";
@@ -110,8 +112,8 @@ std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& clust
       what, machine.name(), multicasts ? "send to each rank" : "reduce messages on the ranks");
 }
 
-/// Returns the place of the first step of the lane like `wanted`, if it is among the first steps;
-/// otherwise the whole file.
+/// Returns the location of the lane's first step that equals `wanted`, if it is among the first
+/// steps; otherwise returns the whole file.
 Location place_of(const Step& wanted, const CustomAlgorithm& algorithm, const Schedule& schedule,
                   Rank rank, Lane lane, const std::string& file) {
   constexpr std::int64_t kMaxSearched = 1 << 16;
@@ -137,7 +139,7 @@ void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
   if (algorithm.switch_use() == SwitchUse::kNone) return;
   const std::int32_t ranks = algorithm.shape().ranks;
   const auto schedule = any_schedule(algorithm);
-  // If one worker represents all, the steps of all other workers are equal to its steps.
+  // If one worker represents all workers, the steps of the other workers are equal to its steps.
   const bool folded = algorithm.why_not_folded().empty();
   const Rank end = folded ? std::min(ranks, cluster.replicas_per_worker()) : ranks;
   if (algorithm.visits_per_rank() > kMaxSwitchSteps / end) {
@@ -164,7 +166,7 @@ void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
   }
 }
 
-/// Returns the place of the first reduction in a switch.
+/// Returns the location of the first reduction in a switch.
 Location first_switch_reduction(const CustomAlgorithm& algorithm, const std::string& file) {
   const auto schedule = any_schedule(algorithm);
   for (Rank rank = 0; rank < algorithm.shape().ranks; ++rank) {
@@ -305,8 +307,8 @@ Expected<void> prove_custom(const Scenario& scenario, CustomProof proof) {
 
 Error never_ends(const Scenario& scenario) {
   return Error::request({ProblemCode::kInvalid, "Custom"},
-                        fmt::format("the algorithm deadlocks: every rank waits for another; tutti "
-                                    "plan --check with fewer workers shows where"),
+                        fmt::format("the algorithm deadlocks: every rank waits for another rank; "
+                                    "tutti plan --check with fewer workers shows where"),
                         {scenario.strategy.custom->path, 0, 0});
 }
 

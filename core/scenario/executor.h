@@ -23,8 +23,8 @@ struct RecordOptions {
 
 /// Callbacks and limits that control a run.
 struct RunControl {
-  /// Any thread or signal handler may set this flag to true. The run then stops soon, and keeps the
-  /// records that it has made.
+  /// Any thread or signal handler may set this flag to true. After the flag is set, the run stops
+  /// soon and keeps the records that were already made.
   const std::atomic<bool>* cancel = nullptr;
   /// Called regularly with the completed share of the run (0 … 1).
   std::function<void(double)> progress;

@@ -10,7 +10,7 @@ namespace tutti::core {
 
 /// The machines, models, layer times, link types and algorithms that scenarios name. A library
 /// consists of the files in Tutti's folder and the user's own files. In a process without access to
-/// these files, it consists of texts that were sent with the scenario.
+/// these files, a library consists of texts that were sent with the scenario.
 class Library {
  public:
   enum class Kind {
@@ -32,7 +32,7 @@ class Library {
 
   /// `folder` has the folders machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Creates a library that has only these texts and reads no files.
+  /// Creates a library that consists of the texts `sent` and reads no files.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
   /// Returns the path of the file to which `name` refers in the file `from`; nullopt if there is no

@@ -55,8 +55,8 @@ class ScenarioLowering {
     if (strategy.servers && strategy.servers->updates && complaints_.has("workload.update_ms")) {
       complaints_.complain_at(
           "workload.update_ms", ProblemCode::kUnused,
-          "workload: update_ms has no effect with servers, where the time of an update is that of "
-          "{} passes over the memory of the device; remove it",
+          "workload: update_ms has no effect with servers, where an update takes the time of {} "
+          "passes over the memory of the device; remove update_ms",
           kUpdatePasses);
     }
     if (problems_.empty()) choose_devices(strategy);
@@ -78,17 +78,17 @@ class ScenarioLowering {
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
-  /// Chooses the root device for algorithms that have one.
+  /// Chooses the root device for algorithms that have a root.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at(
           "strategy.drop_odd_device", ProblemCode::kUnused,
-          "strategy: drop_odd_device applies only to hierarchical_copy; remove it");
+          "strategy: drop_odd_device applies only to hierarchical_copy; remove drop_odd_device");
     if (strategy.reduce_to_device.empty()) return;
     if (!traits(strategy.algorithm).chooses_device)
-      return complaints_.complain_at(
-          "strategy.reduce_to_device", ProblemCode::kUnused,
-          "strategy: reduce_to_device applies only to reduction_to_one_device; remove it");
+      return complaints_.complain_at("strategy.reduce_to_device", ProblemCode::kUnused,
+                                     "strategy: reduce_to_device applies only to "
+                                     "reduction_to_one_device; remove reduce_to_device");
     const Cluster& cluster = *scenario_.cluster;
     std::vector<std::string> names;
     for (int r = 0; r < cluster.replicas_per_worker(); ++r) {
@@ -116,8 +116,8 @@ class ScenarioLowering {
     if (scenario_.strategy.spec && splits) {
       complaints_.complain_at(
           path_of("all_reduce_spec"), ProblemCode::kConflict,
-          "strategy: all_reduce_spec reduces over all replicas, but they hold different parts of "
-          "the model (splits_model); set algorithm: \"ring\" or \"nccl\" instead");
+          "strategy: all_reduce_spec reduces over all replicas, but replicas hold different parts "
+          "of the model (splits_model); set algorithm: \"ring\" or \"nccl\" instead");
     }
   }
 
@@ -128,7 +128,7 @@ class ScenarioLowering {
       if (!is_there) return;
       complaints_.complain_at(place, ProblemCode::kConflict,
                               "{}: with execution_trace, the trace sets all communication, so the "
-                              "strategy sets only the algorithm, but no {}; remove it",
+                              "strategy can set only the algorithm; remove its {}",
                               place, what);
     };
     const Strategy& s = scenario_.strategy;
@@ -138,7 +138,7 @@ class ScenarioLowering {
     refuse(s.custom.has_value(), "strategy.custom", "algorithm from a file");
     refuse(s.compression.has_value(), "strategy.compression", "compression");
     refuse(s.timeout.has_value() && !s.framework, "strategy", "timeout");
-    refuse(!scenario_.communicators.empty(), "communicator", "communicators of its own");
+    refuse(!scenario_.communicators.empty(), "communicator", "communicators");
   }
 
   /// Returns the path of a strategy's field in the scenario, such as "strategy.shards".

@@ -25,7 +25,7 @@ namespace {
 /// Calls `visit` with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
-  // Packs of a trace share collectives, and each is visited once.
+  // Packs of a trace share collectives, so each collective is visited only once.
   std::set<CollectiveId> visited;
   const auto visit_once = [&](CollectiveId id) {
     if (visited.insert(id).second) visit(plan.collectives[id].first);
@@ -55,7 +55,7 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
   return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
-/// The times of another CollectiveTimes object, at one end of their error bands.
+/// Wraps another CollectiveTimes object, and returns its times at one end of their error bands.
 class TimesAtBandEnd : public CollectiveTimes {
  public:
   TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end)
@@ -183,7 +183,8 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times) {
                                   [](const auto* t) { return !t->time.capped_at.empty(); });
   return fmt::format(
       "the model predicted a time below the lower bound for {} of {} NCCL collectives (the time "
-      "that {} needs for their bytes), so these times were raised to the bound (capped_at_bound). "
+      "that {} needs for the bytes of the collective), so these times were raised to the bound "
+      "(capped_at_bound). "
       "Please report this with the scenario: the model is wrong, or the machine file has a link "
       "that is too slow",
       capped, times.size(), (*first)->time.capped_at);
@@ -197,7 +198,7 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
                     "choices and times are unknown for this scenario: {}",
                     scenario.why_rings));
   }
-  // If packs are fused, NCCL's choice and time are known only at run time.
+  // If packs are fused, NCCL's choice and its time are known only at run time.
   if (scenario.plan.fuses()) return notes;
   std::vector<const nccl::CollectiveTime*> whole, inside;
   visit_collectives(scenario.plan, [&](const Collective& collective) {

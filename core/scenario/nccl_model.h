@@ -29,7 +29,7 @@ void simulate_as_rings(Scenario& scenario);
 /// The lower or the upper end of error bands.
 enum class BandEnd { kLow, kHigh };
 /// Sets the times of all NCCL collectives to the lower or upper end of their error bands. Returns
-/// false if the plan has no such times.
+/// false if the plan has no NCCL collectives with predicted times.
 bool take_band_end(Scenario& scenario, BandEnd end);
 
 /// Returns the predicted NCCL times that a simulation of the collective uses: the time of the whole
@@ -40,9 +40,9 @@ std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collec
 /// NCCL's times.
 std::string describe_nccl(const Collective& collective);
 
-/// Describes NCCL's part in a prediction: the release, NCCL's choices for these collectives, and
-/// the widest error band. Empty if there are no collectives. `where` is " inside workers" if NCCL
-/// is used only there.
+/// Describes NCCL's part in a prediction: the release, NCCL's choices for the collectives of
+/// `times`, and the widest error band. Empty if `times` is empty. `where` is " inside workers" if
+/// NCCL is used only inside workers.
 std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
                       std::string_view where = "");
 
@@ -55,7 +55,7 @@ std::string capped_at(const Collective& collective);
 
 /// Returns notes for the user about NCCL's part in a prediction: nccl_note() of the plan's
 /// collectives, or the reason why NCCL's cost model was not used. If packs are fused at run time,
-/// the gate of the plan describes them instead.
+/// the gate of the plan describes NCCL's choices instead of nccl_note().
 std::vector<std::string> nccl_notes(const Scenario& scenario);
 
 }  // namespace tutti::core

@@ -27,8 +27,8 @@ struct NcclOptions {
   /// The tuner plugin that NCCL loads.
   enum class Tuner { kNone, kAwsOfi, kFile };
   Tuner tuner = Tuner::kNone;
-  std::string tuner_file;  ///< for kFile: path of the table, which can be opened from the current
-                           ///< folder
+  std::string tuner_file;  ///< for kFile: path of the table, relative to the current folder or
+                           ///< absolute
   Location tuner_at = {};
   std::string instance;  ///< for kAwsOfi: instance type, for example "p5en.48xlarge"; empty: not
                          ///< stated

@@ -30,7 +30,7 @@ void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& p
           "tuner: FILE needs tuner_file; create such a table with tutti tune --emit nccl-tuner");
   if (!message.instance().empty() && !nccl::parse_ec2(message.instance()))
     wrong("instance", ProblemCode::kUnknownName,
-          fmt::format("instance: aws-ofi-nccl has no table for \"{}\"; it has them for {}",
+          fmt::format("instance: aws-ofi-nccl has no table for \"{}\"; there are tables for {}",
                       message.instance(), nccl::ec2_names()));
   options.instance = message.instance();
   if (!file) return;
@@ -74,7 +74,9 @@ NcclOptions nccl_options_from(const proto::Nccl& message, Fields& fields, const 
     const auto equals = one.find('=');
     if (equals == std::string::npos || !one.starts_with("NCCL_")) {
       wrong("set", ProblemCode::kUnknownName,
-            fmt::format("set: \"{}\" is not an NCCL variable, such as NCCL_ALGO=Ring", one));
+            fmt::format("set: \"{}\" does not set an NCCL variable; expected NAME=VALUE, such as "
+                        "NCCL_ALGO=Ring",
+                        one));
       return options;
     }
     options.variables.emplace_back(one.substr(0, equals), one.substr(equals + 1));

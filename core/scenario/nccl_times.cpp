@@ -16,8 +16,8 @@ Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(
   return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
 }
 
-/// Returns the collective's parts with times for those that NCCL executes. Parts inside workers
-/// compute sums. For a mean, the division follows these parts.
+/// Returns the collective's parts; the parts that NCCL executes have times. Parts inside workers
+/// compute sums; for a mean, the division comes after these parts.
 Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective& whole,
                                                                const Strategy& strategy,
                                                                const nccl::Predictor& predictor,

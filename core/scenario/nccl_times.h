@@ -17,8 +17,8 @@ namespace tutti::core {
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
 /// A cache of the schedules from which the paths of data inside a worker are derived, by kind of
-/// collective, root and channels. Without the cache, these schedules would dominate the cost of a
-/// small collective.
+/// collective, root and channels. Without the cache, making these schedules would dominate the cost
+/// of a small collective.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 

@@ -1,11 +1,12 @@
 // A network is read in two stages. The first stage reads the parameters that all kinds of networks
-// have. Their defaults are the parameters of the kind of link (`link: "edr"`), if the network names
-// one. The second stage derives the shape of a fat tree or a dragonfly, which depends on the
-// workers: by default, for example, the bandwidth of uplinks follows from all ports of a leaf. The
-// second stage runs only if the workers are valid and the first stage found no problem. Otherwise,
-// it would report consequences of the same mistake. Fields of other kinds of networks are problems,
-// because they would have no effect. The number of switch links is limited before any link is
-// created, and is computed as a double, which cannot overflow. Routes are computed in core/cluster.
+// have. The defaults of these parameters are those of the kind of link (`link: "edr"`), if the
+// network names one. The second stage derives the shape of a fat tree or a dragonfly, which depends
+// on the workers: by default, for example, the bandwidth of uplinks follows from all ports of a
+// leaf. The second stage runs only if the workers are valid and the first stage found no problem.
+// Otherwise, the second stage would report consequences of the same mistake. Fields that belong to
+// other kinds of networks are problems, because they would have no effect. The number of switch
+// links is limited before any link is created, and is computed as a double, which cannot overflow.
+// Routes are computed in core/cluster.
 
 #include "core/scenario/network_reader.h"
 
@@ -90,7 +91,7 @@ class NetworkReader {
   }
 
   /// Returns the latency in the message or, if the message has none, the latency of the kind of
-  /// link. Reports an error if neither of them has a latency.
+  /// link. Reports an error if neither the message nor the kind of link has a latency.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
     return time_from_us(
@@ -117,9 +118,10 @@ class NetworkReader {
       network_.choice.cards_per_worker = std::max(network_.choice.cards_per_worker, cards);
     }
     if (has_switches()) {
-      switch_latency_ = latency(
-          "switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
-          "set it to the latency of each switch after the first, or set link to a kind of link");
+      switch_latency_ =
+          latency("switch_us", link_ ? std::optional(link_->switch_latency) : std::nullopt,
+                  "set switch_us to the latency of each switch after the first, or set link to a "
+                  "kind of link");
     }
   }
 
@@ -129,7 +131,7 @@ class NetworkReader {
     if (network_.transport != Transport::kTcp) {
       return fields_.complain_at(message_, "host_transport", ProblemCode::kUnused,
                                  "network: host_transport applies to TCP networks, but the "
-                                 "transport is {}; remove it, or set transport: TCP",
+                                 "transport is {}; remove host_transport, or set transport: TCP",
                                  network_.transport == Transport::kNone
                                      ? "not stated"
                                      : name_in_files(network_.transport));
@@ -212,9 +214,10 @@ class NetworkReader {
 
   void check_size(const google::protobuf::Message& message, const char* what, double links) {
     if (links <= static_cast<double>(kMaxSwitchLinks)) return;
-    fields_.complain(message, ProblemCode::kTooLarge,
-                     "{}: this makes {:.3g} links between switches; at most {} can be simulated",
-                     what, links, kMaxSwitchLinks);
+    fields_.complain(
+        message, ProblemCode::kTooLarge,
+        "{}: these settings make {:.3g} links between switches; at most {} can be simulated", what,
+        links, kMaxSwitchLinks);
   }
 
   void read_fat_tree() {

@@ -12,8 +12,8 @@ constexpr std::string_view kMirrored = "tensorflow.multi_worker_mirrored";
 constexpr std::string_view kAllReduce = "tensorflow.multi_worker_all_reduce";
 constexpr std::string_view kBenchmarks = "tensorflow.tf_cnn_benchmarks";
 
-// Rows apply to the result of the rows above. For example, a TensorFlow strategy moves first, and
-// its fields follow.
+// Each row applies to the result of the rows above it. For example, a TensorFlow strategy is moved
+// first, and then its fields are moved.
 constexpr std::array kMovedFields{
     MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options",
                ""},
@@ -27,7 +27,7 @@ constexpr std::array kMovedFields{
     MovedField{"tf_cnn_benchmarks", "tensorflow.tf_cnn_benchmarks", ""},
     MovedField{"all_reduce_spec", "tensorflow.tf_cnn_benchmarks.all_reduce_spec", kBenchmarks},
     MovedField{"all_reduce_spec", "tensorflow.multi_worker_all_reduce.all_reduce_spec", ""},
-    // Packing fields that TensorFlow's strategies shared with Tutti's own packing.
+    // Packing fields that TensorFlow's strategies had in common with Tutti's own packing.
     MovedField{"num_packs", "tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs",
                kMirrored},
     MovedField{"all_reduce_merge_scope",
@@ -51,7 +51,7 @@ constexpr std::array kMovedFields{
                kBenchmarks},
     MovedField{"shards", "tensorflow.tf_cnn_benchmarks.shards", kBenchmarks},
     // At most one packing may be set, because the packings are in one oneof. In the older form,
-    // num_packs 0 had no effect if another packing was set.
+    // `num_packs: 0` had no effect if another packing was set.
     MovedField{"num_packs", "", "bytes_per_pack"},
     MovedField{"num_packs", "", "agg_small_grads_max_bytes"},
     MovedField{"num_packs", "", "pytorch_ddp"},
@@ -95,8 +95,8 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.name = parts[i];
     made.at = made.value.at = moved.at;
     made.value.end = moved.value.end;
-    // In the strategy, the new message replaces the field at the same place, so that the later of
-    // two conflicting fields is reported.
+    // In the strategy, the new message takes the position of the moved field. If two fields
+    // conflict, the later field is then reported.
     const auto place = message == &strategy
                            ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
                            : message->fields.end();

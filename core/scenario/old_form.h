@@ -10,9 +10,9 @@
 
 namespace tutti::core {
 
-// The older form of scenarios, from before `strategy { tensorflow { … } }` existed. In this form,
+// The older form of scenarios, which precedes `strategy { tensorflow { … } }`. In this form,
 // TensorFlow's messages are in the strategy itself, next to fields that they share with Tutti's own
-// packing. Texts of the older form are still read for one release, and `tutti convert` rewrites
+// packing. Texts of the older form are read for one release, and `tutti convert` rewrites
 // them (docs/scenarios.md, docs/decisions/0054).
 
 /// A field of the strategy whose path differs between the older form and the current form.
@@ -20,12 +20,12 @@ struct MovedField {
   std::string_view was;  ///< old path, for example "mirrored"
   std::string_view now;  ///< new path, for example "tensorflow.mirrored"; empty: the field is
                          ///< removed if its value is 0, because 0 has no effect
-  /// The path of another field that must be present for the move. Its presence is checked after all
-  /// rows above have been applied. Empty: the field always moves.
+  /// The path of another field that must be present for the move. The presence of the other field
+  /// is checked after all rows above this row have been applied. Empty: the field always moves.
   std::string_view beside;
 };
 
-/// Returns all rows. If several rows apply to a field, the first one is used.
+/// Returns all rows. If several rows apply to a field, the first of these rows is used.
 std::span<const MovedField> moved_fields();
 
 /// The next move in the conversion of a document: a field and its new place.
@@ -46,8 +46,8 @@ struct MovedValue {
 };
 /// Converts a document to the current form, and returns the fields that were moved. Every value
 /// keeps its location, so that errors point to the user's text. The location of an added message is
-/// that of its first field. Cost for a document in the current form: one pass over the fields of
-/// the strategy.
+/// the location of its first field. Cost for a document in the current form: one pass over the
+/// fields of the strategy.
 std::vector<MovedValue> bring_up_to_date(Value& document);
 
 /// Divides a path at its dots: "tensorflow.mirrored" has two parts.

@@ -8,7 +8,8 @@ namespace tutti::core {
 
 namespace {
 
-/// FNV-1a over numbers and texts. Each text includes its length, so that different lists differ.
+/// FNV-1a over numbers and texts. Each text includes its length, so that lists of texts with the
+/// same concatenation have different digests.
 class Digest {
  public:
   void number(std::int64_t n) {

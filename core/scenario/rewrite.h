@@ -31,8 +31,8 @@ std::string with_one_buffer(const std::string& text, const std::string& path, co
 std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
                        const std::string& trace, const std::string& groups);
 
-/// Removes line numbers from the errors of a text that one of these functions made, because the
-/// user has no file with this text.
+/// Removes line numbers from the errors of a text that with_one_buffer() or with_trace() made,
+/// because the user has no file with this text.
 Error without_lines(const Error& error);
 
 }  // namespace tutti::core

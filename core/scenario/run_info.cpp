@@ -1,9 +1,10 @@
 // This file collects the facts that readers of a timeline need if they do not have the plan. The
-// description of a strategy lists the algorithm and then the settings that are set or differ from
-// its defaults, in a fixed order and separated by ", ". The comparison of two runs splits the
-// description at these commas, and names each run by the parts that differ. Lower bounds are added
-// only where they hold: for all-reduces over all replicas. NCCL's choice and error bands are added
-// only for simulated runs whose packs are not fused. core/strategy/bounds.cpp computes the bounds.
+// description of a strategy begins with the algorithm. The settings that are set or differ from the
+// algorithm's defaults follow, in a fixed order and separated by ", ". The comparison of two runs
+// splits the description at these commas, and names each run by the parts that differ. Lower bounds
+// are added only where they hold: for all-reduces over all replicas. NCCL's choice and error bands
+// are added only for simulated runs whose packs are not fused. core/strategy/bounds.cpp computes
+// the bounds.
 
 #include "core/scenario/run_info.h"
 
@@ -200,12 +201,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
-    // The choice and time of a single pack do not apply to a fused pack.
+    // The choice and time of a single pack do not apply to fused packs.
     if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));
-    // A collective in several parts has no error band: each NCCL part has its own, and messages
-    // between the parts have none.
+    // A collective in several parts has no error band: each NCCL part has its own error band, and
+    // messages between the parts have none.
     if (const auto& nccl = scenario.plan.collective(pack).nccl) {
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;
@@ -218,12 +219,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
 
 namespace {
 
-// The words of notes about recording. The window reads the recorded part of a run from the notes,
-// so these constants are both written and read.
+// These constants are the words of notes about recording. These constants are used for writing and
+// for reading, because the window reads the recorded part of a run from the notes.
 constexpr std::string_view kOnlySpans = "recorded only the spans ";
 constexpr std::string_view kOnlySomeFromStep = "recorded only some of the spans of step ";
 constexpr std::string_view kFrom = "from ", kTo = " to ", kUpTo = "up to ";
-/// Earlier versions of Tutti wrote these words. Their times are rounded.
+/// Earlier versions of Tutti wrote notes with these words. Their times are rounded.
 constexpr std::string_view kOnlySpansBefore = "recorded spans: only ";
 constexpr std::array<std::string_view, 5> kRecordingNotes{
     "recorded only ", "recorded spans: ", "the number of recorded spans was limited to ", "spans ",

@@ -27,17 +27,16 @@ enum class Interference {
   kOn,          ///< all devices that compute
   kOff,
 };
-/// Parses the command line's "auto", "on" or "off". Returns nullopt if the text is not one of these
-/// words.
+/// Parses the command line's "auto", "on" or "off", and returns nullopt for any other text.
 std::optional<Interference> parse_interference(const std::string& text);
 
 /// The model with which NCCL's collectives are simulated.
 enum class NcclModel {
-  kCalibrated,  ///< NCCL's choice, and times that were fitted to measurements, on machines for
-                ///< which they are known
+  kCalibrated,  ///< NCCL's choices and times that were fitted to measurements, on machines with
+                ///< known parameters
   kRings,       ///< ring schedules, whose messages are simulated one by one
 };
-/// Parses "calibrated" or "rings". Returns nullopt if the text is not one of these words.
+/// Parses "calibrated" or "rings", and returns nullopt for any other text.
 std::optional<NcclModel> parse_nccl_model(const std::string& text);
 
 struct RunOptions {
@@ -60,8 +59,8 @@ struct Scenario {
   std::string description;
   std::string file;
   std::string text;
-  std::vector<Library::File> files;  ///< files that the scenario names, with which it can be read
-                                     ///< on any machine
+  std::vector<Library::File> files;  ///< all files that the scenario names; with these files, the
+                                     ///< scenario can be read on any machine
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;

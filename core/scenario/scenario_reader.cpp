@@ -3,7 +3,7 @@
 // position. Reading continues after a problem, so that one run reports as many problems as
 // possible. Sections are read in the order of their dependencies: the cluster before the workload,
 // because compute times depend on its devices and sparse gradients on the number of replicas. The
-// workload itself is made only if there are no problems so far.
+// workload itself is made only if no problems have been found.
 //
 // This file reads the run options and the workload, which is a model of the library, a list of
 // variables, or an execution trace. The readers of the strategy, cluster, conditions and
@@ -102,8 +102,8 @@ class ScenarioReader {
           conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
-  /// Stores the path of the calibration, relative to the folder of the text that names it. The file
-  /// is read later, when NCCL's times are computed.
+  /// Stores the path of the calibration file; the path in the text is relative to the text's
+  /// folder. The file is read later, when NCCL's times are computed.
   void read_calibration(const proto::Cluster& cluster, Fields& fields, const std::string& from) {
     if (!cluster.has_nccl_calibration()) return;
     const std::filesystem::path path(cluster.nccl_calibration());
@@ -128,8 +128,8 @@ class ScenarioReader {
     const auto checkpoint = fields_.integer(message_.run(), "checkpoint_every", "run", 1, 1 << 30);
     if (!on_read.empty() && !message_.run().has_checkpoint_every())
       fields_.complain(w.on_read(0), ProblemCode::kMissing,
-                       "workload: on_read variables are aggregated for checkpoints; set their "
-                       "interval, run {{ checkpoint_every: … }}");
+                       "workload: on_read variables are aggregated for checkpoints; set the "
+                       "interval of checkpoints, run {{ checkpoint_every: … }}");
     if (!w.layer_times().empty()) {
       const auto file = library_.read(Library::Kind::kLayerTimes, w.layer_times(), path_);
       if (!file) {
@@ -145,7 +145,7 @@ class ScenarioReader {
       }
     }
     options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
-    // Times that are written in the scenario are per step, for any batch.
+    // Times that are written in the scenario are per step, regardless of the batch size.
     if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
@@ -169,13 +169,12 @@ class ScenarioReader {
         fields_.integer(w, "micro_batches", "workload", 1, kMaxMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
     if (w.has_accumulate_ms() && options.micro_batches == 1) {
-      fields_.complain_at(
-          w, "accumulate_ms", ProblemCode::kUnused,
-          "workload: accumulate_ms has no effect unless micro_batches is at least 2; set both");
+      fields_.complain_at(w, "accumulate_ms", ProblemCode::kUnused,
+                          "workload: accumulate_ms needs micro_batches of at least 2; set both");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
-    // If there are problems already, the computed times would only add misleading problems.
+    // If there are already problems, the computed times would only cause misleading problems.
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -238,8 +237,8 @@ class ScenarioReader {
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
-  /// Reports a problem in a line of a trace at this line, and any other problem at the place where
-  /// the scenario names the trace.
+  /// Reports a problem in a line of a trace at this line, and any other problem where the scenario
+  /// names the trace.
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {

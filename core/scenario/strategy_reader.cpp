@@ -3,9 +3,9 @@
 // the defaults of merging, launch and staging. If a framework chooses the algorithm, the choice is
 // made at a later stage. Until then, the algorithm is tf_ring. Explicit settings are therefore also
 // stored separately (`requested_launch` and similar fields), so that they apply to the final
-// algorithm as well (Strategy::take()). Two settings that contradict each other, and settings
-// without an effect, are problems rather than ignored, because the user would otherwise get
-// plausible results of another strategy.
+// algorithm as well (Strategy::take()). Settings that contradict each other and settings without an
+// effect are reported as problems. If they were ignored, the user would get plausible results of
+// another strategy.
 
 #include "core/scenario/strategy_reader.h"
 
@@ -99,8 +99,8 @@ class StrategyReader {
     return known;
   }
 
-  /// True if the text names a framework that is missing in the message because of a problem. It is
-  /// then not known if the framework chooses the algorithm.
+  /// True if the text names a framework that the message does not contain because of a problem. If
+  /// a framework was lost, it is unknown whether the framework chooses the algorithm.
   [[nodiscard]] bool framework_was_lost() const {
     return std::any_of(
         framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
@@ -175,7 +175,8 @@ class StrategyReader {
   }
 
   void refuse_two_ways() {
-    // all_reduce_merge_scope merges gradients and runs of small gradients. It does not merge packs.
+    // all_reduce_merge_scope merges gradients and runs of small gradients. all_reduce_merge_scope
+    // cannot merge packs, so it conflicts with bytes_per_pack and num_packs.
     if (message_.all_reduce_merge_scope() <= 1 ||
         (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
       return;

@@ -49,8 +49,8 @@ struct WrittenScenario {
 
   Scenario scenario;
 
-  /// Returns the message of the cluster, from the scenario or from its separate file;
-  /// cluster_fields() reports problems at its locations.
+  /// Returns the cluster's message, from the scenario or from the cluster's separate file.
+  /// cluster_fields() reports problems at the locations of this message.
   /// REQUIRES: the cluster was read.
   [[nodiscard]] const proto::Cluster& cluster() const;
   [[nodiscard]] Fields cluster_fields();

@@ -40,9 +40,9 @@ class Checker {
     if (problems_.size() < kMaxProblems) problems_.push_back(std::move(violation));
   }
 
-  /// Runs the lanes in one order. Order 0: each lane as far as possible, from the first lane to the
-  /// last. Order 1: like order 0, but from the last lane to the first. Order 2: one step of each
-  /// lane in turn. Order 3 and above: random.
+  /// Runs the lanes in the given order. Order 0: each lane as far as possible, from the first lane
+  /// to the last. Order 1: like order 0, but from the last lane to the first. Order 2: one step of
+  /// each lane in turn. Order 3 and above: random.
   void play(int order, std::uint64_t seed) {
     Random random(seed);
     std::vector<std::size_t> turn(run_.lanes());
@@ -85,8 +85,8 @@ class Checker {
     }
   }
 
-  /// Returns the lane that must proceed before a blocked lane can; nullopt if any one of several
-  /// lanes would suffice.
+  /// Returns the lane that must proceed before a blocked lane can proceed; nullopt if progress of
+  /// any one of several lanes would suffice.
   std::optional<std::size_t> awaited_by(std::size_t number) {
     using Kind = SymbolicRun::Obstacle::Kind;
     const SymbolicRun::Obstacle obstacle = run_.obstacle(number);
@@ -94,8 +94,8 @@ class Checker {
     return obstacle.lane;
   }
 
-  /// Follows the waits from `start` to a cycle of lanes. Returns the lanes of the cycle; each of
-  /// them waits for the next. Returns an empty list if the waits end at a lane that is done or
+  /// Follows the waits from `start` to a cycle of lanes. Returns the lanes of the cycle; each lane
+  /// waits for the next lane. Returns an empty list if the waits end at a lane that is done or
   /// accepts any message.
   std::vector<std::size_t> circle_from(std::size_t start) {
     std::vector<std::size_t> path{start};

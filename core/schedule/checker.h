@@ -9,11 +9,11 @@
 namespace tutti::core {
 
 struct CheckOptions {
-  /// The number of random execution orders to try. Three fixed orders are tried first: run each
-  /// lane as far as possible, in ascending order of lanes; the same in descending order; and round
-  /// robin. One order suffices to prove freedom from deadlock, because lanes are deterministic and
-  /// connections have a bounded number of slots. Several orders also reveal results that depend on
-  /// the order of arrival.
+  /// The number of random execution orders to try. Three fixed orders are tried first: each lane as
+  /// far as possible, in ascending order of lanes; each lane as far as possible, in descending
+  /// order of lanes; and round robin. One order suffices to prove freedom from deadlock, because
+  /// lanes are deterministic and connections have a bounded number of slots. Several orders also
+  /// reveal results that depend on the order of arrival.
   int random_orders = 2;
   std::uint64_t seed = 1;
 };

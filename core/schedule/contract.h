@@ -48,8 +48,9 @@ bool synchronises(CollectiveKind kind);
 
 /// The required result of a collective, in terms of the ranks' `data` buffers. Each input and each
 /// output has a place in the buffer. An in-place collective reads each input at its place; an
-/// out-of-place collective reads it `input_shift` elements after its place. Outputs are always
-/// written to their places. Element x of an input is the element whose place in the buffer is x.
+/// out-of-place collective reads each input `input_shift` elements after its place. Outputs are
+/// always written to their places. Element x of an input is the element whose place in the buffer
+/// is x.
 ///
 /// If only `elements`, `contributors` and `receivers` are set, every element of every receiver's
 /// data becomes the sum of that element over all contributors, each included exactly once. For an
@@ -67,7 +68,7 @@ struct Contract {
     return {elements, {0, ranks, 1}, {0, ranks, 1}};
   }
   /// Returns the contract of a collective among ranks 0 … ranks - 1. `root` is ignored for kinds
-  /// that have no root. The root may be a helper, which has a data buffer in that case.
+  /// that have no root. The root may be a helper; a helper that is the root has a data buffer.
   /// REQUIRES: `elements` is a multiple of `ranks` if the kind has blocks; `out_of_place`, or the
   /// kind can be in place.
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
@@ -84,7 +85,8 @@ struct Contract {
   [[nodiscard]] std::int32_t members() const {
     return contributors.count > receivers.count ? contributors.count : receivers.count;
   }
-  /// The number of elements of a block, or of the whole buffer if the kind has none.
+  /// The number of elements of a block, or of the whole buffer if collectives of this kind have no
+  /// blocks.
   [[nodiscard]] std::int64_t block() const {
     return has_blocks(kind) ? elements / members() : elements;
   }
@@ -93,8 +95,8 @@ struct Contract {
   /// stored `input_shift` elements after its place.
   [[nodiscard]] Range input(Rank rank) const;
 
-  /// A part of one rank's input that becomes, or is added to, a part of another rank's output. Both
-  /// ranges are places in the data buffer (see Contract).
+  /// A part of one rank's input that becomes, or is added to, a part of another rank's output.
+  /// `source` and `target` are places in the data buffer (see Contract).
   struct Part {
     Range source;
     Range target;

@@ -59,7 +59,8 @@ class RoundCount {
     woken_.push_back(target);
   }
 
-  /// True if a message for the step has arrived. Raises `depth` to the message's depth.
+  /// True if a message for the step has arrived. Raises `depth` to the depth of this message if the
+  /// message is deeper.
   bool receive(LaneWork& lane, const Step& step, std::int64_t& depth) {
     auto from = lane.arrived.begin();
     if (step.kind == StepKind::kReceiveAny) {

@@ -34,7 +34,7 @@ class Stages : public Schedule {
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     const Place place = locate(rank, lane);
     // A lane without steps of its own also waits, so that later stages are ordered after earlier
-    // ones.
+    // stages.
     return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
   }
 
@@ -112,7 +112,7 @@ class Stages : public Schedule {
   }
 
  private:
-  /// A lane of the composed schedule, given by its stage and its number in the stage.
+  /// A lane of the composed schedule, given by its stage and its index in the stage.
   struct Place {
     const Stage* stage = nullptr;
     Rank local = 0;
@@ -158,7 +158,8 @@ class Stages : public Schedule {
     return false;
   }
 
-  /// Returns the rank's number in its instance. REQUIRES: the rank is in an instance of the stage.
+  /// Returns the rank's index in its instance of the stage. REQUIRES: the rank is in an instance of
+  /// the stage.
   [[nodiscard]] Rank local(StageScope scope, Rank rank) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -175,7 +176,7 @@ class Stages : public Schedule {
     return 0;
   }
 
-  /// Returns the rank with the number `other` in the instance to which `rank` belongs.
+  /// Returns the rank with the index `other` in the instance to which `rank` belongs.
   [[nodiscard]] Rank global(StageScope scope, Rank rank, Rank other) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -250,7 +251,7 @@ class Stages : public Schedule {
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
-  /// The replicas of a worker have consecutive numbers, and they have equally many lanes before the
+  /// Replicas of a worker have consecutive ranks, and each has the same number of lanes before this
   /// stage.
   void translate_group(Step& step, Rank rank, const Place& place) const {
     const StageScope scope = place.stage->scope;

@@ -11,11 +11,12 @@ namespace tutti::core {
 /// them. The composed group consists of `workers` times `per_worker` replicas, worker by worker,
 /// then one host per worker (the host of worker w is rank replicas + w), then other helpers.
 enum class StageScope {
-  kEveryone,  ///< one instance over all ranks, including hosts and helpers; ranks do not change
-  kReplicas,  ///< one instance over all replicas; ranks do not change
-  kInsideWorkers,     ///< one instance per worker, over its replicas
-  kWorkersWithHost,   ///< one instance per worker, over its replicas and then its host
-  kLeaders,           ///< one instance over the first replica of every worker
+  kEveryone,         ///< one instance over all ranks, including hosts and helpers; ranks keep their
+                     ///< numbers
+  kReplicas,         ///< one instance over all replicas; replicas keep their rank numbers
+  kInsideWorkers,    ///< one instance per worker, over its replicas
+  kWorkersWithHost,  ///< one instance per worker, over its replicas and then its host
+  kLeaders,          ///< one instance over the first replica of every worker
   kLeadersWithHosts,  ///< one instance over the first replicas, then the hosts
   kHosts,             ///< one instance over the hosts
   kHostsAndHelpers,   ///< one instance over the hosts, then the other helpers
@@ -32,8 +33,8 @@ struct StageGroup {
   std::int32_t workers = 1;
   std::int32_t per_worker = 1;
   bool hosts = false;
-  /// True if hosts have `data` buffers that the contract covers. All stages use these buffers in
-  /// that case.
+  /// True if hosts have `data` buffers that the contract covers. If true, all stages use the hosts'
+  /// `data` buffers.
   bool hosts_hold_data = false;
   std::int32_t helpers = 0;  ///< number of helpers, which come after the hosts and belong to no
                              ///< worker; only stages with kEveryone and kHostsAndHelpers include
@@ -44,9 +45,10 @@ struct StageGroup {
 };
 
 /// Returns a schedule that runs stages one after the other. On every rank, the lanes of a stage
-/// begin when all lanes of the rank's previous stage are complete. Nothing else synchronises ranks,
-/// so a rank may be several stages ahead of another. If `hosts_hold_data` is false, a host's `data`
-/// is a range of `elements` elements in its scratch buffer. All stages use the same range.
+/// begin when all lanes of the rank's previous stage are complete. Ranks are not synchronised
+/// between stages, so a rank may be several stages ahead of another rank. If `hosts_hold_data` is
+/// false, a host's `data` is a range of `elements` elements in its scratch buffer. All stages use
+/// the same range of the scratch buffer.
 std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
                                     std::vector<Stage> stages);
 

@@ -58,9 +58,9 @@ struct Peer {
                            ///< rank, modulo the group's size
   Lane lane = 0;
   bool relative = false;
-  /// The distance in workers from the step's worker to the peer's worker. It is only used if one
-  /// worker represents all workers (sim/folding/folded_schedule.h). 0: the peer is in the same
-  /// worker.
+  /// The distance in workers from the step's worker to the peer's worker. The distance is only used
+  /// if one worker represents all workers (sim/folding/folded_schedule.h). 0: the peer is in the
+  /// same worker.
   std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {

@@ -63,7 +63,7 @@ std::string Sums::show(Id id, const RankSet& contributors) const {
   if (missing.empty())
     return contributions(id) > contributors.count ? "more contributions than expected"
                                                   : "everything";
-  // Names the ranks of the shorter of the two lists.
+  // Lists either the present or the missing ranks, whichever list is shorter.
   if (present.empty()) return "none of the expected contributions";
   return present.size() < missing.size()
              ? "only the contribution of rank " + listed(present)

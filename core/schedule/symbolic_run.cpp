@@ -1,12 +1,12 @@
 // obstacle() determines whether a step can be executed, and perform() executes the step without
-// checking this again. A step is executed at once, except for fused steps that both receive and
+// checking this again. A step is executed immediately, except for fused steps that both receive and
 // send. A fused step has two halves. After the first half, the received content is stored in
 // `unsent_content` and its slot is free. The second half waits for a slot at the receiver. To
 // detect races, a clock is kept for each lane, message and completed step. The memory is the number
 // of steps times the number of lanes, at most 2^25 words. Each access to a cell is compared with
 // the last write to the cell. Writes are also compared with the last read by each lane. Execution
 // ends with the step that has the first problem, because later problems would only be consequences
-// of this one. checker.cpp selects the order of lanes and checks the final buffers.
+// of the first problem. checker.cpp selects the order of lanes and checks the final buffers.
 
 #include "core/schedule/symbolic_run.h"
 

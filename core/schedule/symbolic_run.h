@@ -52,8 +52,8 @@ class SymbolicRun {
   }
 
   /// Executes the lane's next step. A fused receive-and-send step may take two calls, one for each
-  /// half. Returns false if the lane is blocked. A kReceiveAny step takes the oldest message; if
-  /// `sender` is given, it takes the oldest message of that lane.
+  /// half. Returns false if the lane is blocked. If `sender` is given, a kReceiveAny step takes the
+  /// oldest message of that lane, otherwise the oldest message of any lane.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
   /// The reason why a lane's next step is blocked.

@@ -14,8 +14,8 @@ class WrittenSchedule : public Schedule {
     std::vector<Step> steps;
     int credits = kUnlimitedCredits;
     Engine engine = Engine::kKernel;
-    /// The arrival slot of each sender, by the sender's rank. If empty, a sender's slot is its
-    /// rank.
+    /// The arrival slot of each sender, by the sender's rank. If the list is empty, the arrival
+    /// slot of a sender is the sender's rank.
     std::vector<std::int32_t> arrival_slots;
   };
   struct RankLanes {

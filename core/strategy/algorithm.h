@@ -24,10 +24,11 @@ enum class BaseAlgorithm : std::uint8_t {
   kTfRing,
   kReductionToOneDevice,
   kHierarchicalCopy,
-  /// An algorithm that a file describes (Strategy::custom). It has no name in scenarios.
-  kCustom,
-  /// Servers that store the variables sum the gradients (Strategy::servers). This has no name in
+  /// An algorithm that a file describes (Strategy::custom). A custom algorithm has no name in
   /// scenarios.
+  kCustom,
+  /// Servers that store the variables sum the gradients (Strategy::servers). The algorithm
+  /// kOnServers has no name in scenarios.
   kOnServers,
 };
 
@@ -39,7 +40,8 @@ struct AlgorithmChoice {
   BaseAlgorithm across = BaseAlgorithm::kRing;
 
   constexpr AlgorithmChoice() = default;
-  /// This conversion is implicit, because a base algorithm alone is a valid choice.
+  /// The conversion from a base algorithm is implicit, because a base algorithm alone is a valid
+  /// choice.
   constexpr AlgorithmChoice(BaseAlgorithm alone) : across(alone) {}
   constexpr AlgorithmChoice(BaseAlgorithm inside_workers, BaseAlgorithm across_workers)
       : inside(inside_workers), across(across_workers) {}

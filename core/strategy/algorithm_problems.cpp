@@ -46,7 +46,8 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
         {"tf_ring",
          fmt::format(
              "gpu_ring_order: \"{}\" does not list each of the {} devices of a worker once, so "
-             "TensorFlow ignores it; list 0 to {} in some order, separated by commas, or remove it",
+             "TensorFlow ignores it; list 0 to {} in some order, separated by commas, or remove "
+             "gpu_ring_order",
              runtime.gpu_ring_order, per_worker, per_worker - 1)});
   }
   if (strategy.pad_packs) {

@@ -1,13 +1,13 @@
 // Chooses the parameters of an algorithm's schedule: the order of ranks, the number of rings, the
 // size of messages, the engine, and the helper devices of a pack. The schedules themselves are in
 // core/algorithm. algorithm_table.cpp states which function belongs to which name. The parameters
-// are those of TensorFlow (rings rotated by shard, helpers chosen by the pack's index) and those of
-// NCCL (channels of the machine file, chunks and slots of a broadcast).
+// come from TensorFlow (rings rotated by shard, helpers chosen by the pack's index) and from NCCL
+// (channels of the machine file, chunks and slots of a broadcast).
 //
-// Most algorithms are all-reduces. For other collectives, related schedules replace them. A ring is
-// replaced by a ring of blocks, a chain or direct messages; halving-doubling is replaced by halving
-// alone. A name such as nccl/ring stands for three stages: a reduction inside workers, a schedule
-// across workers, and a broadcast inside workers.
+// Most algorithms are all-reduces. Other collectives use related schedules instead. For these
+// collectives, a ring is replaced by a ring of blocks, a chain or direct messages; halving-doubling
+// is replaced by halving alone. A name such as nccl/ring stands for three stages: a reduction
+// inside workers, a schedule across workers, and a broadcast inside workers.
 
 #include "core/strategy/algorithm_schedules.h"
 
@@ -39,8 +39,8 @@
 namespace tutti::core::schedules {
 namespace {
 
-// The minimum message size of a double tree. It is small enough for pipelining over all hops, but
-// not so small that latency dominates.
+// The minimum message size of a double tree. The minimum is small enough for pipelining over all
+// hops, but not so small that latency dominates.
 constexpr Bytes kMinTreeMessage{16 << 10};
 constexpr Bytes kMaxTreeMessage{512 << 10};
 
@@ -57,7 +57,7 @@ std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
   return ranks;
 }
 
-/// Returns `shards` rings. In ring s, the replicas of each worker are rotated by s · max(1,
+/// Returns `shards` rings. In ring s, the order of each worker's replicas is rotated by s · max(1,
 /// per_worker / shards). SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
 RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   RingOptions options;
@@ -203,11 +203,11 @@ Made reduction_to_one_device(const ScheduleRequest& r) {
   return reduce_then_broadcast(r, tree, tree);
 }
 
-/// Each of two groups has a device that sums the group's data. One of these two devices also adds
-/// up both sums. The two devices alternate between packs.
+/// Each of two groups has a device that sums the group's data. One of the two devices also adds the
+/// two groups' sums. The two devices take turns in this role from pack to pack.
 Made hierarchical_copy(const ScheduleRequest& r) {
   const CopyRoots roots = copy_roots(r.strategy.hierarchical_copy.topology, r.replicas, r.index);
-  // Each of the two devices sums the data of its own group, no matter which of them adds up both
+  // Each of the two devices sums the data of its own group, regardless of which device adds the two
   // sums.
   const auto [low, high] = std::minmax(roots.first, roots.second);
   const StarTree::Relays relays{low, high - low};

@@ -1,7 +1,7 @@
 #pragma once
 
 // Functions that build the schedules of a strategy's collectives from the schedules in
-// core/algorithm. The algorithm table points to them.
+// core/algorithm. The algorithm table has pointers to these functions.
 
 #include <memory>
 #include <vector>

@@ -103,8 +103,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::double_tree,
        .across_first_gpus = schedules::double_tree_of_first_gpus},
 
-      // On GPUs, this algorithm supports only the all-reduce. Its other collectives would use no
-      // CPUs and would be equal to those of psgpu.
+      // On GPUs, this algorithm supports only the all-reduce. The other collectives of pscpu would
+      // use no CPUs and would be identical to the collectives of psgpu.
       {.algorithm = BaseAlgorithm::kPscpu,
        .name = "pscpu",
        .on_gpus = kOnlyAllReduce,
@@ -187,8 +187,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::custom,
        .why_not_across = "it spans all replicas"},
 
-      // core/lowering/server_plan.cpp and push_pull_plan.cpp make the collectives of this
-      // algorithm.
+      // The collectives of this algorithm are made in core/lowering/server_plan.cpp and
+      // push_pull_plan.cpp.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",
        .has_name_in_scenarios = false,
@@ -205,8 +205,8 @@ bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
 }
 
 /// Derives the traits of a combination from the traits of its two algorithms. A combination is an
-/// all-reduce on GPUs. Its operations are ordinary graph operations, which the ScopedAllocator does
-/// not merge.
+/// all-reduce on GPUs. The operations of a combination are ordinary graph operations, which the
+/// ScopedAllocator does not merge.
 AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   AlgorithmTraits both;
   both.algorithm = {inside.algorithm.across, across.algorithm.across};
@@ -228,7 +228,7 @@ AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTra
   return both;
 }
 
-/// All algorithms: the rows, followed by their combinations.
+/// All algorithms: the rows of the table, followed by the combinations of rows.
 struct AlgorithmTable {
   std::vector<AlgorithmTraits> all;  ///< algorithms with names in scenarios
   std::vector<AlgorithmTraits> nameless;

@@ -2,7 +2,7 @@
 
 // The properties of each algorithm, as data. Other code uses these traits and never compares
 // algorithms by name. A new algorithm needs a row in algorithm_table.cpp and a file with its
-// schedule in core/algorithm. One property is defined by the schedule instead:
+// schedule in core/algorithm. One property is not in the table: the function
 // Schedule::same_everywhere() is true if a simulation of one worker can represent all workers.
 
 #include <cstdint>
@@ -43,8 +43,8 @@ class CollectiveKinds {
 enum class SumsOn : std::uint8_t {
   kReplicas,
   kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
-  kOneDevice,  ///< one device, which copies the result to all others; if a mean is requested, it
-               ///< divides the sum before it copies
+  kOneDevice,  ///< one device, which copies the result to all other devices; for a mean, the device
+               ///< divides the sum before the copies
 };
 
 /// The part of the data that NCCL moves.
@@ -75,11 +75,11 @@ struct AlgorithmTraits {
   CollectiveKinds on_cpus = {};  ///< collectives that work on CPUs; empty: the algorithm needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
-  /// True if all ranks are replicas with equal roles. The algorithm then also works in the groups
-  /// of a partition.
+  /// True if all ranks are replicas with equal roles. If true, the algorithm also works in the
+  /// groups of a partition.
   bool works_in_groups = false;
-  /// True if the settings of TensorFlow's collective runtime apply (Strategy::tf_runtime). In that
-  /// runtime, only the all-reduce has several rings.
+  /// True if the settings of TensorFlow's collective runtime apply (Strategy::tf_runtime). In
+  /// TensorFlow's runtime, only the all-reduce has several rings.
   bool in_tf_runtime = false;
   /// True if an out-of-place collective reads the inputs in place, without copying them first.
   bool reads_inputs_in_place = false;
@@ -93,14 +93,14 @@ struct AlgorithmTraits {
                               ///< combination, the number of workers
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
-  bool channels = false;          ///< true if it supports Strategy::channels
+  bool channels = false;          ///< true if the algorithm supports Strategy::channels
   bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the lanes' parts of the buffer
                                   ///< equal
   /// Returns the padded length, in elements, of a buffer of `elements` elements. Null: the
   /// algorithm does not pad.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
   bool pads_by_copy = false;  ///< true if padding requires a copy of the pack on the device
-  /// Adds the problems with settings that only this algorithm has. Null: there are no such
+  /// Adds the problems with settings that only this algorithm has. Null: the algorithm has no such
   /// settings.
   void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
                         std::vector<StrategyProblem>& problems) = nullptr;
@@ -132,8 +132,8 @@ struct AlgorithmTraits {
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
   /// The following two functions make the stage across workers of a combination: the all-reduce
-  /// among the workers' first GPUs, or among their hosts. Null: the algorithm does not support that
-  /// stage.
+  /// among the workers' first GPUs, or among their hosts. Null: the algorithm does not support the
+  /// stage across workers.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
   std::string_view why_not_across = {};  ///< reason why across_first_gpus and across_hosts are null
@@ -145,8 +145,8 @@ struct AlgorithmTraits {
   [[nodiscard]] bool uses_nccl() const { return nccl != NcclPart::kNone; }
 };
 
-/// Returns the traits of an algorithm. REQUIRES: parse_algorithm() returned it, or it is a base
-/// algorithm.
+/// Returns the traits of an algorithm. REQUIRES: `algorithm` is a result of parse_algorithm(), or a
+/// base algorithm.
 const AlgorithmTraits& traits(AlgorithmChoice algorithm);
 
 /// Returns the traits of every algorithm that a scenario can select, in the order of algorithms().

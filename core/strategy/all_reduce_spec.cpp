@@ -1,10 +1,10 @@
 // A spec is a list of entries, and a gradient belongs to the first entry whose limit it does not
 // exceed. The table kSpecAlgorithms lists TensorFlow's eight algorithms, and how TensorFlow treats
-// the shards of each algorithm; it often ignores them. The function for_entry() makes an ordinary
-// strategy from an entry, without the settings that would have no effect. Therefore the problems of
-// an entry on a cluster are mostly those of its algorithm used alone. Problems of the text itself
-// are found separately, when the cluster is not known yet. core/framework/tensorflow/spec_text.cpp
-// parses specs, and core/lowering/spec_plan.cpp plans them.
+// the shards of each algorithm; TensorFlow often ignores the shards. The function for_entry() makes
+// an ordinary strategy from an entry, and omits settings that would have no effect. Therefore the
+// problems of an entry on a cluster are mostly the problems of its algorithm alone. Problems of the
+// text itself are found separately, when the cluster is not known yet.
+// core/framework/tensorflow/spec_text.cpp parses specs, and core/lowering/spec_plan.cpp plans them.
 
 #include "core/strategy/all_reduce_spec.h"
 
@@ -69,7 +69,7 @@ ProblemCode code_of(const std::string& name) {
   return name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName;
 }
 
-/// True if TensorFlow passes the number of shards to code that uses the number.
+/// True if TensorFlow uses the number of shards of this algorithm.
 bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
   if (!known) return false;

@@ -53,19 +53,21 @@ struct SpecAlgorithm {
   /// The effect of an entry's number of shards in TensorFlow.
   enum class Shards : std::uint8_t {
     kUsed,
-    kUsedByMultiWorkerAllReduce,  ///< used by MultiWorkerAllReduce only; tf_cnn_benchmarks always
-                                  ///< sums on worker 0's CPU
+    kUsedByMultiWorkerAllReduce,  ///< shards are used by MultiWorkerAllReduce only;
+                                  ///< tf_cnn_benchmarks always sums on worker 0's CPU
     kIgnored,
-    kOneRing,   ///< ignored if there is one worker; several workers always use one ring
-    kAllHosts,  ///< ignored: the CPUs of all workers sum, which is the maximum number of shards
+    kOneRing,  ///< shards are ignored if there is one worker; with several workers, there is always
+               ///< one ring
+    kAllHosts,  ///< shards are ignored: the CPUs of all workers sum, which is the maximum number of
+                ///< shards
   };
   std::string_view name;
   AlgorithmChoice algorithm;
   Shards shards = Shards::kUsed;
   bool in_one_process = false;  ///< true if TensorFlow supports the algorithm only inside one
                                 ///< worker
-  bool halves_evenly = false;   ///< true if TensorFlow fails unless the number of a pack's elements
-                                ///< is a multiple of the number of workers
+  bool halves_evenly = false;  ///< true if TensorFlow requires that the number of a pack's elements
+                               ///< is a multiple of the number of workers
 };
 
 /// Returns the algorithm with this name in a spec; nullopt if there is none.

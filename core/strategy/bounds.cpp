@@ -11,10 +11,11 @@ namespace {
 
 /// A cut that all bytes must cross a given number of times after the gradients are ready.
 struct Cut {
-  /// The gradients for which the cut waits. With kOwn, it waits for the gradients of its own group
-  /// of workers. With kOthers, it waits for the gradients of any other replica, because its result
-  /// needs them. With kLatest, it waits for the gradients of all replicas. With kEarliest, it waits
-  /// for the gradients of the first ready replicas, which may begin among themselves.
+  /// The gradients for which the cut waits. With kOwn, the cut waits for the gradients of its own
+  /// group of workers. With kOthers, the cut waits for the gradients of any other replica, because
+  /// its result needs them. With kLatest, the cut waits for the gradients of all replicas. With
+  /// kEarliest, the cut waits for the gradients of the first ready replicas, which can exchange
+  /// data before the other replicas are ready.
   enum class Start { kOwn, kOthers, kLatest, kEarliest };
   Start start = Start::kEarliest;
   std::size_t group = 0;
@@ -51,8 +52,8 @@ class Cuts {
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
-  /// The cut that finishes last, and the time when it finishes, for `bytes` that are ready at
-  /// `ready[g]` on the workers of group g. There is no such cut if nothing has to be sent.
+  /// The cut that finishes last, and its finishing time, for `bytes` that are ready at `ready[g]`
+  /// on the workers of group g. If nothing has to be sent, there is no such cut.
   struct Found {
     const Cut* cut = nullptr;
     Time time;
@@ -158,8 +159,9 @@ class Cuts {
          -1});
   }
 
-  /// Adds the cuts of workers' network cards. A worker's sends wait for its own gradients. Its
-  /// receives wait for the gradients of another worker. The later of the two times is used.
+  /// Adds the cuts of workers' network cards. A worker's sends wait for its own gradients. A
+  /// worker's receives wait for the gradients of another worker. The cut waits for the later of
+  /// these two times.
   void workers() {
     Capacity all;
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {

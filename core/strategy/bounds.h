@@ -24,19 +24,20 @@ struct Bound {
 /// send and receive N bytes at least once, which takes N / (bandwidth of its links).
 ///
 /// Second, all devices together must send every element 2(n - 1) times to sum n contributions and
-/// to distribute the result to n devices, with or without helpers. This takes 2(n - 1)N / (total
-/// send bandwidth of all devices, including CPUs that help), which is 2(n - 1)/n · N/B for n
-/// identical devices of bandwidth B. This bound does not hold if a switch reduces, and is omitted
-/// in that case.
+/// to distribute the result to n devices, with or without helpers. These transfers take 2(n - 1)N /
+/// (total send bandwidth of all devices, including CPUs that help), which is 2(n - 1)/n · N/B for n
+/// identical devices of bandwidth B. The second bound does not hold if a switch reduces, so it is
+/// omitted for clusters with such switches.
 ///
-/// The same two bounds apply to workers and their network cards. They also apply to all workers of
-/// a leaf of a fat tree, or of a group of a dragonfly, and its outward links. The network model
-/// `ideal` has no links between cards, so the bounds of leaves and groups are omitted.
+/// The first and the second bound also apply to workers and their network cards. The first and the
+/// second bound also apply to a leaf of a fat tree and to a group of a dragonfly, with all their
+/// workers and their outward links. The network model `ideal` has no links between cards, so the
+/// bounds of leaves and groups are omitted.
 ///
-/// If `network_adds` is true, switches between workers reduce (SHARP), and only the first bound
-/// applies.
-/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1; the other bounds
-/// count transfers in the same way.
+/// If `network_adds` is true, switches between workers reduce (SHARP), and only the bound of N
+/// bytes per device or network card applies.
+/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1; the bounds that
+/// this paper does not contain count transfers in the same way.
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes,
                        NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 

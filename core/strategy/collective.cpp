@@ -105,8 +105,8 @@ class CollectiveMaker {
     return {request_.workers(), request_.per_worker, request_.hosts};
   }
 
-  /// Returns the stage across workers. It depends on where the algorithm inside workers stores the
-  /// sums.
+  /// Returns the stage across workers. The stage across workers depends on where the algorithm
+  /// inside workers stores the sums.
   [[nodiscard]] auto across() const -> Stage (*)(const ScheduleRequest&) {
     const auto half =
         traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
@@ -123,8 +123,8 @@ class CollectiveMaker {
 
   const AlgorithmTraits& traits_;
   std::optional<Partition> partition_;
-  std::vector<PartId> devices_;  ///< devices of a group that is not part of a partition; otherwise
-                                 ///< empty
+  std::vector<PartId> devices_;  ///< devices of a group that is not part of a partition; empty for
+                                 ///< all other groups
   ScheduleRequest request_;
 };
 

@@ -35,11 +35,11 @@ struct Collective {
   std::int32_t left_out = 0;
   /// The sizes of the blocks of an all-to-all with partly filled blocks; otherwise null.
   std::shared_ptr<const BlockSizes> filled = nullptr;
-  /// NCCL's choice for the collective and its predicted time. If set, they are simulated instead of
-  /// the schedule; otherwise null.
+  /// NCCL's choice for the collective and its predicted time. Null: the schedule is simulated.
+  /// If set, NCCL's choice and time are simulated instead of the schedule.
   std::shared_ptr<const nccl::CollectiveTime> nccl = nullptr;
-  /// If NCCL's time is simulated, the data takes the routes of this schedule's connections. All
-  /// messages of this schedule have equally many elements, so that workers are symmetric for any
+  /// If NCCL's time is simulated, the data takes the routes of the connections of `nccl_ways`. All
+  /// messages of `nccl_ways` have equally many elements, so that workers are symmetric for any
   /// number of elements. Null: the data takes the routes of `schedule`.
   std::shared_ptr<const Schedule> nccl_ways = nullptr;
   /// The parts of the collective if NCCL executes some of the parts inside workers
@@ -73,8 +73,9 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, const Partition& partition);
 
-/// Makes the collective among the given replicas. Their ranks are their positions in `devices`.
-/// Every `per_worker` consecutive ranks share a worker; `per_worker` divides the number of ranks.
+/// Makes the collective among the given replicas. The rank of a replica is its position in
+/// `devices`. Every `per_worker` consecutive ranks share a worker; `per_worker` divides the number
+/// of ranks.
 /// REQUIRES also: the algorithm works in groups.
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, std::vector<PartId> devices,
@@ -95,10 +96,10 @@ std::int64_t cut_evenly(const Cluster& cluster, const Strategy& strategy, DataTy
 bool knows_rings(const Cluster& cluster);
 
 /// Makes the stage across workers of an algorithm that uses NCCL inside workers: an all-reduce
-/// among the first replicas of the workers. For nccl/pscpu, the hosts take part as well. All other
-/// ranks of the group have no steps. The whole algorithm consists of NCCL's all-reduce inside
-/// workers, this stage, NCCL's broadcast inside workers, and the division for a MEAN. Returns
-/// nullopt if there is only one worker.
+/// among the first replicas of the workers. For nccl/pscpu, the hosts take part as well. Ranks of
+/// the group that take no part in the stage have no steps. The whole algorithm consists of NCCL's
+/// all-reduce inside workers, the stage across workers, NCCL's broadcast inside workers, and the
+/// division for a MEAN. Returns nullopt if there is only one worker.
 /// REQUIRES: the requirements of make_collective() hold; the algorithm uses NCCL inside workers
 /// (AlgorithmTraits::nccl).
 std::optional<Collective> make_across_workers(const Cluster& cluster, const Strategy& strategy,

@@ -9,15 +9,15 @@
 namespace tutti::core {
 namespace {
 
-/// The amount of data that must leave a set of ranks and the amount that must enter it, in units of
-/// 1/ranks of the bytes.
+/// The amounts of data that must leave and enter a set of ranks, in units of 1/ranks of the
+/// collective's bytes.
 struct Crossing {
   std::int64_t out = 0;
   std::int64_t in = 0;
 };
 
-/// Returns the crossing of a set of `inside` of the `ranks` ranks. `has_root` is true if the set
-/// contains the root.
+/// Returns the crossing of a set that contains `inside` of the `ranks` ranks. `has_root` is true if
+/// the set contains the root.
 Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, bool has_root) {
   const std::int64_t outside = ranks - inside;
   if (inside == 0 || outside == 0) return {};
@@ -28,7 +28,7 @@ Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, 
     case CollectiveKind::kAllGather: return {inside, outside};
     case CollectiveKind::kBroadcast: return has_root ? Crossing{ranks, 0} : Crossing{0, ranks};
     case CollectiveKind::kReduce: return has_root ? Crossing{0, ranks} : Crossing{ranks, 0};
-    // Each rank sends the blocks for the ranks on the other side.
+    // Each rank sends one block to every rank on the other side.
     case CollectiveKind::kAllToAll: return {inside * outside, inside * outside};
     case CollectiveKind::kGather: return has_root ? Crossing{0, outside} : Crossing{inside, 0};
     case CollectiveKind::kScatter: return has_root ? Crossing{outside, 0} : Crossing{0, inside};

@@ -12,9 +12,9 @@ namespace tutti::core {
 
 /// A collective that is part of another collective.
 struct CollectivePart {
-  /// The collective that forms the part. It is a collective over all ranks of the whole or, if
-  /// `inside_workers` is true, NCCL's collective over the replicas of the first worker, with rings
-  /// as its schedule.
+  /// The collective that forms the part. If `inside_workers` is false, a collective over all ranks
+  /// of the whole collective. If `inside_workers` is true, NCCL's collective over the replicas of
+  /// the first worker, with rings as its schedule.
   Collective collective;
   /// True if NCCL executes the part in every worker separately.
   bool inside_workers = false;
@@ -27,8 +27,8 @@ struct CollectivePart {
 struct CollectiveParts {
   std::vector<CollectivePart> all;
   StageGroup layout;
-  /// True if NCCL's parts have choices and times from the model of NCCL. The parts are simulated
-  /// instead of the whole schedule in that case.
+  /// True if NCCL's parts have choices and times from the model of NCCL. If true, the parts are
+  /// simulated instead of the whole schedule.
   bool timed = false;
 
   [[nodiscard]] bool takes_part(const CollectivePart& part, Rank rank) const {
@@ -48,7 +48,7 @@ inline const CollectiveParts* timed_parts(const Collective& collective) {
 }
 
 /// A stage of a collective (core/schedule/stages.h). If NCCL executes the stage inside every
-/// worker, it also has NCCL's operation.
+/// worker, the stage also describes NCCL's operation.
 struct CollectiveStage {
   struct ByNccl {
     CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -67,7 +67,7 @@ std::unique_ptr<Schedule> schedule_of(
     const std::function<std::shared_ptr<const Schedule>(const Collective&)>& inside);
 
 /// Sets the schedule of `whole` to the sequence of the given stages. If NCCL executes some stages
-/// and workers have more than one replica, it also sets `whole.parts`.
+/// and workers have more than one replica, also sets `whole.parts`.
 /// REQUIRES: the group, elements and contributors of `whole` match `layout`; NCCL's stages have
 /// StageScope::kInsideWorkers.
 void compose(Collective& whole, const StageGroup& layout, std::vector<CollectiveStage> stages);

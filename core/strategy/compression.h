@@ -30,7 +30,7 @@ DataType sent_as(const std::optional<Compression>& compression, DataType type);
 Bytes converted(std::int64_t elements, DataType from, DataType to);
 
 /// Returns the workload with the types of its gradients replaced by the types in which they are
-/// sent. The lower bounds on communication times use this workload.
+/// sent. The lower bounds on communication times use the resulting workload.
 Workload as_sent(Workload workload, const std::optional<Compression>& compression);
 
 }  // namespace tutti::core

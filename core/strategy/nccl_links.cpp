@@ -2,9 +2,9 @@
 // into segments from device to device, including the detours of PXN and NVB. The class Adder adds
 // the elements of each segment to the links of its path. Data that stays in its worker and data
 // that leaves its worker are counted separately. The elements only give proportions. The time model
-// gives the bytes of the busiest GPU and of the busiest node; the bytes on another link are in
-// proportion to its elements. Therefore one object serves collectives of any size with the same
-// routes.
+// gives the bytes of the busiest GPU and of the busiest node; the bytes on any other link are in
+// proportion to the link's elements. Therefore one object serves collectives of any size with the
+// same routes.
 //
 // A link is busy for at least the time that its bytes need at the link's highest rate, and at most
 // for the time in which data moves. NcclLinkBound computes the same loads on two machines to find
@@ -27,8 +27,8 @@ namespace tutti::core {
 namespace {
 
 /// Returns the bandwidth that a link cannot exceed. For NVLink and PCIe, this is the vendor's
-/// figure if the machine's file specifies a generation. NCCL assumes less (20 of 25 GB/s of a
-/// V100's NVLinks), and real systems exceed NCCL's figure (23 GB/s).
+/// figure if the machine's file specifies a generation. NCCL assumes a lower bandwidth (20 of 25
+/// GB/s of a V100's NVLinks), and real systems exceed NCCL's value (23 GB/s).
 Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
   const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
@@ -52,7 +52,7 @@ bool by_nvlink(const Machine& machine, int from, int to) {
 }
 
 /// Returns the bandwidth in GB/s of the NVLink path between two GPUs. If the path leads through
-/// switches, it is the bandwidth of the narrowest link. REQUIRES: by_nvlink().
+/// switches, the result is the bandwidth of the narrowest link. REQUIRES: by_nvlink().
 double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
@@ -133,7 +133,8 @@ class Routes {
     push(across);
   }
 
-  /// Merges a segment with the previous one if possible. Most steps of a lane take the same path.
+  /// Merges a segment with the previous segment if possible. Most steps of a lane take the same
+  /// path.
   void push(const PathSegment& way) {
     if (last_.elements > 0 && last_.is_like(way)) {
       last_.elements += way.elements;
@@ -143,7 +144,7 @@ class Routes {
     }
   }
 
-  /// Returns the GPU whose card sends the data from a rank to a rank of another node.
+  /// Returns the GPU whose card sends the data if a rank sends to a rank of another node.
   [[nodiscard]] PartId path_without_card(Rank rank, Rank peer) const {
     const nccl::Communicator& comm = *collective_.nccl->communicator;
     const Rank of_node = comm.ranks_of_node();
@@ -151,9 +152,11 @@ class Routes {
     return relay < ranks_ ? group_.device(relay) : group_.device(rank);
   }
 
-  /// If the network has rails, the rings of neighbouring nodes alternate. Data then leaves and
-  /// arrives by cards of the same rail and need not cross the receiver's sockets. SOURCE:
-  /// NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing rails").
+  /// If the network has rails, neighbouring nodes use different rings of a pair of rings. Data then
+  /// leaves and arrives over cards of the same rail, and does not have to cross the receiver's
+  /// sockets.
+  /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing
+  /// rails").
   [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
     const Machine& machine = cluster_.machine(to.worker);
     const bool rails = cluster_.network() && cluster_.network()->kind == Network::Kind::kRails;
@@ -164,9 +167,9 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Adds a segment inside a worker. It is either direct or goes over a neighbour that has NVLinks
-  /// to both ends. If there are several such neighbours, the neighbour whose links carry the least
-  /// so far is used.
+  /// Adds a segment inside a worker. The path is either direct or goes over a neighbour that has
+  /// NVLinks to both ends. If there are several such neighbours, the neighbour whose links carry
+  /// the least data until now is used.
   void inside(const PathSegment& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
@@ -179,8 +182,8 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // The load of the neighbour's links with this segment, which is added to the direct traffic
-      // of the two GPUs of each link.
+      // The load that the neighbour's links would have with this segment. This load comes in
+      // addition to the direct traffic between the two GPUs of each link.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
                                    (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /
@@ -255,7 +258,7 @@ class NcclLinks::Adder {
   }
 
  private:
-  /// Returns a path from a cache of recent ones. Stretches arrive rank by rank, so each path is
+  /// Returns a path from a cache of recent paths. Segments arrive rank by rank, so each path is
   /// computed about once, although the cache is small.
   const Path& path_of(const Routes::PathSegment& way) {
     const std::int32_t ahead = way.to.worker - way.from.worker;
@@ -389,8 +392,9 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
       case Part::kBetween: use.busy = transfer_time(use.carried, place.rate); break;
     }
     // Systems exceed the rates that NCCL assumes, but no link exceeds its ceiling. The time model
-    // does not cover links between the workers' ports. In a small collective with few channels, a
-    // link may be busy for longer than `work`, because its bytes also move during `delay`.
+    // does not cover the links of the network between the workers' ports. In a small collective
+    // with few channels, a link may be busy for longer than `work`, because its bytes also move
+    // during `delay`.
     if (place.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);

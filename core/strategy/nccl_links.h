@@ -7,10 +7,10 @@
 // determine the links that these bytes cross: along the rings of NCCL's channels or, for sends and
 // receives, from every sender to every receiver. Two kinds of routes are specific to NCCL.
 // - PXN: a message to a GPU of another node first goes over NVLink to the GPU next to the network
-//   card on the receiver's rail. It leaves the node through that card.
+//   card on the receiver's rail. The message leaves the node through that card.
 // - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a GPU
-//   that has NVLinks to both. The bytes also give a lower bound: a collective takes at least as
-//   long as its busiest link needs to transfer its bytes.
+//   that has NVLinks to both GPUs. The bytes also give a lower bound: a collective takes at least
+//   as long as its busiest link needs to transfer its bytes.
 
 #include <cstdint>
 #include <memory>
@@ -31,9 +31,10 @@ class NcclLinks {
   NcclLinks(const Collective& collective, const Group& group, const PathTable& paths);
 
   /// Returns the use of each resource if the collective takes `time`. The busiest link of a GPU and
-  /// the busiest card are busy for the time that the time model predicts. The other links of GPUs
-  /// and the other cards are busy in proportion to their load, but at least for the transfer time
-  /// of their bytes. All other links are busy for the transfer time of their bytes.
+  /// the busiest card are busy for the time that the time model predicts. If another link or card
+  /// is less busy, its busy time is proportional to its load, but at least the transfer time of its
+  /// bytes. A link that belongs neither to a GPU nor to a network card is busy for the transfer
+  /// time of its bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
   /// The busiest link, and the minimum time that it needs to transfer its bytes.
@@ -86,9 +87,9 @@ class NcclLinks {
 
 /// Returns the number of rings that represent the routes of a collective that NCCL executes with
 /// `choice` between `gpus` GPUs of every worker. If data follows channels (rings, trees), there is
-/// one ring per channel; each leaves a node through one network card. nullopt: all rings of the
-/// machine's file. If data does not follow channels (NVLS, networks that reduce, sends) and the
-/// file has no rings, there is one ring per GPU.
+/// one ring per channel, and each ring leaves a node through one network card. nullopt: all rings
+/// of the machine's file. If data does not follow channels (NVLS, networks that reduce, sends) and
+/// the file has no rings, there is one ring per GPU.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);
@@ -105,14 +106,14 @@ class NcclLinkBound {
                 const std::shared_ptr<const nccl::Communicator>& communicator, CollectiveKind kind,
                 Rank root);
 
-  /// Raises `time` to the lower bound if it is below the bound. REQUIRES: `time` is that of a
-  /// collective of this kind on these ranks.
+  /// Raises `time` to the lower bound if `time` is below the bound. REQUIRES: `time` is the time of
+  /// a collective of this kind on these ranks.
   void apply(nccl::CollectiveTime& time) const;
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< used for rings, trees and sends
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< used for NVLS and networks that reduce
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< the links of rings, trees and sends
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< the links of NVLS and of networks that reduce
 };
 
 }  // namespace tutti::core

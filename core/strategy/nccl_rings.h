@@ -3,7 +3,7 @@
 // Represents NCCL's collectives as rings over its channels, with the parameters of NCCL 2.28.9 for
 // the Simple protocol. The simulator (with run { nccl: RINGS }) and real runs use these rings.
 // SOURCE: NVIDIA/nccl src/include/device.h, src/enqueue.cc. The buffer of a connection has 4 MiB
-// and 8 slots; a slice of a ring has 2 slots, a chunk of a broadcast 1 slot.
+// and 8 slots. A slice of a ring uses 2 slots, and a chunk of a broadcast uses 1 slot.
 
 #include <cstdint>
 #include <vector>
@@ -29,9 +29,10 @@ RingPath rotated_path(std::int32_t per_worker, std::int32_t by);
 std::vector<RingPath> known_nccl_channels(const Cluster& cluster, std::int32_t per_worker,
                                           bool across_workers);
 
-/// Returns one ring per channel. If all GPUs of the machine participate, these are the machine's
-/// rings. Otherwise, the ring of channel c is in index order and begins at GPU c, so that channels
-/// enter and leave workers at different GPUs, and therefore through different network cards.
+/// Returns one ring per channel. If all GPUs of the machine participate, returns the machine's
+/// rings. If only some GPUs participate, the ring of channel c is in index order and begins at GPU
+/// c. Channels thus enter and leave workers at different GPUs, and therefore through different
+/// network cards.
 std::vector<RingPath> nccl_channels(const Cluster& cluster, const Strategy& strategy,
                                     std::int32_t per_worker, bool across_workers);
 

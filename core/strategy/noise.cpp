@@ -34,7 +34,8 @@ std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) 
   return std::max<std::uint64_t>(1, by_step.next());
 }
 
-/// Returns least · (u / 2^64)^(-1 / index), where least = mean (index - 1) / index.
+/// Returns a sample of a Pareto distribution with the given mean and index: least · (u / 2^64)^(-1
+/// / index), where least = mean (index - 1) / index.
 std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_t u) {
   const std::uint64_t bits = (std::uint64_t{64} << 32) - log2_fixed(u);
   const std::uint64_t times =
@@ -44,7 +45,7 @@ std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_
   return static_cast<std::uint64_t>(std::min(most, least * times >> 16));
 }
 
-/// Returns mean / probability with the given probability, otherwise 0.
+/// Returns mean / probability with the given probability, and 0 otherwise.
 std::uint64_t bernoulli(std::uint64_t mean, std::uint64_t probability_ppm, std::uint64_t u) {
   const bool hit =
       static_cast<std::uint64_t>(static_cast<Wide>(u) * 1'000'000 >> 64) < probability_ppm;
@@ -60,7 +61,8 @@ std::uint64_t exponential(std::uint64_t mean, std::uint64_t u) {
       static_cast<Wide>(mean) * (static_cast<Wide>(bits) * kLn2 >> 32) >> 32);
 }
 
-/// Squaring the mantissa doubles its logarithm; the next bit is 1 if the square reaches 2.
+/// Computes the fraction bit by bit: squaring the mantissa doubles its logarithm, and the next bit
+/// is 1 if the square reaches 2.
 std::uint64_t log2_fixed(std::uint64_t x) {
   TUTTI_CHECK(x > 0, "the logarithm of 0");
   const auto whole = static_cast<std::uint64_t>(std::bit_width(x)) - 1;

@@ -29,12 +29,12 @@ struct Noise {
 };
 
 /// The maximum ratio of a step's computation time to its nominal time. The tail of the distribution
-/// is cut off at this ratio.
+/// is cut off at this maximum ratio.
 inline constexpr std::int64_t kMaxNoisy = 1'000;
 
 /// Returns a replica's computation time in a training step with noise, in millionths of the nominal
 /// time: at least 1'000'000. The result depends only on the arguments, not on the order of events.
-/// It is computed with integers, so that it is equal on all machines.
+/// The time is computed with integers, so that it is equal on all machines.
 std::int64_t noisy_pace(const Noise& noise, std::uint64_t seed, std::int64_t replica,
                         std::int32_t step);
 

@@ -33,8 +33,8 @@ struct ScheduleRequest {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
                                                                    : Engine::kCpu;
   }
-  /// Returns the distance in elements from an input's place to the input if the collective is out
-  /// of place; otherwise returns 0.
+  /// Returns the distance in elements from an input's in-place position to its actual position
+  /// (Contract::input_shift); 0 for an in-place collective.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
     return Contract::of(strategy.collective, replicas, elements, strategy.root,

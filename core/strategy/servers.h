@@ -15,8 +15,8 @@ namespace tutti::core {
 /// devices are equally suitable, the first one is used.
 enum class Placement : std::uint8_t {
   kRoundRobin,   ///< each variable on the next device, cyclically
-  kGreedyBytes,  ///< on the device with the fewest bytes so far
-  kMinElements,  ///< on the device with the fewest elements so far
+  kGreedyBytes,  ///< each variable on the device with the fewest bytes so far
+  kMinElements,  ///< each variable on the device with the fewest elements so far
   kByHash,       ///< each partition on the device given by the hash of its key
                  ///< (core/framework/byteps/keys.h); place() does not support this
 };

@@ -1,10 +1,10 @@
-// The defaults of a strategy are those of its algorithm. A framework may replace the algorithm
+// By default, a strategy has the settings of its algorithm. A framework may replace the algorithm
 // after the strategy was read. Therefore settings that the user made explicitly are applied last
-// and are never replaced. The class Requirements checks a strategy against a cluster. It reads only
-// the traits of the algorithm (algorithm_table.h), so a new algorithm needs no new check here.
-// Every check reports the field at fault and a remedy. All checks are run, so that a user sees all
-// problems at once. Strategies with servers (server_problems.h) or with a spec (all_reduce_spec.h)
-// are checked elsewhere.
+// and are never replaced. The class Requirements checks a strategy against a cluster. Requirements
+// reads only the traits of the algorithm (algorithm_table.h), so a new algorithm needs no new check
+// in this class. Every check reports the field at fault and a remedy. All checks are run, so that a
+// user sees all problems together. Strategies with servers (server_problems.h) and strategies with
+// a spec (all_reduce_spec.h) are checked elsewhere.
 
 #include "core/strategy/strategy.h"
 
@@ -88,7 +88,7 @@ class Requirements {
     const std::string_view name = to_string(kind);
     if (kind != CollectiveKind::kAllReduce && !traits_.supports(kind, all_gpus_)) {
       problem(
-          "algorithm", "\"{}\" does not support {}; these do: {}", traits_.name, name,
+          "algorithm", "\"{}\" does not support {}; these algorithms do: {}", traits_.name, name,
           names_where([&](const AlgorithmTraits& t) { return t.supports(kind, all_gpus_); }, ", "));
     }
     if (strategy_.root < 0 || strategy_.root >= cluster_.replicas()) {

@@ -44,16 +44,16 @@ struct SparseRules {
   /// Set if the strategy does not support sparse gradients; describes the problem.
   std::optional<StrategyProblem> refused;
   std::optional<StrategyProblem>
-      refused_if_rows_differ;      ///< the problem if replicas have different numbers of rows; not
-                                   ///< set if that is allowed
-  bool on_servers = true;          ///< true if variables on servers may have sparse gradients
+      refused_if_rows_differ;  ///< the problem if replicas have different numbers of rows; not set
+                               ///< if different numbers are allowed
+  bool on_servers = true;      ///< true if variables on servers may have sparse gradients
   bool over_first_device = false;  ///< true if each gradient is gathered on the first device and
                                    ///< copied from there to all devices
   /// The algorithm that gathers rows, if it differs from the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
-  bool lengths_first = false;  ///< true if replicas exchange their numbers of rows first
-  /// The component that reduces a sparse gradient as a dense one if replicas have different numbers
-  /// of rows; "": rows are gathered.
+  bool lengths_first = false;  ///< true if replicas first exchange their numbers of rows
+  /// The name of the component that reduces a sparse gradient like a dense gradient if replicas
+  /// have different numbers of rows; "": rows are gathered.
   std::string whole_if_rows_differ;
   bool after_last_pack =
       false;  ///< true if serial launches put sparse gradients after the last dense pack
@@ -85,8 +85,8 @@ struct CustomChoice {
 
 /// The strategy of a scenario, with every default filled in.
 struct Strategy {
-  /// The algorithm of the collective. If the strategy has a spec, this is the algorithm of the
-  /// spec's last entry, which applies to the largest gradients.
+  /// The algorithm of the collective. If the strategy has a spec, `algorithm` is the algorithm of
+  /// the spec's last entry, which applies to the largest gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
   std::optional<CustomChoice> custom;  ///< the custom algorithm; only for kCustom
@@ -101,7 +101,7 @@ struct Strategy {
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
   /// True: a pack holds at most agg_small_grads_max_group gradients. False: a pack holds at most
-  /// two more.
+  /// agg_small_grads_max_group + 2 gradients.
   bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
   bool requested_merge_scope = false;
@@ -110,7 +110,7 @@ struct Strategy {
   bool pad_packs = false;   ///< true if packs are padded to a size that can be cut evenly
   TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>
-      framework;  ///< framework whose rules determined these settings (core/framework); null: none
+      framework;  ///< framework that determined the settings above (core/framework); null: none
   /// The devices that store variables; nullopt: every replica stores them.
   std::optional<Servers> servers;
   /// Only for reduction_to_one_device: the rank that sums. nullopt: the first worker's CPU sums.
@@ -129,14 +129,14 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
-  /// True if staging was set explicitly; otherwise it is the algorithm's default.
+  /// True if staging was set explicitly; false if staging is the algorithm's default.
   bool requested_staging = false;
   std::optional<Launch> requested_launch;
   std::optional<Merging> requested_merging;
   std::optional<Update> requested_update;
   /// Only for combinations nccl/…. True: the stage across workers waits until NCCL is complete on
-  /// every GPU of its worker, as with TensorFlow's control edges. False: it waits only for the
-  /// first GPU.
+  /// every GPU of its worker, as with TensorFlow's control edges. False: the stage across workers
+  /// waits only for the worker's first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
   bool requested_launch_overhead = false;
@@ -145,12 +145,13 @@ struct Strategy {
   LaunchOrder launch_order = LaunchOrder::kByPacking;
   /// True if packs have instance keys for any launch order (collective_keys.h).
   bool instance_keys = false;
-  std::optional<Time> timeout;   ///< timeout of both timers of a collective
+  std::optional<Time> timeout;   ///< timeout of a collective, for its start and for its completion
   Notes notes;                   ///< explanations for readers of the plan
-  std::string reduce_to_device;  ///< device name in the scenario, from which reduce_to is computed
+  std::string reduce_to_device;  ///< name of a device, as in the scenario; reduce_to is computed
+                                 ///< from this name
   /// Maps the name of a field of this struct to the framework's option that has set it: "num_packs"
   /// → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are reported at
-  /// that option.
+  /// the framework's option.
   std::map<std::string, std::string> written_as;
 
   /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow. NCCL's

@@ -25,8 +25,8 @@ struct TfRuntime {
 };
 
 /// Returns the devices of a task in the order in which TensorFlow's rings visit them. In
-/// TensorFlow, a GPU advertises a link of strength 1 to each GPU whose memory it can access. In
-/// this model, it can access the memory of every GPU to which a route without a CPU leads. CPUs
+/// TensorFlow, a GPU advertises a link of strength 1 to each GPU whose memory it can access. Tutti
+/// assumes that a GPU can access the memory of every GPU to which a route without a CPU leads. CPUs
 /// advertise no links.
 /// SOURCE: tensorflow/core/common_runtime/gpu/gpu_device.cc (GetInterconnectMaps),
 /// collective_param_resolver_local.cc.

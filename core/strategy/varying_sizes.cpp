@@ -36,9 +36,9 @@ class ByPopularity final : public BlockSizes {
   bool combines_;
 };
 
-/// The load of the busiest sender or receiver, relative to its load if all blocks are full. There
-/// are three shares: of ranks that send to others in their worker, of ranks that send to other
-/// workers, and of workers that send to other workers.
+/// The load of the busiest sender or receiver, relative to its load if all blocks were full. The
+/// three shares are for ranks that send inside their worker, for ranks that send to other workers,
+/// and for workers that send to other workers.
 struct Shares {
   double near = 1, far = 1, far_of_worker = 1;
 };

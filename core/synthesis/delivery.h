@@ -9,11 +9,11 @@
 // with a PCIe link of 12 GB/s, can together receive only 6 GB/s over PCIe.
 //
 // Let T be a set of ranks. Each rank in T has to receive the contributions of all other ranks, and
-// the last message of every delivery takes a route to a rank in T. Consider flows that begin at any
-// rank, end in T, and continue from one link to another only if some route does. The maximum flow
-// is an upper bound on the bytes per second that T can receive. The set T that needs the longest
-// time is found by minimum cuts and Dinkelbach's method, as in optimum.h. Such a set may be a
-// single rank, a socket or the whole cluster.
+// the last message of every contribution takes a route to a rank in T. Consider flows that begin at
+// any rank and end in T, and that continue from one link to another only if some route does so. The
+// maximum flow is an upper bound on the bytes per second that T can receive. The set T that needs
+// the longest time is found by minimum cuts and Dinkelbach's method, as in optimum.h. Such a set
+// may be a single rank, a socket or the whole cluster.
 
 #include "core/synthesis/optimum.h"
 

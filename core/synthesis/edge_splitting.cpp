@@ -1,11 +1,12 @@
 // An arc is identified by the sequence of fabric links from which it was merged. If a path arises
-// twice, both are the same arc, and one lookup determines whether a path is a piece of a route.
-// split_off() first tries the full amount: it moves the capacity and repairs every stored flow with
-// augmenting paths. If some flow loses d units, it restores everything and tries again with d fewer
-// units. The old flow to a rank is copied only if rerouting changes other arcs than the pair and
-// the direct arc. Each switch takes four passes: pairs on routes in equal shares, pairs on routes,
-// pairs that lead back to the same node, and all other pairs. The result depends on the order of
-// pairs, so callers try several orders (`attempt`) and use the best result.
+// twice, both paths are the same arc, and one lookup determines whether a path is a piece of a
+// route. split_off() first tries the full amount: it moves the capacity and repairs every stored
+// flow with augmenting paths. If some flow loses d units, split_off() restores everything and tries
+// again with d fewer units. The old flow to a rank is copied only if rerouting changes arcs other
+// than the pair and the direct arc. Each switch is processed in four passes: pairs on routes in
+// equal shares, pairs on routes, pairs that lead back to the same node, and all other pairs. The
+// result depends on the order of pairs, so callers try several orders (`attempt`) and use the best
+// result.
 
 #include "core/synthesis/edge_splitting.h"
 
@@ -23,7 +24,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// Identifies a path by the links from which it was merged.
+/// Identifies a path by the sequence of links that were merged.
 using PathKey = std::u32string;
 
 /// A link of the graph, or a path of links that were merged into one arc.
@@ -35,9 +36,9 @@ struct Arc {
   bool on_route = true;
 };
 
-/// Returns a stride that visits each of `count` positions of a circle once. Neighbouring positions
-/// are visited at distant times. A link with little remaining capacity then leads to ranks of all
-/// nodes instead of the next few ranks. This makes trees shallower.
+/// Returns a stride with which a walk visits each of `count` positions of a circle once.
+/// The walk visits neighbouring positions at distant times. A link with little remaining capacity
+/// then leads to ranks of all nodes, not only to the next few ranks. This makes trees shallower.
 std::size_t stride_through(std::size_t count) {
   auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
   while (stride > 1 && std::gcd(stride, count) != 1) --stride;
@@ -141,9 +142,9 @@ class Splitter {
     }
   }
 
-  /// Sends up to `units` additional units from one node to another. It uses the remaining capacity
-  /// of the arcs, or reduces the flow on arcs. Returns the number of units for which there is no
-  /// path.
+  /// Sends up to `units` additional units from one node to another. The additional units use the
+  /// remaining capacity of arcs, or reduce the flow on arcs. Returns the number of units for which
+  /// there is no path.
   std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
     while (units > 0) {
       parent_.assign(nodes(), -1);
@@ -184,11 +185,12 @@ class Splitter {
     return 0;
   }
 
-  /// A flow as it was before a change.
+  /// The state of a flow before a change.
   struct Before {
     std::size_t rank = 0;
     std::int64_t moved = 0;          ///< number of units that were moved to the direct arc
-    std::vector<std::int64_t> flow;  ///< the whole flow; empty if only these units were changed
+    std::vector<std::int64_t> flow;  ///< the whole flow before the change; empty if the change only
+                                     ///< moved `moved` units
   };
 
   /// Repairs the flow to one rank after `units` of capacity were moved from two arcs to the direct
@@ -249,12 +251,12 @@ class Splitter {
       if (direct >= 0) arc(direct).capacity -= units;
       arc(in).capacity += units;
       arc(out).capacity += units;
-      // If a flow has no path for `lost` units, at most the remaining units can be split off.
+      // If `lost` units of a flow have no path, at most the remaining units can be split off.
       units -= std::min(lost, units);
     }
   }
 
-  // --- one switch after the other ---
+  // --- processing of one switch after the other ---
 
   enum class Pairs { kOnRoutes, kAny, kLoops };
 

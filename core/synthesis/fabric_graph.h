@@ -1,11 +1,12 @@
 #pragma once
 
-// The graph of a cluster's fabric on which synthesis is based. It consists of ranks, the switches
-// between them, and directed links with capacities.
+// The graph of a cluster's fabric on which synthesis is based. The graph consists of ranks, the
+// switches between them, and directed links with capacities.
 //
 // For example, a DGX A100 becomes 8 ranks, 1 NVSwitch, and links of 240 GB/s in each direction.
-// Capacities are integers, so that all arithmetic is exact. They are the bandwidths divided by
-// their greatest common divisor. In the example, the divisor is 240 GB/s and every capacity is 1.
+// Capacities are integers, so that all arithmetic is exact. The capacities are the bandwidths
+// divided by the greatest common divisor of all bandwidths. In the example, the divisor is 240 GB/s
+// and every capacity is 1.
 
 #include <cstdint>
 #include <string>
@@ -32,8 +33,8 @@ struct FabricGraph {
   std::vector<FabricLink> links;
   Bandwidth unit{1};       ///< bandwidth of a link of capacity 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
-  int ranks_per_node = 1;  ///< number of ranks on each node of the cluster; divides `ranks`; ranks
-                           ///< of a node have consecutive numbers
+  int ranks_per_node = 1;  ///< number of ranks on each node of the cluster, a divisor of `ranks`;
+                           ///< ranks of a node have consecutive numbers
   /// The links of the route that all messages from rank a to rank b take, at index a * ranks + b.
   /// An entry is empty if there is no route. All entries are empty if messages may take any path.
   std::vector<std::vector<int>> routes;
@@ -55,8 +56,8 @@ struct FabricGraph {
 /// REQUIRES: all bandwidths are above 0; there is one for each link.
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths);
 
-/// Returns the fabric without the routes whose narrowest link has less than this capacity, and
-/// without the links that none of the remaining routes uses. The entries of removed routes are
+/// Removes every route whose narrowest link has less than `capacity`, and every link that no
+/// remaining route uses. Returns the remaining fabric, in which the entries of removed routes are
 /// empty.
 FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
 /// Returns the distinct capacities of the narrowest links of all routes, in ascending order.

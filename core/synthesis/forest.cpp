@@ -50,7 +50,7 @@ std::string flaw_of(const Forest& forest) {
       reached[rank] = true;
     }
     if (static_cast<int>(tree.order.size()) != forest.ranks || tree.order.front() != tree.root)
-      return fmt::format("a tree of {} does not span", tree.root);
+      return fmt::format("a tree of {} does not span all ranks", tree.root);
     copies[tree.root] += tree.copies;
   }
   for (int rank = 0; rank < forest.ranks; ++rank) {

@@ -107,7 +107,8 @@ class ForestWriter {
 
   [[nodiscard]] int root() const { return forest_.all.front().root; }
 
-  /// Writes the copies of the roots' own parts, which no other rank sends to them.
+  /// Writes the statements by which each root copies its own part, because no other rank sends this
+  /// part to the root.
   void write_own_part() {
     const bool gathers = kind_ == CollectiveKind::kAllGather;
     text_ += "\nlane own {\n";
@@ -184,8 +185,8 @@ class ForestWriter {
       const int parent = tree.parent(rank);
       const int own = tree.lane_of(rank);
       if (parent >= 0) {
-        // The rank has sent its sum from this chunk. The chunk may be overwritten when the sum has
-        // been sent.
+        // The rank has sent its sum from the chunk's place. The received chunk may overwrite this
+        // place when the sum has been sent.
         steps[own][rank] =
             fmt::format("{}receive {} from {}", up_ ? wait(true, t, own) : "", data, parent);
       }
@@ -210,7 +211,7 @@ class ForestWriter {
   }
 
   /// Returns the statements of each rank, by lane of a tree, that sum chunks at the root. The child
-  /// with the deepest subtree comes last, on the lane that leads to the parent.
+  /// with the deepest subtree is handled last, on the lane that leads to the parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
     const TreeWithLanes& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));

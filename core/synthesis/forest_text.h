@@ -9,8 +9,8 @@
 // lanes. The lanes to the other children wait for this lane.
 //
 // A reduction uses the same trees in the reverse direction. A rank adds the data of its children
-// one after the other, and sends the sum to its parent. An all-reduce combines the two: each root
-// sends a sum down its tree once the sum is complete.
+// one after the other, and sends the sum to its parent. An all-reduce combines a reduction and a
+// distribution: each root sends a sum down its tree once the sum is complete.
 
 #include <string>
 #include <vector>

@@ -4,9 +4,10 @@
 //
 // Every rank that has the message sends it to other ranks, one after the other. The algorithm is
 // greedy: it always adds the send that ends earliest. A send starts when the sender has the message
-// and has completed its previous send. It takes the route's latency plus the time for the bytes at
-// the route's bandwidth. If all routes are equal and the message is large, the result is the
-// binomial tree. If some ranks are near each other and others are far, few sends go to far ranks.
+// and has completed its previous send. A send takes the route's latency plus the time for the bytes
+// at the route's bandwidth. If all routes are equal and the message is large, the result is the
+// binomial tree. If some ranks are near each other and other ranks are far away, few sends go to
+// the far ranks.
 // SOURCE: Banikazemi, Moorthy, Panda, "Efficient collective communication on heterogeneous networks
 // of workstations", ICPP 1998 (fastest edge first).
 

@@ -6,7 +6,8 @@
 // The round then augments the flow along arcs that lead to a node one farther from the source,
 // until no such path to the sink is left. The distance of the sink grows from round to round, so
 // there are at most as many rounds as nodes. Every arc consists of a forward and a backward
-// half-arc, numbered a and a ^ 1. Flow over one of them is residual capacity of the other.
+// half-arc, numbered a and a ^ 1. The flow over one half-arc is the residual capacity of the other
+// half-arc.
 // SOURCE: Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
 // estimation", Soviet Mathematics Doklady 1970.
 

@@ -50,7 +50,7 @@ class OfferedFlow {
 };
 
 /// Returns the contributions of the ranks inside the cut, divided by the capacity of the links that
-/// leave it. Returns nullopt if no links leave it.
+/// leave it. Returns nullopt if no links leave the cut.
 std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& contributions,
                                  const std::vector<bool>& inside) {
   Ratio time{0, 0};

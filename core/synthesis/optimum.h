@@ -12,7 +12,7 @@
 // test whether a time t suffices, a source offers every rank its contribution, and a link of
 // bandwidth b gets capacity t·b. If the maximum flow from the source to each rank equals the sum of
 // all contributions, t suffices for every set. Otherwise the minimum cut is a set S that needs more
-// than t. The time that S needs is tested next. The tested times increase strictly, so the search
+// than t. Then the time that S needs is tested. The tested times increase strictly, so the search
 // ends at the exact optimum, usually after 2 to 6 tests. This is Dinkelbach's method; a binary
 // search over fractions would need about 60 tests.
 // SOURCE: Zhao et al., "ForestColl: Throughput-Optimal Collective Communications on Heterogeneous

@@ -4,9 +4,9 @@
 
 namespace tutti::core::synthesis {
 
-/// Called repeatedly during a long computation, with the completed share (0 … 1). If it returns
-/// false, the computation stops without a result. If the function is empty, the computation runs to
-/// its end.
+/// Called repeatedly during a long computation, with the completed share (0 … 1). If the function
+/// returns false, the computation stops without a result. If the function is empty, the computation
+/// runs to its end.
 using GoOn = std::function<bool(double)>;
 
 }  // namespace tutti::core::synthesis

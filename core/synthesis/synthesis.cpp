@@ -1,11 +1,12 @@
-// Finds candidates that range from few rounds to full bandwidth, because the best one depends on
-// the size of the data. Exchanges come first, in the order of their estimated times. They are
-// followed by a latency tree and the usual ring. Forests follow, for up to three sets of routes and
-// four sizes each. The sizes are the fewest trees, the smallest number of trees within 2 % of the
-// optimum, the number closest to the optimum, and one with 1.5 % of spare time, which makes trees
-// shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders are
-// tried, because some leave fewer units off their routes. Then trees are packed (tree_packing.cpp).
-// A forest is discarded if it needs a message between ranks without a route.
+// Finds candidates that range from few rounds to full bandwidth, because the best candidate depends
+// on the size of the data. Exchanges come first, in the order of their estimated times. A latency
+// tree and the usual ring follow. Forests follow, for up to three sets of routes and four sizes
+// each. The four sizes are the fewest trees, the smallest number of trees within 2 % of the
+// optimum, the number closest to the optimum, and a size with 1.5 % of spare time, which makes
+// trees shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders of
+// splitting are tried, because some orders leave fewer units off their routes. Then trees are
+// packed (tree_packing.cpp). A forest is discarded if it needs a message between ranks without a
+// route.
 //
 // A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
 // the reverse direction. The caller simulates the candidates and chooses one.
@@ -32,18 +33,18 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
 constexpr std::int64_t kMaxTrees = 512;
 /// The maximum number of trees per part.
 constexpr std::int64_t kMaxTreesPerPart = 64;
-/// If the time with some number of trees exceeds the optimum by at most this share, larger numbers
-/// are not tried.
+/// If the time with some number of trees exceeds the optimum by at most this share, the search does
+/// not try larger numbers.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
 /// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
 /// used.
 constexpr std::size_t kExchanges = 4;
-/// The maximum number of sets of routes that are tried, and the maximum ratio of their optimum to
-/// the optimum with all routes.
+/// The maximum number of sets of routes that are tried, and the maximum ratio of the optimum with
+/// such a set to the optimum with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
-/// The share of the optimal time that is added so that trees can be shallower.
+/// The share of the optimal time that is added as spare time, so that trees can be shallower.
 constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {
@@ -131,7 +132,7 @@ class CandidateSearch {
     offer_ring();
   }
 
-  /// Adds the usual rings as a candidate: every tree is a path in the order of the ranks.
+  /// Adds the usual ring as a candidate: every tree is a path in the order of the ranks.
   void offer_ring() {
     Forest ring{graph_.ranks, contributions_, 1, {}};
     for (int root = 0; root < graph_.ranks; ++root) {
@@ -163,7 +164,7 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Above 8, the numbers that are tried grow by about a quarter.
+      // Above 8, each number that is tried is about a quarter larger than the previous number.
       if (trees > 8 && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
@@ -193,8 +194,8 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    // Attempts differ in the number of units off their route. Many attempts are affordable only on
-    // small fabrics.
+    // Attempts differ in the number of units that leave their route. Many attempts are affordable
+    // only on small fabrics.
     const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
@@ -205,8 +206,8 @@ class CandidateSearch {
       if (ranks && ranks->off_route == 0) break;
     }
     if (!ranks) return true;
-    // Each additional hop costs a copy into memory and out of it again, which takes about a
-    // microsecond.
+    // Each additional hop costs one copy into memory and one copy out of memory, which take about a
+    // microsecond together.
     const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;

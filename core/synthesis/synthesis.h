@@ -1,7 +1,7 @@
 #pragma once
 
-// Synthesis of schedules for a fabric. It computes the bandwidth bound and finds candidates that
-// range from few rounds to full bandwidth.
+// Synthesis of schedules for a fabric. This module computes the bandwidth bound and finds
+// candidates that range from few rounds to full bandwidth.
 
 #include <functional>
 #include <optional>
@@ -31,7 +31,8 @@ struct Candidate {
   std::string name;                  ///< name, for example "3 trees per rank, 7 levels"
   std::optional<Forest> forest;      ///< forest of the fabric; for collectives that only reduce, a
                                      ///< forest of the reversed fabric
-  std::optional<Exchange> exchange;  ///< exchange; set if `forest` is not set
+  std::optional<Exchange> exchange;  ///< exchange of messages between ranks; set if `forest` is not
+                                     ///< set
   double busiest_link = 0;           ///< only for forests: time of the busiest link divided by the
                                      ///< bandwidth bound
   std::int64_t off_route = 0;        ///< only for forests: see RankGraph::off_route

@@ -15,7 +15,7 @@ struct Growing {
   SpanningTree tree;
   std::vector<Time> reached;       ///< time when data reaches each rank; kNever: the tree does not
                                    ///< contain the rank yet
-  std::vector<std::size_t> later;  ///< links that only some of the copies can use
+  std::vector<std::size_t> later;  ///< links that only some copies of the tree can use
 
   [[nodiscard]] bool has(int rank) const { return reached[rank] != kNever; }
 };
@@ -75,7 +75,7 @@ class Packer {
  private:
   // --- the flow that determines how many copies can take a link ---
 
-  /// Adds a tree, which offers its copies at all of its ranks.
+  /// Adds a tree; in the flow, all ranks of the tree offer the tree's copies.
   void add(Growing tree) {
     const int node = flow_.add_node();
     nodes_.push_back(node);
@@ -140,8 +140,8 @@ class Packer {
   }
 
   /// Divides a tree, because no tree can use a link with all of its copies. The link that most
-  /// copies can use is selected. Copies that can use it do so; the other copies become a separate
-  /// tree.
+  /// copies can use is selected. The copies that can use this link use it; the other copies become
+  /// a separate tree.
   bool divide_a_tree() {
     std::int64_t most = 0;
     std::size_t tree = 0, link = 0;

@@ -17,7 +17,7 @@
 // copies of all other trees, is the spare capacity. If the spare capacity is less than m, the tree
 // is divided: some copies add the link, and the other copies grow separately.
 //
-// All trees grow at the same time: each time, the link that reaches a rank earliest is added.
+// All trees grow at the same time: the next link is always the link that reaches a rank earliest.
 // Therefore all trees stay shallow. If trees grew one after the other, the last trees would have to
 // use links that no other tree has used.
 // SOURCE: Edmonds, "Edge-disjoint branchings", 1973; Schrijver, "Combinatorial Optimization",
@@ -48,8 +48,8 @@ struct SpanningTree {
 /// it contributes. `cost` is the time of a message from one rank to another. Links that reach ranks
 /// early are preferred. Returns nullopt if `go_on` returns false, or if Edmonds' condition does not
 /// hold.
-/// Cost: one maximum flow for each link of a tree, and some for links that did not fit. The number
-/// of different trees is about the number of ranks and links, or less.
+/// Cost: one maximum flow for each link of a tree, and one for some of the links that did not fit.
+/// The number of different trees is about the number of ranks and links, or less.
 std::optional<std::vector<SpanningTree>> pack_trees(const RankGraph& graph,
                                                     const Contributions& contributions,
                                                     std::int64_t trees,

@@ -1,12 +1,12 @@
 // Copies a parsed text into a message field by field, by reflection. A value that does not fit is
-// reported at its position and left out, and binding continues, so that one pass reports all
-// mistakes. A message without such a value differs from its text, so the message and all messages
-// around it are marked as not whole, and readers do not use them. Further problems at the same
-// position are suppressed, because they would be consequences of the first. Numbers are the hard
-// part: an integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON has no other
-// form for 64 bits), or have a unit. A number with a unit is converted to the unit at the end of
-// the field's name: `latency_us: "1.5ms"` is 1500. core/text/fields.h checks ranges and reports
-// missing fields.
+// reported at its position and omitted. Binding then continues, so that one pass reports all
+// mistakes. If a value was omitted, the message differs from its text. So the message and all
+// messages around it are marked as incomplete, and readers do not use them. Further problems at the
+// same position are suppressed, because they would be consequences of the first problem. Numbers
+// are the hard part: an integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON
+// has no other form for 64 bits), or have a unit. A number with a unit is converted to the unit at
+// the end of the field's name: `latency_us: "1.5ms"` is 1500. core/text/fields.h checks ranges and
+// reports missing fields.
 
 #include "core/text/bind.h"
 
@@ -55,7 +55,8 @@ std::vector<std::string> field_names(const Descriptor& type) {
   return names;
 }
 
-/// Returns the enum's values that a user may write: all except "…_UNSPECIFIED" and "…_DEFAULT".
+/// Returns the enum's values that a user may write, which are all except "…_UNSPECIFIED" and
+/// "…_DEFAULT".
 std::vector<std::string> value_names(const EnumDescriptor& type) {
   std::vector<std::string> names;
   for (int i = 0; i < type.value_count(); ++i) {
@@ -97,7 +98,7 @@ class Binder {
   Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
       : sources_(sources), problems_(problems), guests_(guests) {}
 
-  /// Binds a message. Returns false if a written value is not in the message.
+  /// Binds a message. Returns false if some value of the text was not stored in the message.
   bool bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
@@ -114,7 +115,7 @@ class Binder {
   }
 
  private:
-  /// Reports a problem. Always returns false, because the value is then left out.
+  /// Reports a problem. Always returns false, because the value is then not stored.
   template <class... Args>
   bool complain(ProblemKind kind, Position at, fmt::format_string<Args...> format, Args&&... args) {
     Location where = sources_.file();
@@ -275,7 +276,7 @@ class Binder {
   }
 
   /// Reads a number with a unit ("25MiB") and converts it to the unit of the field. Returns false
-  /// if the value has no unit. `number` has no value after a problem.
+  /// if the value has no unit. After a problem, `number` is empty.
   bool has_unit(const Value& value, const FieldDescriptor& field, std::optional<double>& number) {
     if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) return false;
     const auto read = in_unit_of(field.name(), value.text);
@@ -466,13 +467,14 @@ Document bind_named_file(const std::string& text, const std::string& path, Messa
   const bool foreign = std::none_of(fields.begin(), fields.end(), is_known);
   if (foreign && (!own.empty() || !fields.empty() || !document.root.items.empty())) {
     problems.add({ProblemCode::kWrongType, type.name()}, {path, 0, 0},
-                 "this file is not a {}, because it has none of its fields; name another file",
+                 "this file is not a {}, because no field of the file belongs to this type; name "
+                 "another file",
                  type.name());
     document.cut_off = true;
     return document;
   }
-  // Parse again to report the problems. The positions of these problems suppress consequential
-  // problems.
+  // Parse again to report the problems. The positions of these problems are recorded, which
+  // suppresses consequential problems.
   if (!own.empty()) document = parse_document(text, path, problems);
   bind(document.root, message, sources, problems);
   return document;

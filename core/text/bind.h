@@ -34,7 +34,7 @@ class SourceMap {
   /// Records that a value in the text of the message did not fit and was left out.
   void add_partial(const google::protobuf::Message& message) { partial_.insert(&message); }
   /// True if every value in the text of the message, and of the messages inside it, was read. If
-  /// this is false, the message differs from its text, so callers must not use its values.
+  /// false, the message differs from its text, so callers must not use the message's values.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
     return !partial_.contains(&message);
   }
@@ -89,9 +89,9 @@ class GuestMessages {
 };
 
 /// Parses a file that a scenario names, and fills `message` from it like bind(). If the file has no
-/// field of the message, it is another kind of file, and the only problem says so. This problem
-/// does not quote the file, because a scenario of unknown origin may name a file whose content must
-/// not be printed.
+/// field of the message, the file is of another kind, and this is the only reported problem. The
+/// problem's text does not quote the file, because a scenario of unknown origin may name a file
+/// whose content must not be printed.
 Document bind_named_file(const std::string& text, const std::string& path,
                          google::protobuf::Message& message, SourceMap& sources,
                          Problems& problems);

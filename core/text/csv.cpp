@@ -57,7 +57,7 @@ class CsvReader {
   }
 
  private:
-  /// True at a remark. After the header, a '#' may begin a name.
+  /// True at a remark. After the header, a '#' is part of a cell, which may be a name.
   [[nodiscard]] bool at_remark() const { return table_.columns.empty() && text_[next_] == '#'; }
 
   void check_header() {

@@ -29,7 +29,7 @@ struct CsvTable {
 
   /// Returns the index of the column with this name; -1 if there is no such column.
   [[nodiscard]] int column(std::string_view name) const;
-  /// True if the table has columns, but none of them has one of these names. The text is then
+  /// True if the table has columns, but no column has one of the given names. If true, the text is
   /// another kind of table.
   [[nodiscard]] bool has_none_of(const std::vector<std::string>& names) const;
   /// Returns the indices of required columns. Reports each column that is missing.
@@ -38,8 +38,8 @@ struct CsvTable {
                                                   Problems& problems) const;
 };
 
-/// The treatment of rows with more or fewer cells than the header. Each such row is reported as a
-/// problem, or all are stored in CsvTable::uneven.
+/// The treatment of rows with more or fewer cells than the header. Uneven rows are either reported
+/// as problems (kAreProblems) or stored in CsvTable::uneven (kAreKept).
 enum class UnevenRows { kAreProblems, kAreKept };
 
 /// Parses a table. Reports rows with more or fewer cells than the header (unless they are kept),

@@ -32,8 +32,8 @@ struct Value {
   Position at;
   Position end;  ///< position after the last character, such as the closing quote or bracket
   bool from_json = false;  ///< true for scalars of JSON, where a quoted string may be a number
-  bool damaged = false;    ///< true if a field of the message could not be parsed; it was reported,
-                           ///< and is not in `fields`
+  bool damaged = false;    ///< true if a field of the message could not be parsed; this field was
+                           ///< reported, and is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;
@@ -46,7 +46,7 @@ struct Value::Field {
 };
 
 /// A parsed text. `cut_off` is true if the text ended, or became unreadable, in the middle of a
-/// value. Fields that were written may then be missing from the document.
+/// value. If the text was cut off, fields that were written may be missing from the document.
 struct Document {
   Value root;
   bool cut_off = false;

@@ -29,7 +29,7 @@ class Cursor {
     return position_;
   }
 
-  /// Returns the position of the next token: after white space and characters that begin no value.
+  /// Returns the position of the next token, after white space and characters that begin no value.
   /// (RapidJSON reports some brackets before it has passed them, and others after it has passed
   /// them.)
   Position next_token() {

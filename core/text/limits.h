@@ -1,7 +1,7 @@
 #pragma once
 
-// Limits on the values of a scenario. The limits are far beyond any hardware, and ensure that no
-// time or size overflows.
+// Limits on the values of a scenario. The limits are far beyond any hardware, and they ensure that
+// no time or size overflows.
 
 #include <cstdint>
 

@@ -76,7 +76,7 @@ std::string Places::schema_name(std::string_view path) const {
         type ? type->FindFieldByName(std::string(written.substr(0, written.find('[')))) : nullptr;
     if (!field) return std::string(path);
     const bool last = end == std::string_view::npos;
-    // The path of a list's element stands for the element's message.
+    // The path of a list's element refers to the element's message.
     const bool element =
         last && written.find('[') != std::string_view::npos && field->message_type();
     name = element ? std::string(field->message_type()->name())

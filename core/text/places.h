@@ -59,8 +59,8 @@ class Complaints {
     problems_.add({code, places_.schema_name(path)}, places_.at(path), format,
                   std::forward<Args>(args)...);
   }
-  /// Returns `value` if it is from `least` to `most`. Otherwise reports a problem like
-  /// Fields::integer() does, with the last part of `path` as the field, and returns nullopt.
+  /// Returns `value` if it is from `least` to `most`. If `value` is out of range, reports the same
+  /// problem as Fields::integer(), with the last part of `path` as the field, and returns nullopt.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what,
                                        std::int64_t value, std::int64_t least, std::int64_t most);
 

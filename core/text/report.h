@@ -17,13 +17,14 @@ namespace tutti::core {
 class ReportValue;
 struct ReportField;
 
-/// A share of a whole (0 … 1). Text shows 0.123 as "12.3 %"; JSON has the number.
+/// A share of a whole (0 … 1). Text output shows the fraction 0.123 as "12.3 %"; JSON output
+/// contains the number 0.123.
 struct Fraction {
   double of_whole = 0;
 };
 
-/// Named values in a fixed order, from which text, JSON and the GUI's panels are written. JSON has
-/// the values with a name; text has the values with a title.
+/// Named values in a fixed order, from which text, JSON and the GUI's panels are written. JSON
+/// contains the values that have a name. Text contains the values that have a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}
@@ -113,7 +114,8 @@ ReportValue list_of(const Items& items, Make make) {
 inline ReportValue unless_empty(const std::string& text) {
   return text.empty() ? ReportValue() : ReportValue(text);
 }
-/// Returns the value, or null if there is no value. JSON then has the field with the value null.
+/// Returns the value, or null if there is no value. A field with a null value occurs in JSON with
+/// the value null.
 inline ReportValue or_null(ReportValue value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr)
                                                                        : value;

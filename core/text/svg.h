@@ -18,9 +18,9 @@ inline constexpr const char* kPurple = "#cc79a7";
 inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
-/// Builds an SVG picture on a white background. Later elements cover earlier ones. Coordinates are
-/// in pixels from the upper left corner. The parameter `more` has further attributes as text that
-/// begins with a space.
+/// Builds an SVG picture on a white background. A later element covers earlier elements.
+/// Coordinates are in pixels, measured from the upper left corner. The parameter `more` has further
+/// attributes as text that begins with a space.
 class SvgPicture {
  public:
   /// Adds text whose baseline begins at (x, y). Escapes `content`.

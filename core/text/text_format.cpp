@@ -92,7 +92,7 @@ class TextParser {
     return true;
   }
 
-  /// True if the current token begins where the previous one ends.
+  /// True if the current token begins where the previous token ends.
   [[nodiscard]] bool adjoins() const {
     return token().line == tokens_.previous().line &&
            token().column == tokens_.previous().end_column;
@@ -169,7 +169,8 @@ class TextParser {
       if (failed_) {
         message.damaged = true;
         recover();
-        // Skip a bracket that does not close this message, because the loop would never pass it.
+        // Skip a bracket that does not close this message; otherwise the loop would never advance
+        // past it.
         if (!begun_ && (is("}") || is(">")) && !is(closing)) tokens_.Next();
       }
     }
@@ -195,7 +196,8 @@ class TextParser {
     const bool colon = accept(":");
     if (!colon && !is("{") && !is("<")) {
       complain("':' after \"" + field.name + "\"");
-      // If a value seems to follow, read it, because a missing field would cause further problems.
+      // If a value seems to follow, the parser reads it; a missing field would cause further
+      // problems.
       if (!at_value_after_colon()) return;
       failed_ = false;
     }
@@ -270,7 +272,7 @@ class TextParser {
     tokens_.Next();
     if (value.kind == Value::Kind::kNumber) read_unit(value);
     if (value.kind == Value::Kind::kIdentifier && is(":")) {
-      // The value is missing, and the next field follows.
+      // The value is missing, because the next field follows.
       problems_.add({ProblemCode::kSyntax}, {file_, next.at.line, next.at.column},
                     "expected a value, found the field \"{}\"", next.name);
       begun_ = std::move(next);

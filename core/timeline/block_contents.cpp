@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// Adds up differences. A damaged file may hold anything, so sums wrap around instead of
+/// Adds up differences. A damaged file may contain any numbers, so sums wrap around instead of
 /// overflowing.
 template <class T>
 class RunningSum {
@@ -28,7 +28,7 @@ class RunningSum {
 
 /// The latest valid time: a span that begins before the horizon may end some time after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
-/// The maximum number of workers, slots or lanes. No real cluster has this number.
+/// An upper bound on the number of workers, slots or lanes. No real cluster reaches this number.
 constexpr std::int32_t kMaxNumber = 100'000'000;
 
 bool are_times(std::initializer_list<std::int64_t> picoseconds) {
@@ -40,7 +40,7 @@ bool are_counts(std::initializer_list<std::int64_t> counts) {
   return std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0; });
 }
 
-/// True for an index in the valid range, or -1 for none.
+/// True if the number is -1 (none) or an index in the valid range.
 bool is_number(std::int32_t number) { return number >= -1 && number <= kMaxNumber; }
 
 bool is_kind(std::int32_t kind) { return kind >= 0 && kind <= SpanKind::kExchange; }
@@ -51,7 +51,7 @@ bool is_valid(const Span& span) {
          span.pack >= -1 && span.bytes.count() >= 0 && span.peer >= kNoTrack;
 }
 
-/// True if all columns have as many entries as the first, and at most `most`.
+/// True if all columns have the same number of entries, and at most `most`.
 bool are_columns(std::initializer_list<int> sizes, std::size_t most) {
   const int size = *sizes.begin();
   return static_cast<std::size_t>(size) <= most &&

@@ -1,9 +1,10 @@
 // Packs are matched by their gradients, because two strategies number packs differently. The times
-// of packs are relative to the start of the training step. The parts of a step are compared over
-// the steady steps, but packs and lane steps only in the last step. in_words() names the largest
-// difference first. Then it lists reasons why two times may not be comparable: one run is emulated,
-// without slowdown by communication; one run has NCCL's calibrated times and the other has rings;
-// or packs or steps have no counterpart. join.cpp matches the spans of the two timelines.
+// of packs are relative to the start of the training step. The parts of a training step are
+// compared over the steady steps, but packs and schedule steps are compared only in the last step.
+// in_words() names the largest difference first. Then in_words() lists reasons why two times may
+// not be comparable. For example, one run is emulated, without slowdown by communication; one run
+// has NCCL's calibrated times and the other has rings; or packs or steps have no counterpart.
+// join.cpp matches the spans of the two timelines.
 
 #include "core/timeline/compare.h"
 
@@ -50,8 +51,8 @@ Expected<Summary> summary_of(const TimelineReader& timeline) {
   return summary;
 }
 
-/// Sums the times of the lane steps of the last training step by kind, and counts the lane steps
-/// that only one timeline has.
+/// Sums the times of the schedule steps of the last training step by kind, and counts the schedule
+/// steps that occur in only one timeline.
 Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, const Numbers& packs,
                              Comparison& comparison) {
   std::map<std::pair<bool, std::int32_t>, KindComparison> kinds;
@@ -202,7 +203,7 @@ std::vector<std::string> Comparison::in_words() const {
                     "first channel to the end of its last channel",
                     together, max_channels_a, max_channels_b));
   }
-  // If one of the timelines recorded no lanes at all, no steps count as missing.
+  // If one of the timelines has no lanes at all, its steps are not counted as missing.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
     sentences.push_back(
         fmt::format("{} schedule steps of the first timeline and {} of the second have no "

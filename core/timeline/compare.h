@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// A time in both of two timelines.
+/// A time that occurs in both timelines: `a` in the first timeline, `b` in the second timeline.
 struct Pair {
   Time a;
   Time b;
@@ -43,7 +43,7 @@ struct KindComparison {
   std::int32_t kind = 0;
   bool together = false;  ///< true if all channels of a pack on a device are joined as one
   std::int64_t steps = 0;
-  Pair time;        ///< total time of these lane steps
+  Pair time;        ///< total time of the lane steps
   Time mean_error;  ///< mean of |b - a| per step
 };
 
@@ -57,7 +57,8 @@ struct PartsComparison {
 struct StepComparison : PartsComparison {
   std::int32_t step = 0;    ///< index in timeline a
   std::int32_t step_b = 0;  ///< index in timeline b
-  /// The packs with the same gradients in both timelines. All other packs are only counted.
+  /// The packs with the same gradients in both timelines. Packs that occur in only one timeline are
+  /// only counted.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
   std::int64_t packs_only_b = 0;
@@ -71,7 +72,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
                             const Numbers& common);
 
 /// The comparison of two timelines of the same workload, for example of a prediction and its run,
-/// or of two strategies. Packs and lane steps are those of the last step.
+/// or of two strategies. The compared packs and lane steps are those of the last training step.
 struct Comparison {
   RunInfo a, b;
   PartsComparison steady;            ///< from Summary::steady_parts()
@@ -90,11 +91,11 @@ struct Comparison {
   [[nodiscard]] std::vector<std::string> in_words() const;
 };
 
-/// Compares two runs, without lane steps. ERRORS: one of the two has no completed step.
+/// Compares two runs, without lane steps. ERRORS: one of the two runs has no completed step.
 Expected<Comparison> compare_runs(const Summary& a, const Summary& b);
 
-/// Compares two timelines, including lane steps. ERRORS: one of the two has no completed step; a
-/// block is damaged.
+/// Compares two timelines, including lane steps. ERRORS: one of the two timelines has no completed
+/// step; a block is damaged.
 Expected<Comparison> compare(const TimelineReader& a, const TimelineReader& b);
 
 }  // namespace tutti::core

@@ -21,7 +21,7 @@ std::string us(Time t) {
   return fmt::format("{}{}.{:06}", ps < 0 ? "-" : "", size / 1'000'000, size % 1'000'000);
 }
 
-/// Names of devices and variables may contain any bytes, but a table must be UTF-8.
+/// Names of devices and variables may contain any bytes, but CSV files must be UTF-8.
 std::string cell(const std::string& bytes) { return csv_cell(as_utf8(bytes)); }
 
 Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {

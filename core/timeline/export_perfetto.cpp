@@ -1,13 +1,13 @@
-// Writes Perfetto's protobuf format packet by packet. At most 256 packets are in memory, texts are
-// written once and then referred to by number, and spans are written in the order of the timeline's
-// blocks, because Perfetto sorts events by time. Its unit is the nanosecond, so every span also has
-// its exact start and duration in picoseconds as arguments.
+// Writes Perfetto's protobuf format packet by packet. At most 256 packets are in memory, and texts
+// are written once and then referred to by number. Spans are written in the order of the timeline's
+// blocks, because Perfetto sorts events by time. Perfetto's unit of time is the nanosecond, so
+// every span also has its exact start and duration in picoseconds as arguments.
 //
-// Arrows between sends and receives are the difficult part. Both ends of an arrow must have the
+// Arrows between sends and receives are the difficult part. The two ends of an arrow must have the
 // same number. Each end computes it as a hash of the sender's track, step, pack and index, so no
 // table of messages is needed. In Perfetto, an arrow must end at the beginning of a slice, and the
-// send must come before it in the file. write_arrival() ensures both. Reading and checking the
-// timeline is left to TimelineReader.
+// send must come before it in the file. write_arrival() ensures both conditions. Reading and
+// checking the timeline is left to TimelineReader.
 
 #include "core/timeline/export_perfetto.h"
 
@@ -37,7 +37,7 @@ constexpr int kBegin = 1;
 constexpr int kEnd = 2;
 constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
-/// This number is small, so that packets stay in the processor's cache until they are written.
+/// This number is small, so that packets remain in the processor's cache until they are written.
 constexpr int kMaxHeldPackets = 256;
 /// The process number for the counters of links. Workers have the process numbers 1, 2, ….
 constexpr int kLinksPid = 1'000'000'000;
@@ -69,7 +69,7 @@ constexpr std::array<const char*, 7> kArguments = {
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
-/// The part of a receive in which its message moves.
+/// The part of a receive during which the message moves.
 constexpr const char* kInFlight = "in flight";
 constexpr std::uint64_t kInFlightId = 1;
 template <class Text>
@@ -135,7 +135,7 @@ class Exporter {
     string.set_name(as_utf8(text));
   }
 
-  /// Returns the id of the span's name; writes the name to `packet` on first use.
+  /// Returns the id of the span's name; on first use, also writes the name to `packet`.
   std::uint64_t name_id(const Span& span, perfetto::TracePacket& packet) {
     const std::int64_t which = names_layer(span)                      ? span.index
                                : span.kind >= SpanKind::kFirstCompute ? span.pack
@@ -266,9 +266,10 @@ class Exporter {
   /// Ends a receive, with an arrow from the send of its message.
   ///
   /// An arrow ends at the beginning of a slice, and the send must come before it in the file
-  /// (Perfetto's flow_tracker.cc). However, a receive often begins to wait before the send begins.
-  /// The message begins to move after the send has begun, so an inner slice of the receive begins
-  /// at that time, and the arrow is written with the end of that slice.
+  /// (Perfetto's flow_tracker.cc). However, a receive often begins to wait before the corresponding
+  /// send begins. The message begins to move after the send has begun. So the receive contains an
+  /// inner slice that begins at that time, and the arrow is written with the end of the inner
+  /// slice.
   void write_arrival(TrackId track, const Span& span) {
     const Time moves = span.start + std::min(span.wait, span.duration);
     const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);
@@ -282,7 +283,7 @@ class Exporter {
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
     // Within one nanosecond, events have the order of the file. In this case, the send may come
-    // later in the file, so the flow must stay open.
+    // later in the file, so the arrow must stay open.
     if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
       end.add_terminating_flow_ids(flow);
     } else {

@@ -1,8 +1,8 @@
-// Draws a picture from top to bottom. `y_` is the upper edge of the next row, and every part moves
-// it down by its own height. x() maps the last training step to the width of the picture; spans
-// that cross the ends of the step are cut off there. To stay legible, the picture has at most 4
-// devices, 6 rows of packs per device and 3 links, and GPUs come before CPUs. Blocks of spans that
-// belong to other rows, or end before the step, are not read. The axis is drawn after the rows,
+// Draws a picture from top to bottom. `y_` is the upper edge of the next row, and every part
+// increases it by its own height. x() maps the last training step to the width of the picture;
+// spans that cross the ends of the step are cut off there. To stay legible, the picture has at most
+// 4 devices, 6 rows of packs per device and 3 links, and GPUs come before CPUs. Blocks are skipped
+// if their spans belong to other rows or end before the step. The axis is drawn after the rows,
 // because its lines extend to the last row. Shapes and escaping are in core/text/svg.h.
 
 #include "core/timeline/export_svg.h"

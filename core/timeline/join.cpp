@@ -1,11 +1,11 @@
 // Spans are matched by a merge join. For each device, the spans of both timelines get keys (with
-// the pack and step numbers of the first timeline) and are sorted by key. Both lists are then
-// traversed in parallel. Only the spans of one device are in memory. Keys must be unique on each
-// side, which needs care in two cases. A computation that repeats within a step (once per
-// micro-batch) gets a pass number after sorting. NCCL numbers its channels arbitrarily, so if the
-// two sides have different numbers of channels for a pack, all channels of the pack on a device are
-// merged into one span. Packs without a counterpart stay in the list of the first timeline, because
-// they are counted. compare.cpp adds up the results.
+// the pack and step numbers of the first timeline) and are sorted by key. The sorted lists of the
+// two timelines are then traversed in parallel. Only the spans of one device are in memory. Keys
+// must be unique on each side, which needs care in two cases. A computation that repeats within a
+// step (once per micro-batch) gets a pass number after sorting. NCCL numbers its channels
+// arbitrarily, so if the two sides have different numbers of channels for a pack, all channels of
+// the pack on a device are merged into one span. Packs without a counterpart stay in the first
+// timeline's list, because they are counted. compare.cpp adds up the results.
 
 #include "core/timeline/join.h"
 
@@ -27,8 +27,8 @@ struct Key {
   std::int32_t step = 0;
   std::int32_t pack = -1;
   std::int32_t lane = -1;
-  std::int32_t kind = 0;  ///< kind of a computation; unset for the steps of a lane, which are
-                          ///< joined regardless of their kinds
+  std::int32_t kind = 0;  ///< kind of a computation; unset for the steps of a lane, because steps
+                          ///< of different kinds are joined too
   std::int64_t index = 0;
   std::int32_t pass = 0;  ///< for a computation: index of its micro-batch, which is the number of
                           ///< earlier spans with the same key
@@ -44,7 +44,8 @@ struct Item {
 /// Spans with unique keys, sorted by key.
 using Items = std::vector<Item>;
 
-/// A pack of a training step on the current device: the indices of step and pack.
+/// A pack of a training step on the current device, given by the indices of the step and of the
+/// pack.
 using Place = std::pair<std::int32_t, std::int32_t>;
 Place place_of(const Key& key) { return {key.step, key.pack}; }
 
@@ -89,7 +90,7 @@ Numbers themselves(const Numbers& numbers) {
   return same;
 }
 
-/// One of the two timelines, and maps from its numbers to the numbers of the first timeline.
+/// One of the two timelines, with tables that map its numbers to the numbers of the first timeline.
 struct Side {
   const TimelineReader& timeline;
   Blocks blocks;
@@ -99,7 +100,7 @@ struct Side {
                                    ///< timeline does not have are kept
 };
 
-/// Numbers the repeated computations of a step in order, one for each micro-batch.
+/// Numbers the computations that are repeated within a step, once per micro-batch, in order.
 void number_passes(Items& items) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     Key before = items[i - 1].key;
@@ -149,8 +150,8 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
   return key;
 }
 
-/// Returns the items of the tracks. `others` counts spans of these training steps whose pack or
-/// layer does not occur in the first timeline.
+/// Returns the items of the tracks. `others` counts the spans of the compared training steps whose
+/// pack or layer does not occur in the first timeline.
 Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes,
                          std::int64_t& others) {
   Items items;
@@ -203,7 +204,7 @@ Items united(const Items& items, Whole whole) {
   return made;
 }
 
-/// Merges all spans of a pack on a lane, from the earliest start to the latest end.
+/// Merges all spans of a pack on a lane into one, from the earliest start to the latest end.
 Items as_channels(const Items& items) {
   return united(items, [](const Key& key) { return Key{key.step, key.pack, key.lane, 0, 0}; });
 }
@@ -242,8 +243,8 @@ bool join(const Items& a, const Items& b, bool together, const TakePair& take, J
 }
 
 /// Joins channels by number if both timelines have the same number of channels for a pack.
-/// Otherwise all channels of the pack are joined as one, because NCCL's channel numbers are
-/// arbitrary.
+/// Otherwise all channels of the pack are merged before they are joined, because NCCL's channel
+/// numbers are arbitrary.
 bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
   const std::map<Place, std::int64_t> counts_b = channels_by_place(b);
@@ -261,7 +262,8 @@ bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
   return join(a, b, false, take, counts) && join(together_a, together_b, true, take, counts);
 }
 
-/// Maps the second timeline's layer numbers to the first's, by name; nullopt if they are the same.
+/// Maps the second timeline's layer numbers to the first timeline's layer numbers, by name; nullopt
+/// if the numbers are the same.
 std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   if (a.layers == b.layers) return std::nullopt;
   std::map<std::string, std::int32_t> by_name;
@@ -275,7 +277,7 @@ std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   return numbers;
 }
 
-/// Calls `take` with both timelines' items of each device, until it returns false.
+/// Calls `take` with the items of each device in both timelines, until it returns false.
 template <class Take>
 Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
                                const Numbers& steps, const Numbers& packs, bool lanes, Take take) {

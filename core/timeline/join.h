@@ -28,7 +28,7 @@ struct SpanPair {
 /// Returns the duration of a span without its wait, because the peer causes the wait.
 inline Time work_of(const Span& span) { return span.duration - span.wait; }
 
-/// The number of lane steps that were joined, and the numbers of lane steps that were not.
+/// The number of lane steps that were joined, and the numbers of lane steps that were not joined.
 struct JoinCounts {
   std::int64_t joined = 0;
   /// The number of lane steps that only timeline a (or b) recorded, or that have another kind in
@@ -42,14 +42,15 @@ struct JoinCounts {
   std::int64_t max_channels_b = 0;
 };
 
-/// A callback for each pair of spans. It returns false to stop the join.
+/// A callback for each pair of spans. The callback returns false to stop the join.
 using TakePair = std::function<bool(const SpanPair&)>;
 
 /// Joins lane steps by (worker, device, training step, pack, lane, index), for the given training
 /// steps and packs. If one timeline has only whole NCCL channels (SpanKind::kChannel), each lane of
 /// the other timeline is also joined as a whole. If a pack on a device has different numbers of
-/// lanes in the two timelines, lanes do not correspond. All lanes of the pack on this device are
-/// then joined as one, from the earliest start to the latest end.
+/// lanes in the two timelines, the lanes do not correspond to each other. If the lanes do not
+/// correspond, all lanes of the pack on this device are joined as one, from the earliest start to
+/// the latest end.
 /// ERRORS: a block is damaged; `take` returned false (kRun).
 /// Cost: reads every span of a lane once. Memory: the spans of one device.
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,

@@ -23,7 +23,7 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
     }
   };
   for (const PathPiece& piece : path) {
-    // The link is known only for transfers and waits.
+    // The slowest link is known only for transfers and waits.
     Breakdown wires, queue, rest = piece.parts;
     wires.wire = std::exchange(rest.wire, {});
     queue.queue = std::exchange(rest.queue, Time());

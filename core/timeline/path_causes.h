@@ -12,7 +12,7 @@ namespace tutti::core {
 /// the total time with this cause.
 struct PathCause {
   std::string name;
-  Time time;          ///< sum over all pieces of the path
+  Time time;          ///< total time of this cause, over all pieces of the path
   std::string where;  ///< for transfers and waits: link of the longest transfer or wait; otherwise
                       ///< empty
 };

@@ -1,14 +1,14 @@
 // Reads a file of blocks, each with its length in front, and an index of the blocks at the end. A
-// run writes its timeline as it goes and may be killed, so the file may end anywhere; it may also
-// be damaged. There are two ways through a file. The index finds blocks behind damaged blocks. A
-// scan from the front needs no index, but ends at the first offset at which no block begins. If the
-// index is missing, or a block that it lists is damaged, both ways are tried, and the way that
-// finds more intact blocks is used, because the index may be wrong. Damage is described in words.
-// It is an error only if no block is intact.
+// run writes its timeline continuously and may be killed, so the file may end anywhere; it may also
+// be damaged. There are two ways to read a file. The index finds blocks behind damaged blocks. A
+// scan from the front needs no index, but ends at the first offset at which no block begins. The
+// reader tries both the index and the scan if the index is missing or lists a damaged block. The
+// way that finds more intact blocks is used, because the index may be wrong. Damage is described in
+// words. Damage is an error only if no block is intact.
 //
 // Every length is checked before it is used, and an index must list blocks in order and without
-// overlap, so a forged file cannot make the reader read the same bytes again and again. The
-// contents of blocks are decoded in block_contents.cpp, and bytes come from byte_source.h.
+// overlap. So a forged file cannot make the reader read the same bytes repeatedly. The contents of
+// blocks are decoded in block_contents.cpp, and bytes come from byte_source.h.
 
 #include "core/timeline/reader.h"
 
@@ -62,8 +62,8 @@ struct TimelineReader::State {
     std::uint64_t next = 0;  ///< offset after the block
   };
 
-  /// Returns the length of the block that begins with these bytes, and the offset of its content;
-  /// nullopt if there is none.
+  /// Returns the length of the block that begins with these bytes, and the offset of the block's
+  /// content; nullopt if no block begins here.
   static std::optional<std::pair<std::uint64_t, std::uint64_t>> length_and_start(
       std::string_view bytes) {
     google::protobuf::io::CodedInputStream in(
@@ -76,8 +76,8 @@ struct TimelineReader::State {
     return std::pair(length, static_cast<std::uint64_t>(in.CurrentPosition()));
   }
 
-  /// Returns the range of the block at `offset`; nullopt if there is none or the file ends within
-  /// it.
+  /// Returns the range of the block at `offset`; nullopt if no block begins there or the file ends
+  /// within the block.
   [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> extent_at(
       std::uint64_t offset, ReadAhead& ahead) const {
     const auto found = length_and_start(ahead.read(offset, kLongestPrefix));
@@ -97,8 +97,8 @@ struct TimelineReader::State {
     return block.MergeFromCodedStream(&in) && in.ConsumedEntireMessage();
   }
 
-  /// Returns the block at `offset`, for reading block after block; nullopt if there is none or the
-  /// file ends within it.
+  /// Returns the block at `offset` when the file is read block by block; nullopt if no block begins
+  /// there or the file ends within the block.
   [[nodiscard]] std::optional<RawBlock> next_block(std::uint64_t offset, ReadAhead& ahead) const {
     const auto extent = extent_at(offset, ahead);
     if (!extent) return std::nullopt;
@@ -110,7 +110,7 @@ struct TimelineReader::State {
   }
 
   /// Parses the block that the index lists at `offset` to `end`. Returns false if these bytes are
-  /// not this block. Reads exactly these bytes in one call, because blocks of one row lie far
+  /// not the listed block. Reads exactly these bytes in one call, because blocks of one row lie far
   /// apart.
   [[nodiscard]] bool parse_between(std::uint64_t offset, std::uint64_t end,
                                    proto::Block& block) const {
@@ -153,8 +153,8 @@ struct TimelineReader::State {
     return {};
   }
 
-  /// True if the first block is the header of a file whose blocks have checksums. The flag or the
-  /// header's checksum is enough, because a damaged header may have only one of them.
+  /// True if the first block is the header of a file whose blocks have checksums. Either the flag
+  /// or the header's checksum suffices, because a damaged header may have only one of them.
   [[nodiscard]] bool states_checksums() const {
     ReadAhead ahead(*bytes);
     const auto header = next_block(kTimelineMagic.size(), ahead);
@@ -162,10 +162,10 @@ struct TimelineReader::State {
            (header->block.run().checked() || header->block.crc32c() != 0);
   }
 
-  /// Returns the spans of a block; nullopt if it is damaged or differs from its index entry.
+  /// Returns the spans of a block; nullopt if the block is damaged or differs from its index entry.
   [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
-    // The columns keep their memory from block to block, because their growth took a third of the
-    // time.
+    // The columns are reused from block to block, because allocating their memory took a third of
+    // the time.
     static thread_local proto::Block raw;
     proto::SpanColumns* const columns = raw.has_spans() ? raw.release_spans() : nullptr;
     raw.Clear();
@@ -200,9 +200,11 @@ struct TimelineReader::State {
         bytes->read(end - kTimelineEnd.size(), kTimelineEnd.size()) == kTimelineEnd;
     if (walk.damaged > 0)
       return damage_in_words(walk) +
-             (walk.index_seen || has_end ? "" : "; it also ends before its index");
-    if (walk.index_seen && has_end) return "has a damaged index; everything before it is intact";
-    if (walk.index_seen) return "is truncated within its index; everything before it is intact";
+             (walk.index_seen || has_end ? "" : "; the file also ends before its index");
+    if (walk.index_seen && has_end)
+      return "has a damaged index; everything before the index is intact";
+    if (walk.index_seen)
+      return "is truncated within its index; everything before the index is intact";
     if (!walk.stopped_at)
       return "ends before its index: the run was interrupted, or the file was truncated";
     if (has_end || !was_cut_at(*walk.stopped_at))
@@ -255,8 +257,9 @@ struct TimelineReader::State {
 
   // --- reading by index or by scan ---
 
-  /// Returns the entries of the index at the end of the file; nullopt if there is none, or if its
-  /// blocks overlap or are out of order, because the same bytes might then be read many times.
+  /// Returns the entries of the index at the end of the file; nullopt if the file has no index.
+  /// Also returns nullopt if blocks overlap or are out of order, because the same bytes might then
+  /// be read many times.
   [[nodiscard]] std::optional<std::vector<BlockContents::IndexEntry>> index() const {
     constexpr std::uint64_t kTail = 8 + 8;
     if (bytes->size() < kTimelineMagic.size() + kTail) return std::nullopt;
@@ -275,7 +278,7 @@ struct TimelineReader::State {
         return std::nullopt;
       offset = raw->next;
     }
-    // A wrong offset might lead to a later block of the index, which lists only a part of the file.
+    // A wrong offset might lead to a later part of the index, which lists only a part of the file.
     if (checked && !entries.empty() && entries.front().block.offset != kTimelineMagic.size())
       return std::nullopt;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -286,8 +289,8 @@ struct TimelineReader::State {
     return entries;
   }
 
-  /// Reads everything by the index. If spans are checked only when read, takes their data from the
-  /// index.
+  /// Reads everything by the index. If spans are checked only when they are read, takes the data
+  /// about them from the index.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
@@ -305,7 +308,7 @@ struct TimelineReader::State {
     return walk;
   }
 
-  /// Reads consecutive blocks from the beginning, and skips those that are damaged inside.
+  /// Reads consecutive blocks from the beginning, and skips blocks whose content is damaged.
   Walk load_by_scan() {
     Walk walk;
     std::uint64_t offset = kTimelineMagic.size();
@@ -317,7 +320,7 @@ struct TimelineReader::State {
       // if they are truncated.
       if (walk.index_seen && is != proto::Block::kIndex) break;
       walk.index_seen |= is == proto::Block::kIndex;
-      // Skip contents that only later versions know.
+      // Skip contents that only later versions of Tutti know.
       if (is != proto::Block::kIndex && is != proto::Block::CONTENT_NOT_SET)
         walk.met(raw && content.take(raw->block, offset, raw->next), offset);
       offset = extent->second;

@@ -21,8 +21,8 @@ class ByteSource;
 /// proportional to the file.
 class TimelineReader {
  public:
-  /// The position and the time range of a block of spans. Callers use them to decide which blocks
-  /// to read.
+  /// The position and the time range of a block of spans. Callers use the position and the time
+  /// range to decide which blocks to read.
   struct SpanBlock {
     std::uint64_t offset = 0;
     std::uint64_t end = 0;  ///< offset just after the block's last byte
@@ -36,8 +36,8 @@ class TimelineReader {
 
   /// The time at which blocks of spans are checked. kNow: all blocks are checked when the file is
   /// opened, which takes as long as reading them; damage() then covers all blocks. kWhenRead: a
-  /// block is checked when it is read. This is for callers that read all blocks anyway, and that
-  /// call leave_out() for damaged blocks.
+  /// block is checked when it is read. kWhenRead is for callers that read all blocks anyway, and
+  /// that call leave_out() for damaged blocks.
   enum class Check { kNow, kWhenRead };
 
   /// Opens a timeline file.
@@ -65,9 +65,9 @@ class TimelineReader {
   [[nodiscard]] const std::optional<SteadyState>& steady() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
   /// Describes the damage as a phrase that follows the words "the file", without a full stop; empty
-  /// if the file is intact. The intact parts of a damaged file were read. In a truncated file,
-  /// these are all complete blocks. Otherwise they are the intact blocks that the index lists or,
-  /// without an index, the blocks before the damage.
+  /// if the file is intact. The intact parts of a damaged file were read. The intact parts of a
+  /// truncated file are all complete blocks. The intact parts of any other damaged file are the
+  /// intact blocks that the index lists or, without an index, the blocks before the damage.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 

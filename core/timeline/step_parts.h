@@ -33,7 +33,7 @@ struct NamedStepPart {
   const char* name;      ///< name in JSON, without a unit
   const char* title;     ///< title in text and in the GUI
   T value;               ///< the time of the part, or the times of the part in two timelines
-  bool adds_up = false;  ///< true if the part is one of those that add up to the step
+  bool adds_up = false;  ///< true if the step time is the sum of this part and others
 };
 
 /// Returns the parts of a StepRecord, StepParts or PartsComparison, in the order of reports.

@@ -1,6 +1,6 @@
-// The first part averages the records of a run, without the first step if there are others. The
-// second part describes the critical path in words. A path may have thousands of pieces, such as
-// one for each layer, so consecutive pieces are joined into stretches, and each stretch becomes one
+// The first part averages the records of a run; the first step is omitted if there are other steps.
+// The second part describes the critical path in words. A path may have thousands of pieces, such
+// as one for each layer, so consecutive pieces are joined into stretches. Each stretch becomes one
 // sentence: a forward pass, a backward pass with its copies into packs, packs in flight one after
 // the other, or the work after packs. With micro-batches, forward and backward passes alternate.
 // The passes of all micro-batches except the last form one stretch. Every piece belongs to exactly
@@ -147,13 +147,13 @@ std::string in_words(const Breakdown& parts) {
 
 bool is_exchange(const PathPiece& piece) { return piece.kind == SpanKind::kExchange; }
 
-/// True if two neighbours on the path are on one device, or an exchange connects them.
+/// True if two neighbouring pieces of the path are on one device, or if one of them is an exchange.
 bool hang_together(const PathPiece& a, const PathPiece& b) {
   return a.device == b.device || is_exchange(a) || is_exchange(b);
 }
 
-/// Returns the index of the last piece of consecutive forward passes; `first` if there is only one
-/// piece.
+/// Returns the index of the last piece in a series of forward passes; `first` if the series has
+/// only one piece.
 std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
   std::size_t last = first;
   if (!is(path[first], ComputeKind::kForward)) return last;
@@ -242,7 +242,7 @@ std::string report_packs(std::span<const PathPiece> pieces) {
 }
 
 /// Describes the work after complete packs: "update", "copies out of packs and updates", …. The
-/// pieces of a pack are adjacent.
+/// pieces of a pack are adjacent on the path.
 std::string ends_of_packs(std::span<const PathPiece> pieces) {
   const auto some = [&](ComputeKind kind) {
     return std::any_of(pieces.begin(), pieces.end(),

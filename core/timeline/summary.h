@@ -47,14 +47,14 @@ class Summary : public NullSink {
   /// Returns the first step from which on all steps take the same time, to the picosecond; -1 if
   /// the last two steps differ.
   [[nodiscard]] int steady_from() const;
-  /// The device that the steps of step_time() waited for, with the longest total wait.
+  /// The device with the longest total time for which the steps of step_time() waited.
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which the device's gradients were ready last
     Time mean;      ///< mean of StepRecord::awaited_for per step, over all devices
     int of_steps = 0;
   };
-  /// Returns nullopt if no step has a record of such a device.
+  /// Returns nullopt if no step recorded a device that it waited for.
   [[nodiscard]] std::optional<Awaited> awaited() const;
   /// Returns the packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
@@ -63,7 +63,8 @@ class Summary : public NullSink {
   /// Returns the `most` busiest links, the busiest first.
   [[nodiscard]] std::vector<LinkRecord> busiest_links(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  /// Returns the end of the last step. The busy share of a link is relative to this time.
+  /// Returns the end of the last step. The busy shares of links are relative to the time from the
+  /// start of the run to the end of the last step.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
   /// Describes the critical path of the last step, in a list of sentences.

@@ -15,8 +15,8 @@ namespace tutti::core {
 /// The level of detail of a timeline. Each level includes the levels before it.
 enum class RecordLevel {
   kNone,   ///< steps, packs, link totals and the critical path
-  kPacks,  ///< also computation and packs in flight on each device
-  kSteps,  ///< also every schedule step of every lane
+  kPacks,  ///< like kNone, plus computation and packs in flight on each device
+  kSteps,  ///< like kPacks, plus every schedule step of every lane
 };
 
 /// The description of a run, and its plan.
@@ -39,7 +39,7 @@ struct RunInfo {
   std::string bound_reason;
   Time step_bound;  ///< lower bound of the step time
   /// True for a real run in which the devices of each worker were emulated in the worker's memory.
-  /// In such a run, the worker's only thread copies the bytes of messages between the devices.
+  /// In an emulated run, the worker's only thread copies the bytes of messages between the devices.
   bool devices_in_memory = false;
   std::vector<std::string> notes;
   /// A pack of the plan. Pack numbers in records are indices into `packs`.
@@ -100,8 +100,8 @@ struct Span {
   std::int64_t peer_index = -1;  ///< for a receive: index of the sender's step in its lane
 };
 
-/// A training step of all replicas. The times of the parts are those of the replica that ended the
-/// step last.
+/// A training step of all replicas. The times of the parts are the times of the replica that ended
+/// the step last.
 struct StepRecord {
   std::int32_t step = 0;
   Time start;  ///< time at which the last replica ended the previous step
@@ -118,12 +118,12 @@ struct StepRecord {
   /// The time by which longer computation delayed `awaited`, relative to the average of the other
   /// devices.
   Time awaited_for = {};
-  /// The time by which communication on the same device extended computation. It is included in
-  /// `forward`, `backward` and `other_compute`.
+  /// The time by which communication on the same device extended computation. The added time is
+  /// included in `forward`, `backward` and `other_compute`.
   Time slowed = {};
   /// For real runs: the time for which the thread that moves a worker's bytes was ready to run but
-  /// had no CPU core (maximum over all workers). Some of this time did not delay the run, because
-  /// the thread would have had nothing to do. 0: not known.
+  /// had no CPU core (maximum over all workers). Part of this time did not delay the run, because
+  /// the thread would have had no bytes to move. 0: not known.
   Time core_wait = {};
 };
 
@@ -168,10 +168,10 @@ struct PathPiece {
 /// complete W steps in a time of `step_time`.
 struct SteadyState {
   Time step_time;
-  Time low, high;  ///< 95 % confidence interval; if `steady` is false, it also includes the means
-                   ///< of all batches
-  std::int32_t first_step = 0;  ///< first step that is included
-  std::int32_t end_step = 0;    ///< the step after the last step that is included
+  Time low, high;  ///< 95 % confidence interval; if `steady` is false, the interval also includes
+                   ///< the means of all batches
+  std::int32_t first_step = 0;  ///< first training step that the result includes
+  std::int32_t end_step = 0;    ///< the step after the last training step that the result includes
   bool steady = false;          ///< false: the search ended at its limit, without a steady state
 };
 
@@ -195,7 +195,8 @@ class TimelineSink {
   virtual void end() = 0;
 };
 
-/// A sink that ignores all calls. It is the base class of sinks that need only some of the calls.
+/// A sink that ignores all calls. NullSink is the base class of sinks that need only some of the
+/// calls.
 class NullSink : public TimelineSink {
  public:
   void begin(const RunInfo&) override {}

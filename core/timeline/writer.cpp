@@ -1,11 +1,11 @@
 // A timeline file is a sequence of blocks, each with a length, a Protobuf message and a checksum,
 // followed by an index of all blocks and 16 bytes that locate the index. Most columns of spans are
 // differences from the previous span, which makes varints short. An incomplete file must be
-// readable, so a track is written before its spans. Steps are written at the latest when a step
-// ends at least 16 Ki spans after the last written steps. This interval is counted in spans and not
-// in time, so that equal runs give equal files. Texts have a maximum length, and long lists of
-// gradients or bins go on in the next block, so no block exceeds 1 MiB. docs/timelines.md has the
-// format, and reader.cpp reads it.
+// readable, so a track is written before its spans. Steps are written when a step ends, provided
+// that at least 16 Ki spans follow the steps that were written last. This interval is counted in
+// spans and not in time, so that equal runs give equal files. Texts have a maximum length, and long
+// lists of gradients or bins continue in the next block, so no block exceeds 1 MiB.
+// docs/timelines.md describes the format, and reader.cpp reads it.
 
 #include "core/timeline/writer.h"
 
@@ -35,8 +35,8 @@ void put_fixed64(std::string& bytes, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-/// Returns `text`, or its beginning if it is too long. No real name is too long, but the size of
-/// blocks is limited.
+/// Returns `text`, or its beginning if it is too long. No real name is that long, but the size of
+/// blocks must be limited.
 std::string bounded(const std::string& text) {
   if (text.size() <= kLongestText) return text;
   constexpr std::string_view kMore = "…";
@@ -86,7 +86,7 @@ struct Gathered {
   std::size_t bytes = 0;
 
   [[nodiscard]] bool full() const { return records >= kRecordsPerBlock || bytes >= kFullBlock; }
-  /// Counts a record of about this number of bytes in the list.
+  /// Adds a record of about this number of bytes to the counts.
   void count(std::size_t bytes_of_record) {
     ++records;
     bytes += bytes_of_record;
@@ -147,7 +147,8 @@ struct TimelineWriter::State {
     gathered = {gathered.in_block};
   }
 
-  /// Writes the gathered records as a block if the list is full. Returns true if it did.
+  /// Writes the gathered records as a block if the list is full. Returns true if a block was
+  /// written.
   template <class List>
   bool make_room(Gathered<List>& gathered) {
     if (!gathered.full()) return false;
@@ -237,7 +238,7 @@ struct TimelineWriter::State {
     spans_at_flush = spans;
   }
 
-  /// Writes steps and packs first: if the disk becomes full, only spans are lost.
+  /// Writes steps and packs first, so that only spans are lost if the disk becomes full.
   void flush_records() {
     flush(tracks);
     flush_steps();
@@ -330,7 +331,7 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_slowed_ps(step.slowed.count());
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
-  // Flush steps regularly, so that a file that is cut off has the steps of its spans. The interval
+  // Flush steps regularly, so that an incomplete file contains the steps of its spans. The interval
   // is a number of spans, so that the file is reproducible.
   if (state_->spans - state_->spans_at_flush >= kSpansBetweenSteps) state_->flush_steps();
 }

@@ -30,8 +30,8 @@ class TimelineWriter : public TimelineSink {
   void note(const std::string& text) override;
   void end() override;
   /// Writes all buffered data, in shorter blocks than usual, so that a crash of this process does
-  /// not lose it. Only real runs may call this function, because in a simulation, the file would
-  /// then depend on the speed of the machine.
+  /// not lose the data. Only real runs may call this function, because in a simulation, the file
+  /// would then depend on the speed of the machine.
   void flush();
 
   /// True if no write to `out` has failed (because the disk was full, for example).

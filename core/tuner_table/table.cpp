@@ -1,12 +1,12 @@
 // Two plugins read tables, and the same line can have different meanings: with -1 channels, NCCL
 // chooses the number in Tutti's plugin, while NVIDIA's example uses one channel. The first line
-// decides. A header that is misspelled or not in the first line is therefore an error instead of a
-// comment. Otherwise, the table would silently have another meaning.
+// decides. A header that is misspelled or not in the first line is an error, not a comment.
+// Otherwise, the lines of the table would silently get another meaning.
 //
 // Reading ends at the first mistake and reports its line, its column and a hint. The code uses only
 // the standard library, even for messages, because the plugin is loaded into other programs. If
-// several rows match, the callers decide which row applies, because this depends on the algorithms
-// that NCCL offers.
+// several rows match, the callers decide which row applies, because the decision depends on the
+// algorithms that NCCL offers.
 
 #include "core/tuner_table/table.h"
 
@@ -134,8 +134,8 @@ class RowReader {
     to = value;
   }
 
-  /// NCCL asks the tuner about chunks without pipe_ops and registration, and about each channel
-  /// separately.
+  /// NCCL asks the tuner about chunks without the values pipe_ops and registration, and separately
+  /// for each channel.
   void chunk() {
     int value = 0;
     limited(10, value, kAny, std::numeric_limits<int>::max());
@@ -198,7 +198,7 @@ std::optional<Refusal> refuse_header(std::string_view line) {
                  "use the plugin of the Tutti release that wrote the table"};
 }
 
-/// Returns the text as one line that NVIDIA's example does not split.
+/// Returns the text as one line; NVIDIA's example plugin must not split the line.
 std::string as_remark(std::string_view text) {
   std::string line(text.substr(0, kLongest - 54));
   std::replace_if(

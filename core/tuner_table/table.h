@@ -10,8 +10,8 @@
 #include <tl/expected.hpp>
 
 /// The table by which a tuner plugin sets NCCL's choices (docs/formats.md, Tables for NCCL's
-/// tuner). The plugin and the simulator share this code. This code depends only on the standard
-/// library, because the plugin is loaded into other programs.
+/// tuner). The tuner plugin and the simulator share the code in this file. This code depends only
+/// on the standard library, because the plugin is loaded into other programs.
 namespace tutti::core::tuner_table {
 
 // The names that tables use, in the order of NCCL's enumerators. SOURCE: NVIDIA/nccl

@@ -36,8 +36,8 @@ const std::vector<std::string> kColumns{"name",       "shape",         "type",
                                         "layer",      "forward_flops", "backward_flops",
                                         "forward_us", "backward_us"};
 
-/// Reads the rows of a model from any source. Each row consists of (column, text, place), and its
-/// columns are checked.
+/// Reads the rows of a model from any source. Each row consists of cells (column, text, place), and
+/// the reader checks the columns of the row.
 class ModelReader {
  public:
   ModelReader(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
@@ -166,9 +166,10 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
   for (const char* required : {"name", "shape", "type"}) {
     if (table.columns.empty() || table.column(required) >= 0) continue;
-    problems.add({ProblemCode::kMissing, required}, {file, table.columns[0].at.line, 1},
-                 "there is no column \"{}\"; the columns are name, shape, type and optional ones",
-                 required);
+    problems.add(
+        {ProblemCode::kMissing, required}, {file, table.columns[0].at.line, 1},
+        "there is no column \"{}\"; the columns are name, shape, type and optional columns",
+        required);
   }
   const auto remark = [&table](const char* key) {
     const auto found = table.remarks.find(key);
@@ -252,7 +253,7 @@ class JsonModelReader {
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
 
-  /// True for null, with which JSON omits a value.
+  /// True for null, which stands for an omitted value in JSON.
   static bool is_null(const Value& value) {
     return value.kind == Value::Kind::kIdentifier && value.text == "null";
   }

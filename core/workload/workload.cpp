@@ -1,11 +1,11 @@
 // The times of a training step come from one of four sources: measured layer times, times of the
-// variables, FLOPs at a share of the device's peak rate, or nothing. Each source fills the same
-// fields. Totals that the user gave then scale the parts, exactly to the picosecond, because
-// scale_to() rounds prefix sums. The other fields are derived: updates and accumulation are limited
-// by memory (5 and 3 passes over the bytes), and the share of a layer's time that multiprocessors
-// limit is the time of its FLOPs divided by the layer's time. Segments are in the order of the
-// backward pass, last layer first. Times differ between groups of workers, whose machines may
-// differ.
+// variables, FLOPs at a share of the device's peak rate, or equal shares for all layers. Each
+// source fills the same fields. If the user gave totals, the parts are scaled to these totals,
+// exactly to the picosecond, because scale_to() rounds prefix sums. The other fields are derived:
+// updates and accumulation are limited by memory (5 and 3 passes over the bytes), and the share of
+// a layer's time that multiprocessors limit is the time of its FLOPs divided by the layer's time.
+// Segments are in the order of the backward pass, last layer first. Times differ between groups of
+// workers, because the groups may have different machines.
 
 #include "core/workload/workload.h"
 
@@ -55,7 +55,7 @@ Bytes Workload::bytes() const {
 
 namespace {
 
-/// The number of passes over gradients that accumulation takes: read both, write the sum.
+/// The number of passes over the gradients for accumulation: two reads and one write of the sum.
 constexpr std::int64_t kAccumulatePasses = 3;
 
 /// Converts seconds to a Time, rounded to the picosecond; saturates.
@@ -65,8 +65,8 @@ Time seconds(double s) {
                                                             : kLongestDuration;
 }
 
-/// Scales the parts in proportion so that their sum is `total`; if all are 0, they become equal.
-/// Rounds prefix sums, so that the total is exact.
+/// Scales the parts in proportion so that their sum is `total`; if all parts are 0, they become
+/// equal. Rounds prefix sums, so that the total is exact.
 void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
@@ -152,8 +152,8 @@ class WorkloadMaker {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
   }
 
-  /// Describes the layers without measured times or FLOPs, which take no time. Any variable of a
-  /// layer may have the figure of the layer.
+  /// Describes the layers without measured times or FLOPs, which take no time. A time or FLOPs for
+  /// the layer may be stored in any variable of the layer.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without = std::count_if(
@@ -205,7 +205,7 @@ class WorkloadMaker {
 
   /// Sets the share of each layer's time that multiprocessors limit: the time of its operations at
   /// the usual efficiency, divided by the layer's time. If the operations, the samples or the
-  /// device's rate are not known, multiprocessors limit all of the time.
+  /// device's rate are not known, multiprocessors limit the whole time.
   void set_compute_bound(std::size_t g) {
     StepTimes& times = workload_.times[g];
     const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
@@ -368,7 +368,8 @@ class WorkloadMaker {
                       "batch is missing; set it to the number of samples per replica and step, to "
                       "compute times from FLOPs");
     segments_by_layer();
-    // Variables compute in the type in which they are stored, regardless of their gradients' type.
+    // The computation uses the type in which variables are stored, regardless of the type of their
+    // gradients.
     const DataType type = options_.model.variables.front().type;
     std::vector<std::string> seen;  // rates of the groups so far
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {

@@ -14,7 +14,7 @@ namespace tutti::core {
 /// momentum; write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// A part of the backward pass. Some gradients become ready at its end.
+/// A part of the backward pass. Some gradients become ready at the end of a backward segment.
 struct BackwardSegment {
   std::string layer;
   std::vector<int> variables;  ///< indices into Workload::gradients
@@ -37,8 +37,9 @@ struct StepTimes {
   Time forward;                       ///< time of one pass
   std::vector<Time> backward;         ///< by segment: time of one pass
   Time update;                        ///< time of the update of all variables together
-  std::vector<Time> accumulate = {};  ///< by segment: time to add the gradients to those of earlier
-                                      ///< passes, in every pass but the first; empty: no time
+  std::vector<Time> accumulate = {};  ///< by segment: time to add the gradients to the gradients of
+                                      ///< earlier passes, in every pass except the first; empty: no
+                                      ///< time
   /// The share of a pass's time that is limited by multiprocessors, in millionths; the rest is
   /// limited by memory bandwidth. If `backward_compute_bound` is empty, the whole backward pass is
   /// limited by multiprocessors.
@@ -68,7 +69,7 @@ struct Workload {
   std::vector<Variable>
       gradients;  ///< in creation order, with the types in which gradients are communicated
   std::vector<BackwardSegment>
-      segments;  ///< in the order of the backward pass; each gradient belongs to one segment
+      segments;  ///< backward segments, in execution order; each gradient belongs to one segment
   std::vector<StepTimes> times;    ///< by group of workers (Cluster::groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
@@ -108,7 +109,8 @@ struct WorkloadProblem {
 /// Makes a workload. The times of layers come from the best source available: measured times
 /// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
 /// device's peak rate. A layer with neither measured times nor FLOPs takes no time, and `timing`
-/// says so. If `forward` or `backward` is set, the times of its pass are scaled to this total.
+/// says so. If `forward` or `backward` is set, the times of the layers in this pass are scaled to
+/// this total.
 ///
 /// If there are neither measured times nor FLOPs, `backward` is divided evenly over the gradients,
 /// in reverse order of creation. If `backward` is not set either, the backward pass takes no time.

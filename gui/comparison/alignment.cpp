@@ -13,13 +13,13 @@ namespace {
 constexpr Time kMaxTime(core::kHorizon.count() / 8);
 
 /// Returns the time ranges of a side's training steps. If the file does not record a step, its
-/// range is from its first to its last span.
+/// range is from the first to the last span of the step.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
 
-/// Calls `take` with the spans of one training step at a time, row by row. Ends early if `stop` is
-/// set.
+/// Calls `take` with the spans of one training step at a time, row by row. Returns early if `stop`
+/// is set.
 template <class Take>
 void for_each_stretch(const Trace& trace, const Stop& stop, Take take) {
   for (const Trace::Row& row : trace.rows()) {
@@ -52,8 +52,8 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
 using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 using PackBegins = std::map<PackOfStep, Time>;
 
-/// Returns the time ranges in which packs are in flight on all devices. If the file does not record
-/// a pack, its range begins with the launch on the last device.
+/// Returns, for each pack, the time at which the pack is in flight on all devices. If the file does
+/// not record a pack, this time is the launch on the last device.
 PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
   for (const core::PackRecord& pack : trace.packs())
@@ -74,8 +74,8 @@ PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   return begins;
 }
 
-/// Returns, for each step, the time from the begin of the step to the last end of a pack's span.
-/// Packs have been moved relative to the step.
+/// Returns, for each step, the time from the beginning of the step to the latest end of a pack's
+/// span. In this computation, packs have already been moved relative to the step.
 StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves,
                          const Stop& stop) {
   StepTimes reach;
@@ -96,7 +96,8 @@ StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackB
 }
 
 /// Returns the delay of each pack of the second timeline relative to its step. With this delay, the
-/// time from the begin of the step to the begin of the pack is the same as in the first timeline.
+/// time from the beginning of the step to the beginning of the pack is the same as in the first
+/// timeline.
 PackBegins moves_of_packs(const Trace& first, const Trace& second,
                           const std::array<StepTimes, 2>& times, const core::Numbers& packs,
                           const Stop& stop) {
@@ -115,8 +116,9 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second,
 }
 
 /// Returns the times of the axis at which the steps begin. A step begins after the end of all
-/// earlier steps, as given by `reach`. On each side, the distance to the side's previous step is at
-/// least as long as in the side's file. Returns nullopt if a time is not representable.
+/// earlier steps; `reach` gives these ends. On each side, the distance between a step and the
+/// side's previous step is at least as long as in the side's file. Returns nullopt if a time is not
+/// representable.
 std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<StepTimes, 2>& times,
                                                            const StepTimes& reach) {
   std::set<std::int32_t> steps;
@@ -161,8 +163,8 @@ bool is_valid(const std::array<StepTimes, 2>& times) {
   });
 }
 
-/// Some devices begin a step before its recorded begin. Returns the time by which such devices
-/// begin before the start of the axis.
+/// Some devices begin a step before the recorded beginning of the step. Returns the time by which
+/// such devices begin before the start of the axis.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
              const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;

@@ -15,10 +15,11 @@ namespace tutti::gui {
 /// The alignment of two timelines on one time axis. Spans are only moved, never stretched, so that
 /// their lengths can be compared by eye.
 enum class Align {
-  kStart,  ///< by the start of the run; both timelines are unchanged
-  kStep,   ///< by the start of each training step; if a step ends earlier in one timeline, that
-           ///< timeline has a pause until the step has ended in both
-  kPack    ///< as kStep, and packs by the time at which they are in flight on all devices
+  kStart,  ///< aligns both timelines by the start of the run and changes neither
+  kStep,   ///< aligns each training step by its start; if a step ends earlier in one timeline, that
+           ///< timeline pauses until the step has ended in the other timeline
+  kPack    ///< aligns training steps as kStep does, and also packs by the time at which they are in
+           ///< flight on all devices
 };
 std::optional<Align> parse_align(const std::string& word);
 std::string to_string(Align align);
@@ -30,17 +31,17 @@ class Delays {
   /// Returns the delay of a pack in flight and of its lanes. If the pack has no delay of its own,
   /// returns the delay of the pack's step.
   [[nodiscard]] core::Time of_pack(std::int32_t step, std::int32_t pack) const;
-  /// Returns the delay of the training step that is executed at time `own` of the run. Used for
-  /// records that do not belong to a step.
+  /// Returns the delay of the training step that is executed at time `own` of the run. This delay
+  /// is used for records that do not belong to a step.
   [[nodiscard]] core::Time at(core::Time own) const;
-  /// Returns the time of the run that is shown at time `shown` of the axis. For a time in a pause,
-  /// returns the end of the step before the pause.
+  /// Returns the time of the run that is shown at time `shown` of the axis. For a time in a pause
+  /// between steps, returns the end of the step before the pause.
   [[nodiscard]] core::Time own(core::Time shown) const;
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
   std::map<core::Time, core::Time>
-      by_time;  ///< the delays, each with the start of the step from which it applies
+      by_time;  ///< the delays, by the start of the step from which each delay applies
 };
 
 struct Alignment {
@@ -48,7 +49,7 @@ struct Alignment {
   std::vector<AxisStretch> axis;  ///< one stretch per training step; empty with kStart
 };
 
-/// The stop flag of calls that are never stopped.
+/// A stop flag that is never set, for calls that are never stopped.
 inline const std::atomic<bool> kNeverStop{false};
 
 /// Computes the alignment. Returns nullopt if `stop` was set, or if the timelines cannot be

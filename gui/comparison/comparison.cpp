@@ -5,10 +5,10 @@
 // critical path are moved by the same delays. If the times cannot be aligned as requested, they are
 // aligned by start, which always works.
 //
-// The matching span of a span is searched only when it is needed, among the spans of the same pack
-// in the same training step. Spans match by lane and schedule step, by layer, or by order if a
-// training step repeats its computation. Delays are computed in alignment.cpp, rows in
-// comparison_rows.cpp, and texts in comparison_words.cpp.
+// The match of a span is searched only when it is needed, among the spans of the same pack in the
+// same training step. Spans match by lane and schedule step, by layer, or by order if a training
+// step repeats its computation. Delays are computed in alignment.cpp, rows in comparison_rows.cpp,
+// and texts in comparison_words.cpp.
 
 #include "gui/comparison/comparison.h"
 
@@ -47,8 +47,8 @@ Time moved_by(Time t, Time by) {
   return std::clamp(Time(sum), Time(), core::kHorizon);
 }
 
-/// Returns the link's load at the displayed times. If there were too many bins, bins are wider than
-/// in the file.
+/// Returns the link's load at the displayed times. If the bins of the file would be too many, wider
+/// bins are used.
 core::LinkRecord moved(const core::LinkRecord& link, const Delays& delays) {
   constexpr std::int64_t kMaxBins = 1 << 20;
   core::LinkRecord made = link;
@@ -143,8 +143,8 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align,
                                                const std::string& apart) {
-  // If steps are aligned, a range extends from the earlier start to the later end. Otherwise it is
-  // the range in the first timeline.
+  // If steps are aligned, a range extends from the earlier start to the later end. If only the
+  // starts are aligned, the range is taken from the first timeline.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };
@@ -172,7 +172,7 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
   return rows;
 }
 
-/// The interface to the two sides of the combined trace.
+/// Implements TraceParts, through which the combined trace accesses its two sides.
 class Parts : public TraceParts {
  public:
   Parts(Sources sources, Alignment alignment, std::shared_ptr<const ComparisonRows> rows,
@@ -217,14 +217,15 @@ class Parts : public TraceParts {
   std::vector<std::string> differences_;
 };
 
-/// Returns spans with their displayed times. The track number of a span is the number of its row.
+/// Returns spans with their displayed times. The track number of each span is set to the number of
+/// its row.
 Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
                                          SpanRow::Index end) const {
   const Trace::Row& here = rows_->rows()[row];
   const Trace& source = *sources_[here.side];
   std::vector<Span> all;
   while (first < end) {
-    // Read spans together if they are also consecutive in their file.
+    // Read several spans in one call if they are also consecutive in their file.
     const SpanId own = rows_->origin({row, first});
     SpanRow::Index count = 1;
     while (first + count < end &&
@@ -245,8 +246,9 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
   return all;
 }
 
-/// Returns the source spans of a side for a pack in a training step, on the track that corresponds
-/// to `like`. With `any_lane`, returns the spans of all lanes.
+/// Returns the spans of a side, as numbered in its own trace, that belong to a pack in a training
+/// step and are on the track that corresponds to `like`. With `any_lane`, returns the spans of all
+/// lanes.
 std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step,
                                    std::int32_t pack, bool any_lane) const {
   std::vector<SpanId> found;
@@ -268,7 +270,7 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// Returns the spans of this kind; if `index` is set, only those with this index.
+/// Returns the spans of this kind; if `index` is set, only the spans with this index.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
   std::vector<SpanId> found;
@@ -452,7 +454,7 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
   if (!rows) {
     comparison.align = Align::kStart;
     alignment = Alignment();
-    // Without delays this cannot fail.
+    // Without delays, the alignment cannot fail.
     rows = ComparisonRows::make(comparison.sources, *alignment, comparison.packs, names, stop);
   }
   if (stop || !rows) return {};
@@ -463,8 +465,9 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
         comparison.differences.begin(),
         fmt::format("the timelines are aligned by start, because they cannot be aligned by {}: {}",
                     to_string(wanted),
-                    steps_in_common(a, b).empty() ? "no training step is in both timelines"
-                                                  : "their times differ too much for this"));
+                    steps_in_common(a, b).empty()
+                        ? "no training step is in both timelines"
+                        : "the times of the two timelines differ too much"));
   std::vector<Side> sides;
   for (std::size_t s = 0; s < 2; ++s)
     sides.push_back(moved(*comparison.sources[s], alignment->delays[s], names[s]));

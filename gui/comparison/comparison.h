@@ -15,8 +15,8 @@ class ComparisonRows;
 /// Two timelines on one time axis, such as a prediction and a real run, or two predictions.
 struct Comparison {
   std::shared_ptr<const Trace> trace;  ///< rows of the first timeline, then those of the second
-  /// The word for a deviation: "error" if only the first timeline is a prediction, else
-  /// "difference".
+  /// The word for a deviation: "error" if the first timeline is a prediction and the second is not,
+  /// else "difference".
   std::string apart;
   Align align = Align::kStart;  ///< the alignment in use; kStart if the requested one is impossible
   core::Numbers packs;          ///< numbers of packs with the same gradients in both timelines
@@ -28,7 +28,8 @@ struct Comparison {
   /// Returns the span that starts at time `start` on a track of a side's file.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
-  /// Returns the span of a pack in flight in the first timeline, on the device where it ends last.
+  /// Returns the span of a pack in flight in the first timeline; if several devices have one,
+  /// returns the span that ends last.
   [[nodiscard]] std::optional<SpanId> find_pack(std::int32_t step, std::int32_t pack) const;
   /// Returns the time range of a training step; nullopt if neither side completed the step.
   [[nodiscard]] std::optional<TimeRange> find_step(std::int32_t step) const;
@@ -42,8 +43,8 @@ struct Comparison {
 /// nothing else distinguishes the runs. If `stop` is set, returns a result without a trace after a
 /// short time.
 /// REQUIRES: each trace has only one timeline.
-/// Cost: a copy of all times, plus a time linear in the number of steps and packs; with kPack also
-/// linear in the number of spans.
+/// Cost: a copy of all times, plus time linear in the number of steps and packs; with kPack, also
+/// time linear in the number of spans.
 Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<const Trace> second,
                           Align align, const std::array<std::string, 2>& names,
                           const std::atomic<bool>& stop = kNeverStop);

@@ -1,11 +1,12 @@
-// Places the spans of two traces on one time axis, with the delays of alignment.h. Usually a row
-// only shifts its spans, step by step, and shares all other data with the source trace. If packs
-// have their own delays, packs of the second trace may overlap although they did not overlap in the
+// Puts the spans of two traces on one time axis, with the delays of alignment.h. Usually a row only
+// shifts its spans, step by step, and shares all other data with the source trace. If packs have
+// their own delays, packs of the second trace may overlap although they did not overlap in the
 // file. The packs of the second trace are therefore assigned to slots again, in the order of their
-// starts. A pack gets the slot of the matching pack in the first trace (or, without a match, its
-// previous slot) if this slot is free, else the first free slot. The pack's lanes move with the
-// pack. The mapping between shown spans and source spans is stored as runs. A run is a sequence of
-// spans that are consecutive in both rows. A lookup is a binary search among the runs of one row.
+// starts. A pack gets the slot of the matching pack in the first trace if this slot is free.
+// Without a match, the pack keeps its previous slot if that slot is free. In all other cases, the
+// pack gets the first free slot. The pack's lanes move with the pack. The mapping between shown
+// spans and source spans is stored as runs. A run is a sequence of spans that are consecutive both
+// in the shown row and in the source row. A lookup is a binary search among the runs of one row.
 
 #include "gui/comparison/comparison_rows.h"
 
@@ -46,13 +47,13 @@ std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace:
 
 }  // namespace
 
-/// Adjacent spans of a row that belong to one pack of one training step, and move together.
+/// Adjacent spans of a row that belong to one pack of one training step, and are moved together.
 struct ComparisonRows::Moved {
   SpanId own;
   SpanRow::Index spans = 0;
   PackOfStep pack;
   Time by;
-  Time from, to;  ///< the time range of the spans after they were moved
+  Time from, to;  ///< the time range of the spans after the spans were moved
   std::int32_t slot = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace tutti::gui {
 
-/// The rows of a comparison of two traces. Spans have the times at which they are shown. The class
+/// The rows of a comparison of two traces. Each span has the time at which it is shown. The class
 /// maps spans of the comparison to spans of the source traces, and vice versa.
 class ComparisonRows {
  public:
@@ -28,13 +28,13 @@ class ComparisonRows {
   [[nodiscard]] SpanId origin(SpanId span) const;
   /// Returns the span of rows() that represents span `own` of a side's source trace.
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
-  /// Returns the row of rows() with the spans of a pack of a training step from row `own_row` of a
-  /// side's source trace.
+  /// Returns the row of rows() that has the spans of a pack of a training step from row `own_row`
+  /// of a side's source trace.
   [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step,
                                     std::int32_t pack) const;
 
  private:
-  /// Spans that are consecutive both in a row of rows() and in their source row.
+  /// A run of spans that are consecutive both in a row of rows() and in their source row.
   struct Run {
     SpanId own;
     SpanId here;
@@ -52,9 +52,9 @@ class ComparisonRows {
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
   std::vector<std::vector<Run>> runs_;  ///< by row of rows_, ordered by here.index
-  /// By side and source row, ordered by own.index.
+  /// Indexed by side and source row, and ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// The tracks of those spans of the second side that were moved to other rows.
+  /// The tracks of the spans of the second side that were moved to other rows.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

@@ -2,8 +2,8 @@
 // records that only one of them has. The name is taken from the first property that distinguishes
 // the runs: the kind of executor, a part of the strategy's description, the scenario, or the file.
 // Names of more than 14 characters are shortened to the words in which they differ, so that they
-// fit next to a row. There is no sentence about facts that both sides share. names_of() and
-// is_prediction() are declared in comparison.h. Differences in time are described by
+// fit next to a row. There is no sentence about facts that are the same for both sides. names_of()
+// and is_prediction() are declared in comparison.h. Differences in time are described by
 // core::Comparison instead.
 
 #include "gui/comparison/comparison_words.h"
@@ -26,7 +26,7 @@ namespace {
 
 using Names = std::array<std::string, 2>;
 
-/// Returns the kind of executor as a single word.
+/// Returns the kind of the executor as a single word.
 std::string sort_of(const RunInfo& run) {
   for (const char* const word : {"simulated", "emulated"}) {
     if (run.executor.starts_with(word)) return word;
@@ -64,7 +64,7 @@ Names made_distinct(const Names& names) {
   };
   const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]),
                                   names[1].rbegin(), names[1].rbegin() + rest(names[1]));
-  // A bare number is not clear, so include the word before it: "run 2".
+  // A number alone is not clear, so include the word before it: "run 2".
   constexpr std::size_t kTiny = 3;
   if (names[0].size() - before - behind <= kTiny && names[1].size() - before - behind <= kTiny) {
     while (before > 0 && !is_word(names[0][before - 1])) --before;
@@ -76,8 +76,8 @@ Names made_distinct(const Names& names) {
   return own[0].empty() || own[1].empty() ? names : own;
 }
 
-/// Returns, for each name, its first part that the other name does not contain. Returns nothing
-/// unless both names have such a part, and the parts differ.
+/// Returns, for each of two names, the first part that the other name does not contain. Returns
+/// nothing if one of the names has no such part, or if the parts are equal.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);

@@ -19,7 +19,7 @@ struct Deviation {
   Sort sort = Sort::kStep;
   std::int32_t step = 0;
   std::int32_t pack = -1;  ///< the pack's number in the first timeline; -1: none
-  /// The kind of activity, such as "step", "exposed communication", "pack in flight" or
+  /// The kind of the activity, such as "step", "exposed communication", "pack in flight" or
   /// "receive-send".
   std::string what;
   std::string where;  ///< for kSpan: device and lane, such as "w0/gpu1, lane 0"
@@ -31,7 +31,7 @@ struct Deviation {
 
 /// Returns the deviations of all steps and of their parts, and the `most` largest deviations each
 /// of packs and of spans. The largest magnitude is first. core::join_lane_steps() pairs the spans.
-/// Spans are compared by their duration without the time that they waited.
+/// Spans are compared by their duration, without the time for which they waited.
 /// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the number of spans of both
 /// files.
 core::Expected<std::vector<Deviation>> largest_deviations(

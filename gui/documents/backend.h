@@ -17,7 +17,7 @@ struct Backend {
   std::string name;   ///< name in the window, such as "Simulate"
   std::string doing;  ///< verb for progress messages, such as "simulating"
   /// Returns the reason why the backend cannot be used on this machine; empty if the backend can be
-  /// used. Called once, in a separate thread, since the search for GPUs takes some time. If the
+  /// used. Called once, in a separate thread, because the search for GPUs takes some time. If the
   /// function is null, the backend can always be used.
   std::function<std::string()> missing;
   /// Creates the executor of one scenario. Called in a separate thread.

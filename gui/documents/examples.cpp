@@ -45,8 +45,9 @@ struct Title {
   std::string question, title;
 };
 
-/// Reads the titles and questions of a folder's examples, by number. Lines that cannot be read are
-/// left out, since examples have other names, too.
+/// Reads the titles and questions of a folder's examples; the result is indexed by the number of
+/// the example. Lines that cannot be read are skipped, because some examples have names without a
+/// number.
 std::map<int, Title> titles_in(const std::string& folder) {
   std::map<int, Title> titles;
   const std::string path = folder + "/examples.csv";

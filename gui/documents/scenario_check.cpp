@@ -1,9 +1,10 @@
 // Finds the positions in the editor of the problems of a scenario. A problem has a line and a
 // column. The editor needs a field of the form and a range of the text. If the position is the
-// beginning of a value, field and range are those of the value. Otherwise the word at the position
-// is underlined. A problem of a whole message is often about an unset field, which only the form
-// shows. The text of the problem is therefore searched for the name of an unset field. Line 1,
-// column 1 stands for the whole scenario, although the first field may also begin there.
+// beginning of a value, the problem gets the field and the range of this value. Otherwise the word
+// at the position is underlined. A problem of a whole message is often about an unset field, which
+// only the form shows. The text of the problem is therefore searched for the name of an unset
+// field. Line 1, column 1 denotes the whole scenario, although the first field may also begin
+// there.
 //
 // The summary contains facts that need no simulation: bytes, lower bounds, and whether bandwidth or
 // latency dominates. Checker calls check_scenario() in a thread of its own.
@@ -76,7 +77,7 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (at.line < 1) return made;
   const std::size_t offset = text.places().offset(at);
   made.text = word_at(text.text(), offset);
-  // Problems of the whole scenario are located at its beginning, where there may also be a field.
+  // Problems of the whole scenario are located at its beginning, where a field may begin too.
   const bool whole = at.line == 1 && at.column == 1;
   made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
@@ -94,7 +95,8 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The total time of all packs in sequence, once for their bytes, and once for their latencies.
+/// The time of all packs in sequence, divided into the time for their bytes and the time for their
+/// latencies.
 struct BoundParts {
   Time bytes;
   Time latency;

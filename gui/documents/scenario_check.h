@@ -15,7 +15,7 @@ namespace tutti::gui {
 /// A problem of a scenario, with its position in the form and in the text.
 struct PlacedProblem {
   core::Problem problem;
-  /// The field with the problem; if the schema has no such field, the message around it.
+  /// The field with the problem; if the schema has no such field, the message that contains it.
   core::FieldPath field;
   /// The range of the text to underline; empty if the problem is in another file.
   core::ScenarioText::Range text;
@@ -30,13 +30,14 @@ struct Card {
 Card card_of(const core::Scenario& scenario);
 
 struct CheckedScenario {
-  std::vector<PlacedProblem> problems;  ///< sorted by their position in the text
-  std::optional<Card> card;             ///< set only if there are no problems
+  std::vector<PlacedProblem> problems;  ///< problems of the scenario, sorted by their position in
+                                        ///< the text
+  std::optional<Card> card;  ///< summary of the scenario; set only if there are no problems
 };
 
-/// Reads a scenario and makes its plan, as a run does. `path`: the file of the text, to which
-/// relative file names in the text refer. Cost: the same as `tutti plan`; a few milliseconds for
-/// the shipped scenarios.
+/// Reads a scenario and makes its plan in the same way as a run. `path`: the file of the text, to
+/// which relative file names in the text refer. Cost: the same as `tutti plan`; a few milliseconds
+/// for the shipped scenarios.
 CheckedScenario check_scenario(const std::string& text, const std::string& path,
                                const core::Library& library, const core::Schema& schema);
 

@@ -3,8 +3,8 @@
 // The best point of a position is drawn, and the other points are counted as hidden. A completely
 // simulated point is better than a point whose simulation was stopped, because the cost of a
 // stopped point covers only its completed steps. A speed-up is relative to the leftmost point of
-// the line, so points store times until all points are placed. The scales of the axes are those of
-// core/explore/plot_axis.h, and gui/sweep paints the plot.
+// the line, so points store times until all points are placed. The scales of the axes are defined
+// in core/explore/plot_axis.h, and gui/sweep paints the plot.
 
 #include "gui/documents/sweep_curves.h"
 
@@ -123,7 +123,7 @@ class Drawing {
   struct Place {
     std::size_t line = 0, x = 0;
   };
-  /// Returns the line and the position of a point; nullopt if the point is not drawn.
+  /// Returns the curve and the position of a point; nullopt if the point is not drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
     const auto value = [&](const SweepColumn& column) { return column.of_row[rows[column.axis]]; };
@@ -135,10 +135,12 @@ class Drawing {
     return Place{line, value(*x_)};
   }
 
-  // Called while points still store times instead of speed-ups, so that a lower value is better.
+  // Call this function only while points store times, not speed-ups, so that a lower value is
+  // better.
   [[nodiscard]] bool more_is_better() const { return drawn_.cost->id == std::string(kEfficiency); }
 
-  /// Adds the best point of each position to the curves, and the bound at each value.
+  /// Adds the best point of each position to the curves, and the lower bound at each value of the x
+  /// axis.
   void place_points() {
     struct Entry {
       Place place;
@@ -363,9 +365,10 @@ std::string describe_point(const SweepData& data, std::int64_t point) {
   if (!outcome) return text + "\nnot done yet";
   if (outcome->status != Outcome::Status::kDone)
     return text + fmt::format("\n{}: {}", to_string(outcome->status), outcome->message);
-  text += fmt::format("\nstep {}, {} of it exposed communication; lower bound {}\n{} packs",
-                      core::show(outcome->step), core::show(outcome->exposed),
-                      core::show(outcome->step_bound), outcome->packs);
+  text +=
+      fmt::format("\nstep time {}, of which {} is exposed communication; lower bound {}\n{} packs",
+                  core::show(outcome->step), core::show(outcome->exposed),
+                  core::show(outcome->step_bound), outcome->packs);
   if (outcome->stopped) text += "\n" + outcome->message;
   for (const core::SweepStore::Measured& one : data.measured) {
     if (one.point != point) continue;

@@ -22,7 +22,7 @@ struct SweepCost {
   bool more_is_better;
 };
 /// Returns all costs: the times in core::kCosts, the speed-up, and the ratio to the lower bound.
-/// The last two are computed from the times.
+/// The speed-up and the ratio are computed from the times.
 const std::vector<SweepCost>& sweep_costs();
 /// Returns the cost with this id; null if there is none.
 const SweepCost* find_sweep_cost(const std::string& id);
@@ -30,11 +30,12 @@ const SweepCost* find_sweep_cost(const std::string& id);
 /// The settings of a plot of a sweep: the axes, the cost and the fixed values.
 struct SweepChoice {
   std::string x;  ///< the field of the x axis; "": the field with the most numeric values
-  /// The field with one line per value. "": the plot has a single line. nullopt: a field whose
-  /// values are a few names, if there is one.
+  /// The field with one line per value. "": the plot has a single line. nullopt: the plot has a
+  /// line for each value of a field with few named values, if there is such a field.
   std::optional<std::string> by;
   std::string cost = "step_time";
-  /// The fields with a fixed value. All other fields that are not drawn use their best value.
+  /// The fields with a fixed value. All other fields that are not drawn have the value that gives
+  /// the lowest cost.
   std::map<std::string, std::string> only;
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
@@ -47,12 +48,13 @@ inline constexpr std::size_t kMaxLines = 24;
 /// A point of the plot.
 struct CurvePoint {
   double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
-  double value = 0;        ///< the cost in its unit
+  double value = 0;        ///< the cost of the point, in the unit of the cost
   std::int64_t point = 0;  ///< the index of the point in the sweep
-  /// The number of points that are hidden behind this point. No hidden point is better than this
-  /// point.
+  /// The number of points at the same position that are hidden behind this point. No hidden point
+  /// is better than the shown point.
   std::int64_t others = 0;
-  /// True: the simulation was stopped before its last step, so the true cost may be higher.
+  /// True: the simulation was stopped before its last step, so the true cost may be higher than the
+  /// shown cost.
   bool given_up = false;
   std::size_t value_of_x = 0;  ///< the index of the point's value on the x axis
 };
@@ -63,7 +65,7 @@ struct SweepCurve {
   std::vector<CurvePoint> points;  ///< the points from left to right
 };
 
-/// The measured runs of a point: the mean, and the range from the fastest to the slowest run.
+/// The measured runs of a point: their mean, and the range from the fastest to the slowest run.
 struct MeasuredDot {
   double x = 0, y = 0, low = 0, high = 0;  ///< positions along the axes, from 0 to 1
   double value = 0;
@@ -119,7 +121,7 @@ std::string shown_cost(const SweepCost& cost, double value);
 /// measurements.
 std::string describe_point(const SweepData& data, std::int64_t point);
 
-/// Returns the drawn points as CSV (RFC 4180), one line per point.
+/// Returns the drawn points as CSV (RFC 4180), one point per line.
 std::string csv_of(const SweepCurves& curves, const SweepData& data);
 
 }  // namespace tutti::gui

@@ -26,7 +26,7 @@ struct SweepWatch {
   std::function<void(double)> progress;  ///< called with the completed share, from 0 to 1
 };
 
-/// A function that runs sweeps. The program passes this function to the window, as it passes
+/// A function that runs sweeps. The program passes this function to the window in the same way as
 /// backends. To be called in a separate thread. Returns true if all points were completed. ERRORS:
 /// the file has the results of another sweep; the scenario has problems; the disk is full.
 using SweepRunner =

@@ -23,7 +23,8 @@ class Checker : public QObject {
   ~Checker() override;
 
   enum class When { kAtOnce, kAfterAPause };
-  /// Starts a check. The signal checked() follows, unless check() is called again before.
+  /// Starts a check. The signal checked() follows, unless check() is called again before the check
+  /// ends.
   void check(const std::string& text, const std::string& path, When when = When::kAfterAPause);
 
  signals:
@@ -44,7 +45,7 @@ class Checker : public QObject {
   std::mutex mutex_;
   std::condition_variable_any there_;
   std::optional<Job> waiting_;
-  /// The number of the newest check. Used only by the thread of this object.
+  /// The number of the newest check. Used only by the thread to which this object belongs.
   std::int64_t newest_ = 0;
   std::jthread thread_;
 };

@@ -34,7 +34,8 @@ EditorSession::EditorSession(Executors executors, QWidget* parent)
   connect(editor_, &ScenarioEditor::status_message, this, &EditorSession::status_message);
   connect(editor_, &ScenarioEditor::title_changed, this, &EditorSession::show_title);
   connect(&watch_, &FileWatch::changed, this, &EditorSession::offer_reload);
-  // The error of a run is about the text that ran.
+  // The error of a run refers to the text that was executed, so an edit of the text clears the
+  // error.
   connect(editor_, &ScenarioEditor::edited, this, [this] {
     if (!running()) bar_->show_words({});
   });
@@ -104,8 +105,9 @@ void EditorSession::offer_reload() {
 
 void EditorSession::show_title() {
   const bool changed = editor_->changed();
-  // Starting the watch again for the same file would miss changes since it was read. Changes that
-  // this window saved are not offered, because changed_on_disk() does not count them.
+  // If the watch were started again for the same file, changes since the file was read would be
+  // missed. If this window saved the change, changed_on_disk() does not count it, so no reload is
+  // offered.
   if (watch_.path() != editor_->path()) watch_.watch(editor_->path(), editor_->file_stamp());
   if (!editor_->changed_on_disk()) notice_->hide();
   const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title())
@@ -173,7 +175,8 @@ void EditorSession::stop() {
   run_.stop();
 }
 
-/// While a run is in progress, Esc stops it, unless there is something else to close first.
+/// While a run is in progress, Esc stops the run, unless a menu, dialog or text field needs the
+/// key.
 bool EditorSession::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride || !running())
     return QWidget::eventFilter(watched, event);

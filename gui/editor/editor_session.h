@@ -41,19 +41,19 @@ class EditorSession : public QWidget {
   explicit EditorSession(Executors executors, QWidget* parent = nullptr);
   ~EditorSession() override;
 
-  /// Opens a scenario, after asking about unsaved changes of the open scenario. Returns false if
-  /// the user keeps the open scenario. ERRORS: the file cannot be edited. The open scenario then
-  /// remains open.
+  /// Opens a scenario; asks first about unsaved changes of the open scenario. Returns false if the
+  /// user decides to keep the open scenario. ERRORS: the file cannot be edited; the open scenario
+  /// then remains open.
   core::Expected<bool> open(const ScenarioBytes& file);
   /// Starts a new scenario without a file, after asking about unsaved changes as open() does.
   bool start_new();
   /// Starts a new scenario with this text, after asking about unsaved changes as open() does.
   bool start_from(const std::string& text);
   /// Offers to recover unsaved changes of an earlier editor. Returns true if the editor shows
-  /// recovered changes. Sets `nothing_left` to true if there were no unsaved changes.
+  /// recovered changes. Sets `nothing_left` to true if no unsaved changes were found.
   bool recover(bool* nothing_left = nullptr);
-  /// Asks about unsaved changes, and ends the current run. Returns false if the window has to stay
-  /// open.
+  /// Asks about unsaved changes, and stops the current run. Returns false if the user decides to
+  /// keep the window open.
   bool may_close();
   void run();
   void stop();

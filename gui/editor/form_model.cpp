@@ -1,9 +1,10 @@
 // The tree mirrors the schema, not the text. A node stores its field's type, its parent and its
 // row. Each time a node is shown, it looks up its value in the current text by its path. After a
 // change of the text, follow() therefore only adds or removes nodes at the end of repeated fields,
-// and reports the values of all nodes as changed. Rows that the user has opened thus stay open.
-// Nodes are created when a view requests them, so fields that the user does not open cost nothing.
-// core/edit knows the syntax of the text and computes the edits. The model only emits the edits.
+// and reports the values of all nodes as changed. The rows that the user has opened therefore stay
+// open. Nodes are created when a view requests them, so fields that the user does not open cost
+// nothing. core/edit knows the syntax of the text and computes the edits. The model only passes the
+// edits on.
 
 #include "gui/editor/form_model.h"
 

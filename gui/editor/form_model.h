@@ -21,7 +21,7 @@ class FormModel : public QAbstractItemModel {
 
  public:
   enum Column { kName, kValue, kColumns };
-  /// Type bool: true if the value is not in the text, or is read-only.
+  /// For the type bool: true if the value is not in the text, or is read-only.
   static constexpr int kFaintRole = Qt::UserRole;
   enum class Line {
     kField,    ///< a single value or a message
@@ -36,7 +36,7 @@ class FormModel : public QAbstractItemModel {
   /// Sets the text that the tree shows. REQUIRES: the text has the schema of the tree and no syntax
   /// errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// Freezes the form while the text has syntax errors. The form then shows the last text that
+  /// Freezes the form until the text has no syntax errors. The form then shows the last text that
   /// could be read, and is read-only.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
@@ -46,8 +46,8 @@ class FormModel : public QAbstractItemModel {
   [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
-  /// Returns the problem of the field as a sentence; "" if there is none. Problems of fields below
-  /// it do not count.
+  /// Returns the problem of the field as a sentence; "" if there is none. Problems of fields inside
+  /// this field do not count.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
   /// Adds an element to a repeated field, or a message that is not set yet.

@@ -58,7 +58,7 @@ void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
   const QString value = index.data(Qt::EditRole).toString();
   auto* const box = qobject_cast<QComboBox*>(editor);
   if (!box) {
-    // A finished check must not discard the text that the user is typing.
+    // The end of a check must not discard the text that the user is typing.
     auto* const line = qobject_cast<QLineEdit*>(editor);
     if (!line->isModified()) line->setText(value);
     return;

@@ -1,7 +1,7 @@
 // A recovery file is JSON with the text of a scenario, the path of its file, and the file's
-// modification time. Its name consists of the scenario's name and a random part, so that no two
-// editors use the same file. The file NAME.lock next to the recovery file is locked while the
-// editor is open.
+// modification time. The name of a recovery file consists of the scenario's name and a random part,
+// so that no two editors use the same file. The file NAME.lock next to the recovery file is locked
+// while the editor is open.
 
 #include "gui/editor/recovery.h"
 
@@ -37,7 +37,7 @@ std::unique_ptr<QLockFile> lock_of(const QString& file) {
 QByteArray to_json(const UnsavedText& unsaved) {
   QJsonObject object;
   object[QStringLiteral("path")] = unsaved.path.isEmpty() ? QString() : identity(unsaved.path);
-  // As texts, because numbers of JSON are not exact.
+  // The values are stored as texts, because numbers of JSON are not exact.
   if (unsaved.file_stamp) {
     object[QStringLiteral("file_written")] =
         QString::number(unsaved.file_stamp->written.time_since_epoch().count());
@@ -55,7 +55,8 @@ std::optional<UnsavedText> from_json(const QByteArray& bytes) {
   if (!text.isString()) return std::nullopt;
   UnsavedText unsaved;
   unsaved.path = object[QStringLiteral("path")].toString();
-  // Without a stamp (earlier versions wrote a date), any file counts as changed.
+  // If the stored time or size is missing (earlier versions wrote a date), the scenario's file
+  // counts as changed.
   using FileTime = std::filesystem::file_time_type;
   bool has_time = false, has_size = false;
   const qlonglong time = object[QStringLiteral("file_written")].toString().toLongLong(&has_time);

@@ -37,7 +37,7 @@ class RunBar : public QWidget {
   void show_title(const QString& title);
   void show_running(bool running);
   void show_progress(const QString& words, double share);
-  /// Shows a text on how the last run ended.
+  /// Shows a text that describes how the last run ended.
   void show_words(const QString& words);
   [[nodiscard]] QString words() const;
 

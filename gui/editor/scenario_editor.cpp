@@ -1,10 +1,10 @@
 // The text is the only state. Form, problems, summary and recovery file are derived from the text.
-// Every change of the text has three effects: the form is updated at once (for a large text after a
-// pause), a thread checks the scenario, and the recovery file is written within a second. An edit
-// in the form becomes an edit of the text. The edit is dropped if the form shows an older text. An
-// edit in the form moves the cursor of the text. `applying_` prevents this cursor from moving the
-// selection in the form. While the text cannot be parsed, the form is frozen and shows the last
-// text that could be parsed. The only undo history is therefore the history of the text.
+// Every change of the text has three effects. The form is updated immediately (for a large text
+// after a pause), a thread checks the scenario, and the recovery file is written within a second.
+// An edit in the form becomes an edit of the text. The edit is dropped if the form shows an older
+// text. An edit in the form moves the cursor of the text. `applying_` prevents this movement from
+// changing the selection in the form. While the text cannot be parsed, the form is frozen and shows
+// the last text that could be parsed. The history of the text is the only undo history.
 //
 // ScenarioFile reads and writes files, recovery.cpp manages the recovery folder, and
 // scenario_check.cpp finds the positions of problems.
@@ -32,7 +32,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Below this width in pixels, form and text are one above the other.
+/// Below this width in pixels, the form is above the text.
 constexpr int kWide = 760;
 
 /// Maximum delay in ms between a change of the text and the update of the recovery file.
@@ -191,7 +191,7 @@ void ScenarioEditor::set_text(const std::string& text) {
   checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
   follow_text();
   form_->collapseAll();
-  // Expand the sections that are in the text.
+  // Expand the sections that occur in the text.
   for (int row = 0; row < model_->rowCount(); ++row) {
     const QModelIndex section = model_->index(row, 0);
     if (model_->written(section)) form_->expand(section);
@@ -298,7 +298,8 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   }
 }
 
-/// Shows the recovered text as a change of the file's content, so that undo restores that content.
+/// Shows the recovered text as an edit of the file's content, so that undo restores the file's
+/// content.
 void ScenarioEditor::take_over(LeftBehind& left) {
   const UnsavedText& unsaved = left.unsaved();
   std::string before;  // content of the file, if it can be read
@@ -307,7 +308,8 @@ void ScenarioEditor::take_over(LeftBehind& left) {
     if (const auto read = ScenarioBytes::read(unsaved.path))
       before = file.take(*read).value_or(std::string());
   }
-  // A file that was written since then is not overwritten without asking.
+  // If the file was written after the recovery file, it is not overwritten without a question to
+  // the user.
   file.stamp = unsaved.file_stamp;
   file_ = file;
   set_text(before);

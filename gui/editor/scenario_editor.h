@@ -20,10 +20,10 @@ namespace tutti::gui {
 class FormView;
 class TextEditor;
 
-/// The editor of a scenario. A form and a text show the same content side by side. The scenario's
-/// problems are listed below, and a summary is above. The form has no state of its own: an edit in
-/// the form changes the text at the position of the field. Form and text therefore share one undo
-/// history.
+/// The editor of a scenario. The scenario editor, in which a form and a text show the same content
+/// side by side. The scenario's problems are listed below, and a summary is above. The form has no
+/// state of its own: an edit in the form changes the text at the position of the field. Form and
+/// text therefore share one undo history.
 class ScenarioEditor : public QWidget {
   Q_OBJECT
 
@@ -36,23 +36,23 @@ class ScenarioEditor : public QWidget {
   ~ScenarioEditor() override;
 
   /// Opens a file. If an earlier editor has left unsaved changes of the file, asks whether to
-  /// recover them. The current text is discarded, so call may_close() first. ERRORS: as
-  /// ScenarioFile::take(); the editor is then unchanged.
+  /// recover them. The current text is discarded, so may_close() must be called first. ERRORS: the
+  /// errors of ScenarioFile::take(); the editor is then unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
-  /// Replaces the text by that of its file, which another program has changed. Undo restores the
-  /// text. ERRORS: as ScenarioFile::take().
+  /// Replaces the text by the content of its file, which another program has changed. Undo restores
+  /// the text. ERRORS: as ScenarioFile::take().
   core::Expected<void> reload(const ScenarioBytes& file);
   /// Returns true if another program has changed the file since it was read or written.
   [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
   /// Returns the stamp of the file when it was last read or written; nullopt if there is no file.
   [[nodiscard]] const std::optional<FileStamp>& file_stamp() const { return file_.stamp; }
   /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
-  /// Recovered changes replace the current text, after asking. Returns true if changes were
-  /// recovered. Sets `nothing_left` to true if there were none.
+  /// Recovered changes replace the current text, after a question to the user. Returns true if
+  /// changes were recovered. Sets `nothing_left` to true if no unsaved changes were found.
   bool recover(bool* nothing_left = nullptr);
   /// Discards the unsaved changes of the current text.
   void forget_changes();
-  /// Shows a new text, which has no file yet.
+  /// Shows a new text that does not belong to a file yet.
   void start_new(const std::string& text);
   /// Asks about unsaved changes. Returns false if the user wants to continue editing.
   bool may_close();
@@ -108,7 +108,7 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
-  /// Converts a text in an older format to the current format.
+  /// Converts a text from an older format to the current format.
   void convert();
   void apply(const core::TextEdits& edits, const core::FieldPath& field);
   void go_to_problem(int number);

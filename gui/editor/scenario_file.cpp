@@ -59,7 +59,8 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
   if (file.crlf) replace_all(again, "\n", "\r\n");
   if (again != *text || lines.find('\r') != std::string::npos)
     return refuse(
-        "some of its lines end with \\r\\n and others do not; use the same line ends everywhere "
+        "some lines of this file end with \\r\\n, and all other lines with \\n; use the same line "
+        "ends everywhere "
         "(dos2unix) and open the file again");
   for (std::size_t at = 0, line = 1; at < lines.size(); ++line) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size());

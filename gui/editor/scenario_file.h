@@ -12,7 +12,7 @@ namespace tutti::gui {
 /// The raw content of a scenario's file.
 struct ScenarioBytes {
   QString path;
-  std::optional<FileStamp> stamp;  ///< the stamp of the file before it was read
+  std::optional<FileStamp> stamp;  ///< the stamp of the file, taken before the file was read
   std::string bytes;
 
   /// Reads a file. May be called from any thread. ERRORS: the file is missing or unreadable, is a
@@ -36,8 +36,8 @@ struct ScenarioFile {
   /// The size in bytes of the longest line that is accepted. Qt takes seconds to wrap longer lines.
   static constexpr std::size_t kMaxBytesOfALine = 64 << 10;
 
-  /// Returns the text of the raw content, and sets the other members. ERRORS: the file is not
-  /// UTF-8, has a line that is too long, or has mixed line endings.
+  /// Returns the text that the raw content contains, and sets the other members. ERRORS: the file
+  /// is not UTF-8, has a line that is too long, or has mixed line endings.
   core::Expected<std::string> take(const ScenarioBytes& read);
   /// Writes a file atomically. ERRORS: the system's message.
   core::Expected<void> write(const std::string& text, const QString& to);

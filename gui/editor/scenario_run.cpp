@@ -68,7 +68,7 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
     core::TimelineTee tee(summary, writer);
     core::RunControl watched = control;
     watched.progress = [&](double share) {
-      // Stop at once if the disk is full. Otherwise the run might fail only after hours.
+      // Stop immediately if the disk is full. Otherwise the run might fail only after hours.
       if (!writer.good()) cancel = true;
       control.progress(share);
     };

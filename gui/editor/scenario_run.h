@@ -30,11 +30,12 @@ class ScenarioRun : public QObject {
     std::string path;
     core::Library library;
     std::string timeline;                      ///< path of the timeline to write
-    std::vector<core::Override> changes = {};  ///< overrides of fields of the text
+    std::vector<core::Override> changes = {};  ///< overrides of the scenario's fields
   };
   /// Starts a run; ended() follows. REQUIRES: no run is in progress.
   void start(const Order& order);
-  /// Requests the run to end. The signal ended() follows soon, with the recorded part of the run.
+  /// Requests that the run ends. The signal ended() follows after a short time, with the recorded
+  /// part of the run.
   void stop() { cancel_ = true; }
   /// Ends the run, and waits until all its threads and processes have ended. The signal ended() is
   /// not emitted.

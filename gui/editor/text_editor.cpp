@@ -23,8 +23,8 @@ class LineNumbers : public QWidget {
 
 namespace {
 
-/// Draws comments fainter than fields. (In JSON, which has no comments, a '#' outside of a string
-/// is an error anyway.)
+/// Draws comments fainter than fields. (JSON has no comments, so a '#' outside of a string is an
+/// error in JSON.)
 class CommentHighlighter : public QSyntaxHighlighter {
  public:
   explicit CommentHighlighter(TextEditor& editor)
@@ -75,7 +75,7 @@ TextEditor::TextEditor(QWidget* parent) : QPlainTextEdit(parent), margin_(new Li
 }
 
 std::string TextEditor::utf8() const {
-  // toPlainText() would convert no-break spaces to spaces.
+  // toRawText() is used because toPlainText() would convert no-break spaces to spaces.
   return document()
       ->toRawText()
       .replace(QChar::ParagraphSeparator, QLatin1Char('\n'))
@@ -161,7 +161,8 @@ void TextEditor::update_marks() {
   setExtraSelections(marks);
 }
 
-/// Rejects dropped files, which the window opens; here their names would be inserted as text.
+/// Rejects dropped files; the window opens such files, but the text editor would insert their
+/// names.
 void TextEditor::dragEnterEvent(QDragEnterEvent* event) {
   if (!event->mimeData() || event->mimeData()->hasUrls()) return event->ignore();
   QPlainTextEdit::dragEnterEvent(event);
@@ -171,9 +172,9 @@ bool TextEditor::canInsertFromMimeData(const QMimeData* source) const {
   return source && source->hasText();
 }
 
-/// Pasting by keys, the menu, the middle mouse button, or dropping calls this function. An empty
-/// clipboard has no data or no text. Qt 6.4 (tested with 6.4.2) crashes if it inserts such a
-/// clipboard.
+/// Qt calls this function for every kind of pasting: by keys, by the menu, by the middle mouse
+/// button, and by dropping. An empty clipboard has no data or no text. Qt 6.4 (tested with 6.4.2)
+/// crashes if it inserts an empty clipboard.
 void TextEditor::insertFromMimeData(const QMimeData* source) {
   if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);
 }

@@ -7,7 +7,8 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// Paints the ticks of the section `piece`. The labels count from the beginning of the section.
+/// Paints the ticks of the section `piece`. The labels count from the beginning of the section
+/// `piece`.
 static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks,
                         const TimeRange& piece, const QRect& axis, ShortTexts& texts,
                         const QRegion& covered) {

@@ -1,11 +1,11 @@
 // The same code paints the window and vector pictures: fill() either writes pixels or passes
 // rectangles to a QPainter, and all other functions call fill(). Only spans are painted into an
 // image by faster code, which writes whole rows of pixels. Threads take lines from a shared
-// counter. Each line has its own pixel rows, so threads need no lock. Only pinned lines overlap
-// other lines, so they are painted last. Rectangles are merged with their left neighbour of the
-// same colour, so that a vector picture does not have one rectangle per pixel column. All lines
-// convert between times and pixels with pixel_at() and time_at(), so positions agree between lines.
-// row_raster.cpp determines the content of each pixel.
+// counter. Each line has its own pixel rows, so threads need no lock for the pixels. Only pinned
+// lines overlap other lines, so they are painted last. Rectangles are merged with their left
+// neighbour of the same colour, so that a vector picture does not have one rectangle per pixel
+// column. All lines convert between times and pixels with pixel_at() and time_at(), so positions
+// agree between lines. row_raster.cpp determines the content of each pixel.
 
 #include "gui/paint/line_canvas.h"
 
@@ -71,8 +71,8 @@ void LineCanvas::line(const Line& line, std::size_t number) {
   }
 }
 
-/// Paints a row of spans. If only the critical path is shown, first paints all of them faintly, and
-/// then those of the path over them.
+/// Paints a row of spans. If only the critical path is shown, first paints all spans faintly, and
+/// then paints the spans of the critical path over them.
 void LineCanvas::spans(std::size_t row, RowTexts& texts) {
   const SpanRow& spans = scene_.trace.rows()[row].spans;
   const std::vector<Column>& all = raster_.columns_of(spans);
@@ -157,8 +157,9 @@ void LineCanvas::path(const Side& side) {
   }
 }
 
-/// Paints deviations: upwards from the bottom if the second timeline takes longer, downwards from
-/// the top if it takes less time. A deviation of a quarter or more fills the height.
+/// Paints deviations. Bars extend upwards from the bottom if the second timeline takes longer, and
+/// downwards from the top if the second timeline takes less time. A deviation of 25 % or more fills
+/// the height.
 void LineCanvas::errors(const DifferenceRow& row) {
   constexpr double kMax = 0.25, kMin = 0.0005;
   const int room = height_ - 2 * device(kGap);

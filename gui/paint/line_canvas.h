@@ -23,8 +23,8 @@ class LineCanvas {
   /// REQUIRES: the image is not moved while this object exists.
   LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts);
 
-  /// Paints lines whose indices it takes from `next`, a counter that threads share. Depending on
-  /// `pinned`, paints only pinned lines, or only lines that are not pinned.
+  /// Paints lines; it takes their indices from `next`, a counter that all threads share. Depending
+  /// on `pinned`, paints only pinned lines, or only lines that are not pinned.
   void paint(bool pinned, std::atomic<std::size_t>& next);
 
  private:

@@ -10,7 +10,7 @@ namespace tutti::gui {
 QPalette palette_of(const Theme& theme, bool dark) {
   QPalette colours = dark ? QPalette(QColor(0x2b, 0x30, 0x37), QColor(0x22, 0x26, 0x2c))
                           : QApplication::style()->standardPalette();
-  // A desktop's own theme may be dark although the user has chosen the light one here.
+  // A desktop's own theme may be dark although the user has chosen the light theme in this program.
   if (!dark && colours.color(QPalette::Window).lightness() < 128)
     colours = QPalette(QColor(0xef, 0xef, 0xef));
   colours.setColor(QPalette::Base, colour(theme.background));

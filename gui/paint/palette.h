@@ -6,8 +6,8 @@
 
 namespace tutti::gui {
 
-/// Returns the colours of widgets that go with a theme. They are the colours of the whole program,
-/// so that dialogs, menus and floating panels have them, too.
+/// Returns the colours of widgets that match a theme. The colours apply to the whole program,
+/// including dialogs, menus and floating panels.
 QPalette palette_of(const Theme& theme, bool dark);
 
 }  // namespace tutti::gui

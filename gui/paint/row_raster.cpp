@@ -68,7 +68,7 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, false, Column::kFull};
       std::fill(columns_.begin() + x, columns_.begin() + next, column);
       const std::int64_t start = spans.start(span).count();
-      // The span may have begun in the previous pixel, in which another one ended.
+      // The span may have begun in the previous pixel, in which another span ended.
       const bool begun_before = reaches_in && x > 0 && start >= edges_[x - 1];
       if (next - x + (begun_before ? 1 : 0) < kEdge) continue;
       alone_.push_back({span, x, next});

@@ -56,28 +56,28 @@ class RowRaster {
   /// Returns the columns of the last row.
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
 
-  /// The pixels `from` … `to` - 1, which only one span touches.
+  /// A range of pixels `from` … `to` - 1 that only one span touches.
   struct Alone {
     SpanRow::Index span = 0;
     std::size_t from = 0, to = 0;
   };
-  /// Returns the spans of the last row that have at least kEdge - 1 such pixels, from left to
-  /// right. (A span that does not begin at the edge of a pixel shares its first pixel with another
-  /// one.)
+  /// Returns the spans of the last row that have at least kEdge - 1 pixels of their own, from left
+  /// to right. (A span that does not begin at the edge of a pixel shares its first pixel with
+  /// another span.)
   [[nodiscard]] const std::vector<Alone>& alone() const { return alone_; }
-  /// The width in pixels from which on a span has a border and its own label or none, so that
-  /// adjacent spans of one kind do not look like one span.
+  /// The width in pixels from which a span has a border, and either its own label or no label.
+  /// Adjacent spans of one kind then do not look like one span.
   static constexpr std::size_t kEdge = 4;
 
  private:
   std::vector<std::int64_t> edges_;  ///< the start of each pixel, and the end of the last one
-  /// By edge: the index in the row of the first span that starts at the edge or later.
+  /// Indexed by edge: the index in the row of the first span that starts at the edge or later.
   std::vector<SpanRow::Index> places_;
   std::vector<Column> columns_;
   std::vector<Alone> alone_;
 };
 
-/// The pixel rows `from` … `to` - 1 of a row that a column fills, and their colour.
+/// The pixel rows `from` … `to` - 1 of a row that a column fills, and the colour of these pixels.
 struct Fill {
   Pixel colour = 0;
   std::int16_t from = 0, to = 0;

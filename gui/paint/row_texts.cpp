@@ -12,8 +12,8 @@ constexpr int kStretch = 15;  ///< pixels that are examined together
 constexpr int kRun = 60;      ///< a narrower run of pixels has no text
 constexpr int kNone = -1;
 
-/// Returns the kind of more than half of these pixels, if more than half of them are filled and
-/// none is empty; otherwise kNone.
+/// If more than half of these pixels are filled and no pixel is empty, returns the kind that fills
+/// more than half of them; otherwise kNone.
 int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
   std::array<std::uint16_t, 256> pixels{};
   std::uint64_t filled = 0;

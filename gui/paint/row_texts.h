@@ -8,7 +8,7 @@
 namespace tutti::gui {
 
 /// The spans of a drawn row that are wide enough for a text. The spans are collected while the row
-/// is drawn, since a second search for spans would cost as much as drawing them.
+/// is drawn, because a separate search for these spans would cost as much as the drawing.
 struct RowTexts {
   /// A run of adjacent short spans of one kind, which look like one span.
   struct Run {
@@ -20,7 +20,7 @@ struct RowTexts {
   std::vector<Run> runs;
 };
 
-/// The width in logical pixels below which spans have no text.
+/// The width in logical pixels below which a span has no text.
 constexpr int kNarrowText = 28;
 
 /// Returns the texts of the row whose columns `raster` computed last. `scale`: the number of the

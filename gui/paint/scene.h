@@ -32,8 +32,8 @@ QRect lines_rect(const QSize& area);
 /// Returns the y coordinate of the top of line `i` in the area. Pinned lines do not move. All other
 /// lines scroll beneath the pinned lines.
 int top_of_line(const Scene& scene, std::size_t i);
-/// Returns the background of a line. The background alternates between lines. Lines of a second
-/// timeline have other backgrounds.
+/// Returns the background of a line. The background alternates from line to line. Lines of a second
+/// timeline have different background colours.
 Pixel background_of(const Scene& scene, std::size_t line);
 /// Returns the colour of spans of a kind.
 Pixel colour_of(const Scene& scene, int kind);

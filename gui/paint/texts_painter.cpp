@@ -63,12 +63,11 @@ class TextPainter {
       const QRect box = box_of(spans.start(i), spans.end(i));
       if (box.isEmpty()) continue;
       std::string label = label_of(scene_.trace, row, i);
-      // The colour already shows the backward pass, so the name of the layer has priority in the
-      // text.
+      // The colour already identifies the backward pass, so the text shows the layer's name first.
       const std::string kind = core::span_name(spans.kind(i));
       if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
         label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
-      // The row shows that it is a pack, but not which one.
+      // The row shows that the span is a pack, but does not show its number.
       if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
         label = std::to_string(spans.pack(i));
       const bool faint = scene_.path_only && !is_on_path(path, spans, i);

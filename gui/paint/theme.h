@@ -33,9 +33,10 @@ const Theme& dark_theme();
 /// Returns the contrast ratio of two colours, from 1 to 21.
 /// SOURCE: Web Content Accessibility Guidelines 2.1, "contrast ratio"
 double contrast(Pixel a, Pixel b);
-/// Returns the colour of readable text on `background`, which is black or white.
+/// Returns the colour of readable text on `background`: black or white.
 Pixel text_on(Pixel background);
-/// Returns a mixture of two colours: `share` (0 … 1) of `colour`, and the rest of `background`.
+/// Returns a mixture of two colours: the share `share` (0 … 1) of `colour`, and the rest of
+/// `background`.
 Pixel blend(Pixel background, Pixel colour, double share);
 
 }  // namespace tutti::gui

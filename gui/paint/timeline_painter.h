@@ -16,14 +16,14 @@ namespace tutti::gui {
 /// The painted area of the lines, right of the names.
 struct PaintedLines {
   QImage image;  ///< the painted spans, groups and loads, without texts
-  /// By line of the layout: the spans that are wide enough for a text.
+  /// Indexed by the line of the layout: the spans that are wide enough for a text.
   std::vector<RowTexts> texts;
 };
 
 /// Paints the lines at `scale` device pixels per logical pixel. Painting pixel by pixel and on all
 /// cores takes less than the time of a frame for ten million spans (see row_raster.h). `before`: an
-/// image that is no longer needed. An image of the same size is reused, since allocating megabytes
-/// takes as long as painting them.
+/// image that is no longer needed. If the image has the same size, it is reused, because allocating
+/// megabytes takes as long as painting them.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before = {});
 /// Paints the lines as rectangles, for vector pictures. Returns the spans that are wide enough for
 /// a text.

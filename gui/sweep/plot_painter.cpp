@@ -6,8 +6,8 @@
 //
 // The legend is placed before the axes, because the area of the plot begins below the legend. The
 // legend has at most four rows, and at most a third of the height. PlotGeometry computes all
-// positions. The view also uses it to find the point under the mouse. The curves are prepared in
-// sweep_curves.cpp, and PlotView adds the selection.
+// positions. The view also uses PlotGeometry to find the point under the mouse. The curves are
+// prepared in sweep_curves.cpp, and PlotView adds the selection.
 
 #include "gui/sweep/plot_painter.h"
 
@@ -27,7 +27,7 @@ constexpr int kGap = 8;
 constexpr int kSample = 26;  ///< width in pixels of a sample line in the legend
 constexpr int kMaxLegendRows = 4;
 constexpr std::size_t kForms = 5;
-/// If the points of a curve are closer than this, in pixels, dots would cover the curve.
+/// If the points of a curve are closer than this number of pixels, dots would cover the curve.
 constexpr double kMinBetweenDots = 7;
 
 QString tr(const char* text) { return QCoreApplication::translate("Plot", text); }

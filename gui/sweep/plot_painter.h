@@ -23,8 +23,8 @@ class PlotGeometry {
   [[nodiscard]] QPointF at(const CurvePoint& point) const { return at(point.x, point.y); }
   [[nodiscard]] const QRectF& area() const { return area_; }
   [[nodiscard]] const QRect& legend() const { return legend_; }
-  /// Returns the rectangles of the legend's entries: one per line, then the bound if there is one,
-  /// then the measurements if there are any. Entries that do not fit are omitted.
+  /// Returns the rectangles of the legend's entries: one per line, then the lower bound and the
+  /// measurements, if the plot has them. Entries that do not fit are omitted.
   [[nodiscard]] const std::vector<QRect>& entries() const { return entries_; }
 
  private:

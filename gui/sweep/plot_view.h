@@ -23,7 +23,7 @@ class PlotView : public QWidget {
   void set_theme(const Theme& theme);
   [[nodiscard]] const SweepCurves& curves() const { return curves_; }
   [[nodiscard]] bool empty() const { return !data_; }
-  /// Sets the text that is shown if there is nothing to plot.
+  /// Sets the text that is shown if there are no curves to plot.
   void show_words(const QString& words);
 
   [[nodiscard]] std::optional<CurvePlace> selected() const { return selected_; }
@@ -37,8 +37,8 @@ class PlotView : public QWidget {
   [[nodiscard]] QPointF pixel_of(const CurvePlace& place) const;
   /// Returns the point nearest to a pixel; nullopt if no point is close enough.
   [[nodiscard]] std::optional<CurvePlace> near(const QPointF& pixel) const;
-  /// Returns the text of the card, which describes the point under the mouse, or else the selected
-  /// point; empty if no card is shown.
+  /// Returns the text of the card; empty if no card is shown. The card describes the point under
+  /// the mouse, or otherwise the selected point.
   [[nodiscard]] QString card() const;
 
   [[nodiscard]] QSize sizeHint() const override { return {560, 400}; }

@@ -10,8 +10,9 @@ class QGridLayout;
 
 namespace tutti::gui {
 
-/// The controls for a plot of a sweep. They choose the cost, the field of the x axis, and the field
-/// with one line per value. For each remaining field, they choose one value, or the best value.
+/// The controls with which the user configures the plot of a sweep. The user chooses the cost, the
+/// field of the x axis, and the field with one line per value. For each remaining field, the user
+/// chooses one value, or the best value.
 class SweepChoices : public QWidget {
   Q_OBJECT
 
@@ -22,7 +23,7 @@ class SweepChoices : public QWidget {
   void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
   [[nodiscard]] const SweepChoice& choice() const { return choice_; }
   void set(const SweepChoice& choice);
-  /// Switches the scale of an axis to the next of automatic, linear and logarithmic.
+  /// Switches the scale of an axis to the next scale in the order automatic, linear, logarithmic.
   void next_x_scale();
   void next_y_scale();
 

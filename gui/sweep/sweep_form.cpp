@@ -1,7 +1,7 @@
 // The form is a list of rows, each with a field and its values. Values are written as for `tutti
-// sweep --over`, and parsed by the same function, so the window and the command line accept the
+// sweep --over`, and the same function parses them. So the window and the command line accept the
 // same texts and report the same errors. check() reads the whole form after every keystroke. The
-// limit of 200,000 values keeps this fast. The form offers all fields of the schema. The most
+// limit of 200,000 values keeps check() fast. The form offers all fields of the schema. The most
 // useful fields come first. The form only describes a sweep (order()); SweepPanel runs it and shows
 // the results.
 
@@ -32,7 +32,7 @@ namespace tutti::gui {
 namespace {
 
 /// Larger sweeps cannot be plotted, and their values would be generated again at every keystroke.
-/// The command line accepts more.
+/// The command line accepts larger sweeps.
 constexpr std::int64_t kMaxValues = 200'000;
 
 /// The fields that are varied most often.

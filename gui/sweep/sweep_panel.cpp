@@ -1,11 +1,11 @@
 // The panel controls three independent activities, each in its own thread: reading the file of a
 // sweep and its changes, running a sweep, and simulating one point. The first two activities share
-// only the file. A sweep that was started here is plotted from its file, as is a sweep of another
-// program. A stopped sweep therefore loses nothing and can be continued. One progress bar shows the
-// progress of the sweep and of the point. The sweep has precedence.
+// only the file. A sweep that this panel has started is plotted from its file, like a sweep of
+// another program. A stopped sweep therefore loses nothing and can be continued. One progress bar
+// shows the progress of the sweep and of the point. The sweep has precedence.
 //
-// A point is simulated with the file contents that the sweep has read, even if files have changed
-// since then, so that the timeline matches the result in the sweep. Curves are computed in
+// A point is simulated with the file contents that the sweep has read, even if the files have
+// changed since then. So the timeline matches the result in the sweep. Curves are computed in
 // sweep_curves.cpp, the plot is drawn by plot_painter.cpp, and the window shows the timelines.
 
 #include "gui/sweep/sweep_panel.h"
@@ -317,7 +317,8 @@ void SweepPanel::open_point(std::int64_t point) {
   for (int again = 2; QFileInfo::exists(timeline); ++again)
     timeline =
         folder_.filePath(QStringLiteral("%1 point %2 (%3).tutti").arg(stem).arg(point).arg(again));
-  // Use the file contents that the sweep has read, even if files have changed since then.
+  // Use the file contents that the sweep has read, even if files have changed since the start of
+  // the sweep.
   point_run_.start({*backend, data_->info.scenario_text, data_->info.scenario_file,
                     core::Library(data_->files), timeline.toStdString(), *changes});
 }

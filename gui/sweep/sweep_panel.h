@@ -19,9 +19,9 @@ namespace tutti::gui {
 class SweepChoices;
 class SweepForm;
 
-/// The panel of a sweep. The panel plots the sweep's file, and updates the plot when any program
-/// adds to the file. The panel also runs single points, and starts new sweeps. Timelines of points
-/// are written to a temporary folder, which is removed with this object.
+/// The panel of a sweep. A panel that plots the sweep's file, and updates the plot when any program
+/// adds results to the file. The panel also runs single points, and starts new sweeps. Timelines of
+/// points are written to a temporary folder, which is removed with this object.
 class SweepPanel : public QWidget {
   Q_OBJECT
 
@@ -29,8 +29,8 @@ class SweepPanel : public QWidget {
   explicit SweepPanel(Executors executors, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
-  /// Starts to read a file and its later changes; the signal opened() or failed() follows. The open
-  /// sweep is shown until then.
+  /// Starts to read a file and its later changes; the signal opened() or failed() follows. Until
+  /// then, the panel shows the open sweep.
   void open(const QString& path);
   /// Overlays real runs on the plot, as measured points. REQUIRES: a sweep is open.
   void join(const QStringList& timelines);
@@ -42,7 +42,7 @@ class SweepPanel : public QWidget {
   void open_point(std::int64_t point);
   /// Stops the running sweep and the running point, if any.
   void stop();
-  /// Calls stop(), and waits until both have ended.
+  /// Calls stop(), and waits until the sweep and the point have ended.
   void stop_and_wait();
   [[nodiscard]] bool running() const { return run_.running() || point_run_.running(); }
 

@@ -23,10 +23,10 @@ class SweepReader : public QObject {
   explicit SweepReader(QObject* parent = nullptr) : QObject(parent) {}
   ~SweepReader() override { stop(); }
 
-  /// Starts to follow a file. After each change, read() or failed() is emitted. The previous file
-  /// is followed until the new file is read.
+  /// Starts to follow a file. After each change, read() or failed() is emitted. Until the new file
+  /// is read, the object continues to follow the previous file.
   void follow(const QString& path);
-  /// Stops. No signal is emitted after this call.
+  /// Stops. After this call, no signal is emitted.
   void stop();
   /// Adds measured runs to the file. If a run was added, read() is emitted. joined() is emitted in
   /// all cases, after read(). REQUIRES: follow() was called.
@@ -36,11 +36,11 @@ class SweepReader : public QObject {
   void read(std::shared_ptr<const tutti::gui::SweepData> data);
   /// Emitted when the file cannot be read or reread.
   void failed(const QString& why);
-  /// Emitted with the reason for each run that could not be added.
+  /// For each run that could not be added, the reason is emitted.
   void joined(const QStringList& wrong);
 
  private:
-  /// The state that the reading thread and the thread of this object share.
+  /// The state that is shared by the reading thread and the thread of this object.
   struct SharedState {
     std::mutex mutex;
     std::condition_variable news;

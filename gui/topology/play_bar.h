@@ -10,8 +10,8 @@ namespace tutti::gui {
 class Actions;
 class TimeCursor;
 
-/// A bar with the buttons of the time cursor (back to the start, previous and next event, play,
-/// speed), and with the playback speed, which is the time of the run that plays per second.
+/// A bar with the buttons of the time cursor (back to the start, previous event, next event, play,
+/// speed). The bar also shows the playback speed: the time of the run that plays per second.
 class PlayBar : public QWidget {
   Q_OBJECT
 

@@ -67,7 +67,7 @@ TopologyLegend::TopologyLegend(QWidget* parent) : QWidget(parent), theme_(&light
   setAccessibleDescription(
       tr("The width of a link shows its capacity, and its colour shows its load; a fully loaded "
          "link is a broken line. Dots are chunks in flight; hollow dots are waiting. The height of "
-         "a column in a device is the share of ranks whose contribution it holds."));
+         "a column in a device is the share of ranks whose contribution the device holds."));
   setToolTip(accessibleDescription());
 }
 

@@ -2,10 +2,10 @@
 // links, devices, loads as numbers, and messages in flight. Coordinates are in units of the layout,
 // which the painter scales to pixels. A size that is constant in pixels is therefore divided by
 // `scale_`. The amount of detail depends on the scale. Below 0.4 pixels per unit, there are no
-// texts. Below 0.22 pixels per unit, there are no dashes and no contents of devices. Parts outside
-// the visible area are skipped. No information is shown by colour alone: full links are also
-// dashed, and the height of a column shows the same number as its colour. topology_layout.h
-// computes the positions of parts, and topology_moment.h computes their state.
+// texts. Below 0.22 pixels per unit, there are no dashes, and the content of devices is not drawn.
+// Parts outside the visible area are skipped. No information is shown by colour alone: full links
+// are also dashed, and the height of a column shows the same number as its colour.
+// topology_layout.h computes the positions of parts, and topology_moment.h computes their state.
 
 #include "gui/topology/topology_painter.h"
 
@@ -24,12 +24,12 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// The scales below which details are not legible. The first is for texts, the second for the two
-/// directions of a link and for the content of devices.
+/// The scales below which details are not legible. The first scale is for texts; the second scale
+/// is for the two directions of a link and for the content of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
 /// Heights of texts in pixels, if there is enough space.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
-/// If there are more messages, they are drawn as small dots without names.
+/// If there are more messages than this, they are drawn as small dots without names.
 constexpr std::size_t kFewFlights = 60;
 /// A load of at least this fraction is also shown as a number next to the link.
 constexpr double kMinShownLoad = 0.5;

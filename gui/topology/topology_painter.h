@@ -22,14 +22,14 @@ struct TopologyScene {
 };
 
 /// Returns the colour of a link with this load. The colour ranges from a faint colour to the colour
-/// of link rows. Full links have a separate colour.
+/// of rows that show links. Full links have a separate colour.
 Pixel load_colour(const Theme& theme, double load);
 /// Returns the colour of a part of a pack, which depends on the number of contributions in the
 /// part. The height of the part shows the same number.
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors);
 /// Paints a device's copy of a pack as columns, from the first element to the last. The height of a
 /// column is its number of contributions as a share of all contributions. With `figures`, columns
-/// that are wide enough show the number.
+/// that are wide enough also show the number.
 void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
                 const TopologyMoment& moment, const Theme& theme, bool figures);
 

@@ -22,9 +22,9 @@ class TopologyView;
 class TrafficReader;
 
 /// A panel that shows the cluster at the time of the time cursor: the load of links, the chunks in
-/// flight, and each device's copy of the pack in flight. If two timelines are open, the panel shows
-/// one of them. A link that is selected in the panel is also selected in the timeline, and vice
-/// versa.
+/// flight, and the content of each device's copy of the pack in flight. If two timelines are open,
+/// the panel shows one of them. A link that is selected in the panel is also selected in the
+/// timeline, and vice versa.
 class TopologyPanel : public QWidget, public Overlay {
   Q_OBJECT
 

@@ -180,7 +180,7 @@ void TopologyView::walk(int dx, int dy) {
     const double ahead = (there.x - here.x) * dx + (there.y - here.y) * dy;
     const double aside = std::abs((there.x - here.x) * dy) + std::abs((there.y - here.y) * dx);
     if (n == *node_ || ahead < 1) continue;
-    // A node straight ahead is preferred to a nearer node at the side.
+    // A node straight ahead is preferred to a nearer node that lies to the side.
     const double cost = ahead + 3 * aside;
     if (cost < least) least = cost, best = n;
   }

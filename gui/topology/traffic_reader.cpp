@@ -23,7 +23,7 @@ void TrafficReader::wait() {
   thread_.join();
   const auto cancel = cancel_;
   const Known known = *result_;
-  // Take the thread's result at once, before the event that the thread has queued.
+  // Take the thread's result immediately, before the event that the thread has queued is processed.
   *cancel = true;
   take(known);
 }
@@ -34,7 +34,7 @@ std::shared_ptr<const Trace> TrafficReader::wanted() {
     side_ = 0;
     return trace;
   }
-  // Keep the source only while it is one of the two timelines.
+  // Keep the source trace only while it belongs to one of the two timelines.
   const auto& side = trace->parts()->source(side_);
   return side == source_ ? side : nullptr;
 }

@@ -32,9 +32,10 @@ class TrafficReader : public QObject {
   [[nodiscard]] bool busy() const { return busy_; }
   /// Selects one of two timelines. If the selection changes, the signal ready() follows.
   void read_side(std::size_t side);
-  /// Ends the work. After this call, no thread uses the timeline.
+  /// Ends the work. After this call returns, no thread uses the timeline.
   void stop();
-  /// Waits until the results are ready. Needed for pictures, which cannot be updated later.
+  /// Waits until the results are ready. This function is needed for pictures, which cannot be
+  /// updated later.
   void wait();
 
  signals:

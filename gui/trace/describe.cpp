@@ -97,7 +97,8 @@ std::string moment(const Trace& trace, Time shown) {
 
 core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
   if (trace.parts()) {
-    // The facts about the span in its own file. The facts about the comparison are inserted.
+    // Take the facts about the span in its own file, and insert the facts about the comparison. The
+    // facts about the comparison are inserted.
     const auto [own, there] = trace.parts()->origin({row, index});
     auto of_file = facts_of_span(*own, there.row, there.index);
     if (!of_file) return of_file;

@@ -9,7 +9,7 @@
 namespace tutti::gui {
 
 /// Calls `what`. Returns an error if `what` throws an exception; else nullopt. Used in the
-/// outermost function of a thread, where no caller can catch exceptions.
+/// outermost function of a thread, because exceptions cannot be caught outside of it.
 template <class Do>
 std::optional<core::Error> guarded(Do&& what) {
   try {

@@ -41,7 +41,7 @@ void add_times(const Trace& trace, const core::Summary& summary,
   time.detail = fmt::format("The time of a training step: {}.", summary.steady_basis());
   if (const auto& steady = trace.steady(); steady && steady->high > steady->low) {
     time.remark = fmt::format("{} to {}", show(steady->low), show(steady->high));
-    time.detail += " The range is its 95 % confidence interval.";
+    time.detail += " The range is the 95 % confidence interval of this time.";
   }
   figures.push_back(time);
   figures.push_back({"exposed comm.", show(step->exposed), percent(step->exposed, step->time),
@@ -90,12 +90,13 @@ std::vector<HeadlineFigure> headline_of(const Trace& trace) {
     }
     const core::Pair time{steps.front().time, steps.back().time};
     const auto share = time.share();
-    figures.push_back({"step time",
-                       fmt::format("{}{}", time.difference() < Time() ? "−" : "+",
-                                   show(time.difference() < Time() ? Time() - time.difference()
-                                                                   : time.difference())),
-                       share ? fmt::format("{:+.1f} %", 100 * *share) : std::string(),
-                       "How much longer a training step of the second timeline takes."});
+    figures.push_back(
+        {"step time",
+         fmt::format(
+             "{}{}", time.difference() < Time() ? "−" : "+",
+             show(time.difference() < Time() ? Time() - time.difference() : time.difference())),
+         share ? fmt::format("{:+.1f} %", 100 * *share) : std::string(),
+         "The difference between the step times of the second and the first timeline."});
     return figures;
   }
   add_times(trace, summary_of(trace), figures);

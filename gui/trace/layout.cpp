@@ -24,7 +24,7 @@ constexpr std::size_t kOpenLanes = 8;
 constexpr std::size_t kOpenDevices = 16;
 constexpr std::size_t kOpenLinks = 12;
 
-/// Converts a name to the last part of a key.
+/// Converts the name of a timeline to the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
 /// Sorts rows of both sides into one order, in which matching rows are adjacent.
@@ -209,7 +209,7 @@ void Layout::add(Line line) {
 }
 
 /// Collapses groups of a large timeline, so that the first view is clear. The first few devices
-/// remain open. Their lanes also remain open if there are few lanes.
+/// remain open. The lanes of these devices also remain open if there are few lanes.
 void Layout::collapse_large_groups() {
   const auto inside = [this](const Line& group, Line::Kind kind) {
     return static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), [&](const Line& l) {

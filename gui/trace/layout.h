@@ -32,14 +32,14 @@ struct Line {
   std::string key;
   std::string name;  ///< the last part of the key
   std::size_t side = 0;
-  /// The name of the line's timeline, if there are two timelines and no group around the line shows
-  /// the name.
+  /// The name of the line's timeline, if there are two timelines and no enclosing group shows the
+  /// name.
   std::string timeline{};
-  /// kSpans: the row. For groups: all rows in the group. The utilisation of these rows is drawn
-  /// while the group is collapsed.
+  /// kSpans: the row. For groups: the indices of all rows in the group. The utilisation of these
+  /// rows is drawn while the group is collapsed.
   std::vector<std::size_t> rows{};
-  /// An index. For kLink: among the side's links. For kError: among the trace's difference rows.
-  /// For kCounter: in counters_of().
+  /// An index. For kLink: the index in the side's links. For kError: the index in the trace's
+  /// difference rows. For kCounter: in counters_of().
   std::size_t number = 0;
   bool open = true;  ///< for groups: true if the group is not collapsed
   bool pinned = false;
@@ -67,7 +67,7 @@ class Layout {
   /// REQUIRES: the trace outlives the layout.
   explicit Layout(const Trace& trace, Arrangement arrangement = Arrangement::kPairs);
 
-  /// Copies the pins and the filter of `before`. Groups that exist in both layouts are open or
+  /// Takes the pins and the filter from `before`. Groups that exist in both layouts are open or
   /// collapsed as in `before`.
   void take_over(const Layout& before);
 
@@ -84,14 +84,15 @@ class Layout {
   /// row.
   [[nodiscard]] std::size_t line_with_row(std::size_t row) const;
 
-  /// Shows lines for the counters with these names, above the workers. Empty: shows none.
+  /// Shows lines for the counters with these names, above the lines of the workers. Empty: shows
+  /// none.
   void show_counters(const std::vector<std::string>& names);
 
   void open(const std::string& key, bool open);
   void open_all(bool open);
   void pin(const std::string& key, bool pinned);
-  /// Shows only lines whose key contains the text (ignoring case), and their groups. An empty text
-  /// shows all lines.
+  /// Shows only lines whose key contains the text (ignoring case), and the groups that contain
+  /// these lines. An empty text shows all lines.
   void filter(const std::string& text);
   /// Makes the row visible: opens collapsed groups around it, and clears the filter if it hides the
   /// row.
@@ -99,7 +100,7 @@ class Layout {
   /// Makes the line with this key visible: opens groups, and clears the filter if it hides the
   /// line.
   void reveal(const std::string& key);
-  /// Returns the key of the line that shows a side's link, even if the line is hidden; empty if
+  /// Returns the key of the line that shows a link of a side, even if the line is hidden; empty if
   /// there is no such line.
   [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
 

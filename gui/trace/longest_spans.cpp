@@ -8,7 +8,7 @@ namespace {
 
 using Entry = LongestSpans::Entry;
 
-/// Replaces `best` by the later entry if the later entry is longer.
+/// Replaces `best` by `later` if `later` is longer.
 void take(Entry& best, const Entry& later) {
   if (later.duration > best.duration) best = later;
 }

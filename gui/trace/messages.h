@@ -12,13 +12,14 @@ namespace tutti::gui {
 struct Message {
   SpanId from;         ///< the schedule step that sent the message
   SpanId to;           ///< the schedule step that received the message
-  core::Time sent;     ///< when the sender had stopped waiting, and began to send
-  core::Time arrived;  ///< when the receiver stopped waiting because the message began to move
+  core::Time sent;     ///< time at which the sender stopped waiting and began to send
+  core::Time arrived;  ///< time at which the receiver stopped waiting because the message began to
+                       ///< move
   bool operator==(const Message&) const = default;
 };
 
-/// Returns the time at which a schedule step stopped waiting; at most the end of the step. (In a
-/// damaged file, the wait of a step may be longer than the step.)
+/// Returns the time at which a schedule step stopped waiting, which is at most the end of the step.
+/// (In a damaged file, the wait of a step may be longer than the step.)
 core::Time begun(const core::Span& step);
 
 /// Returns the message that a span received; nullopt if the span received no message, or if the

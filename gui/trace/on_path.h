@@ -9,12 +9,12 @@
 namespace tutti::gui {
 
 /// A part of a row that lies on the critical path of the row's side: the computation and the packs
-/// in flight of the path's devices. Rows of lanes have none, since the path consists of whole
-/// packs.
+/// in flight of the path's devices. Rows of lanes have no such parts, because the path consists of
+/// whole packs.
 struct OnPath {
   TimeRange at;
   int kind = 0;            ///< the kind of the spans that are on the path
-  std::int32_t pack = -1;  ///< their pack; -1: spans of any pack
+  std::int32_t pack = -1;  ///< the pack of the spans; -1: spans of any pack
 };
 
 /// Returns true if the span of the row is on the path. `parts`: Trace::on_path() of the row. Cost:

@@ -12,7 +12,7 @@ namespace tutti::gui {
 /// no clock. The caller passes the time since the last frame, so that tests control the frames.
 class Playback {
  public:
-  /// The real time in which the visible range plays at normal speed (speed 0).
+  /// The real time in which the visible range plays at normal speed (speed exponent 0).
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
   /// The limits of the speed, which is an exponent of two.
   static constexpr int kSlowest = -5, kFastest = 5;
@@ -21,7 +21,7 @@ class Playback {
   [[nodiscard]] bool playing() const { return playing_; }
   [[nodiscard]] int speed() const { return speed_; }
 
-  /// Moves the cursor. If the cursor is playing, it continues to play from there.
+  /// Moves the cursor. If the cursor is playing, it continues to play from the new time.
   void set_moment(core::Time t) { moment_ = t; }
   /// Starts to play at the cursor, or at the start of the range if the cursor is outside the range
   /// or at its end.
@@ -38,12 +38,13 @@ class Playback {
   core::Time moment_;
   bool playing_ = false;
   int speed_ = 0;
-  /// The fraction of a picosecond that remained after the last frame.
+  /// The fraction of a picosecond that was left over after the last frame.
   core::Wide rest_ = 0;
 };
 
 /// Formats `t` in milliseconds, with a resolution of a thousandth of the range: "83.2041 ms". If
-/// the axis restarts at 0, the time is relative to the last restart: "step 2 + 8.2041 ms".
+/// the labels of the axis restart at 0, the time is relative to the last restart: "step 2 + 8.2041
+/// ms".
 std::string moment_text(const Trace& trace, core::Time t, const TimeRange& range);
 
 /// Returns the next time after `t` at which a span of one of the rows begins or ends; kNever if

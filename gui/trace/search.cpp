@@ -1,12 +1,12 @@
 // Query translates words into conditions on a span: the kind, the pack, a range of durations, words
 // in the name of the row, and names of layers or gradients. A span matches if it satisfies all
-// conditions. A word may have several meanings. They are tried in a fixed order: a number after
-// "pack", a duration, a kind, a name. nearest() searches all rows at once in the order of (start,
-// row). The scan of a row ends when no later span of the row can be better than the best span so
-// far, so most scans are short. Until a span is found in the direction of the search, nearest()
-// also stores the first matching span of all rows, for the wrap-around. naming.cpp determines which
-// packs and layers a name refers to. A text that is the whole name of a kind selects only that kind
-// ("pack in flight" does not match "exchange in flight").
+// conditions. A word may have several meanings. The meanings are tried in a fixed order: a number
+// after "pack", a duration, a kind, a name. nearest() searches all rows together, in the order of
+// (start, row). The scan of a row ends when later spans of the row cannot be better than the best
+// span so far, so most scans are short. Until a span is found in the direction of the search,
+// nearest() also stores the first matching span of all rows, for the wrap-around. naming.cpp
+// determines which packs and layers a name refers to. A text that is the whole name of a kind
+// selects only that kind ("pack in flight" does not match "exchange in flight").
 
 #include "gui/trace/search.h"
 
@@ -93,9 +93,9 @@ SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t 
 
 enum class Way { kForward, kBack };
 
-/// A forward search returns the first matching span at or after `split(row)` over all rows, or else
-/// the first matching span. A backward search returns the last matching span before `split(row)`,
-/// or else the last matching span.
+/// A forward search returns the first matching span at or after `split(row)` over all rows. If no
+/// span matches from there on, it returns the first matching span of the trace. A backward search
+/// returns the last matching span before `split(row)`, or else the last matching span of the trace.
 template <class Split>
 std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;

@@ -11,14 +11,15 @@
 namespace tutti::gui {
 
 /// A search for spans of a trace by words. Words select kinds and packs ("pack 3", "receive", "send
-/// pack 12"), and durations (">1ms": at least 1 ms; "<20us": less than 20 µs). Any other word
-/// selects rows by name ("gpu1"). If no row has such a name, the word refers to layers or gradients
-/// ("conv1", "fc.weight"). The search then finds the packs that carry these gradients, and the
-/// parts of the backward pass that compute these gradients. After "layer", a word always refers to
-/// a layer ("layer gpu1").
+/// pack 12"), and ranges of durations (">1ms": at least 1 ms; "<20us": less than 20 µs). Any other
+/// word selects rows by name ("gpu1"). If no row has such a name, the word refers to layers or
+/// gradients ("conv1", "fc.weight"). The search then finds the packs that carry these gradients,
+/// and the parts of the backward pass that compute these gradients. After "layer", a word always
+/// refers to a layer ("layer gpu1").
 class Query {
  public:
-  /// Parses the words. REQUIRES: the query is used only with rows of this trace.
+  /// Parses the words. REQUIRES: the query is used only with rows of the trace for which it was
+  /// made.
   Query(const std::string& text, const Trace& trace);
 
   /// Returns the words that select a range of durations, such as ">1.5us <3us".
@@ -43,7 +44,7 @@ class Query {
   core::Time at_least_;
   core::Time less_than_ = core::kNever;
   std::vector<std::string> row_words_;
-  std::vector<std::vector<Concerned>> named_;  ///< by word, then by side
+  std::vector<std::vector<Concerned>> named_;  ///< by word of the search term, then by side
 };
 
 /// A histogram of the durations of matching spans, with bins of powers of two.
@@ -59,12 +60,13 @@ struct Durations {
   core::Time sum, shortest, longest;
 };
 
-/// Returns the next (previous) matching span after (before) `from`. The order is by time, then by
-/// row, and wraps around. Cost: linear in the number of spans.
+/// Returns the next matching span after `from`; find_previous() returns the previous matching span
+/// before `from`. The order is by time, then by row, and wraps around. Cost: linear in the number
+/// of spans.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
-/// Returns the first matching span that starts at `from` or later (the last matching span that
-/// starts before `from`). The search wraps around.
+/// Returns the first matching span that starts at `from` or later; find_previous() returns the last
+/// matching span that starts before `from`. The search wraps around.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
 /// Returns the number of matching spans up to and including `span`, in the order of find_next().

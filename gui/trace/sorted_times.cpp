@@ -6,7 +6,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// Returns the same as std::lower_bound. The search starts at an index at or before the result.
+/// Returns the same result as std::lower_bound. The search starts at an index at or before the
+/// result.
 /// Cost: logarithmic in the distance.
 std::size_t walk(const std::vector<std::int64_t>& times, std::size_t from, std::int64_t t) {
   std::size_t reach = 1;
@@ -34,7 +35,7 @@ void SortedTimes::finish() {
 }
 
 /// Returns the number of times of a level that are before `t`. `above` is the number of times
-/// before `t` in the level above.
+/// before `t` in the next coarser level.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);

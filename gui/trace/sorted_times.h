@@ -7,14 +7,14 @@
 
 namespace tutti::gui {
 
-/// An array of times in ascending order that can be searched quickly.
+/// A sorted array of times that can be searched quickly.
 ///
 /// A binary search among millions of times waits for memory at every step. This class therefore
 /// stores every 16th time in a second array, every 16th time of the second array in a third array,
 /// and so on. A search reads adjacent values, two cache lines per level, and the upper levels stay
-/// in the cache. A search for many times at once (the edges of a row's pixels) processes all of
-/// them level by level, so that many memory accesses overlap. Memory: 8 bytes per time, plus half a
-/// byte per time for the additional arrays.
+/// in the cache. A search for many times in one call (the edges of a row's pixels) processes all
+/// times level by level, so that many memory accesses overlap. Memory: 8 bytes per time, plus half
+/// a byte per time for the additional arrays.
 class SortedTimes {
  public:
   using Index = std::uint32_t;
@@ -34,8 +34,8 @@ class SortedTimes {
   [[nodiscard]] Index first_from(std::int64_t t) const;
   /// Computes first_from() for each value in `wanted`, and writes the results to `places`.
   /// REQUIRES: `wanted` is ascending; places.size() == wanted.size().
-  /// Cost: two cache lines per value if many times lie between consecutive values; else a scan of
-  /// the times between the values.
+  /// Cost: two cache lines per value if many times lie between consecutive values; otherwise one
+  /// scan of the times between the values.
   void first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const;
 
   /// Returns the memory in use, in bytes.

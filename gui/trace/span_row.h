@@ -15,8 +15,8 @@
 
 namespace tutti::gui {
 
-/// The spans of one row of the timeline view. An index makes it possible to draw any time range at
-/// any zoom without a visit to each span. Three queries suffice to paint a pixel:
+/// The spans of one row of the timeline view. With its index, any time range can be drawn at any
+/// zoom without a visit to each span. Three queries suffice to paint a pixel:
 ///
 ///   first_from(t)       the spans that it touches (sorted_times.h)
 ///   busy(from, to)      how much of its time they cover: running sums of durations
@@ -30,8 +30,8 @@ class SpanRow {
 
   void reserve(std::size_t spans);
   /// Appends a span. If the new span begins before the previous span ends (in a damaged file), the
-  /// new span is moved to that end. REQUIRES: the row was not copied, and has fewer than 2^32 - 1
-  /// spans.
+  /// new span is moved to the end of the previous span. REQUIRES: the row was not copied, and has
+  /// fewer than 2^32 - 1 spans.
   void add(const core::Span& span);
   /// Builds the index. Must be called after the last add(), and before any query about more than
   /// one span.
@@ -44,8 +44,8 @@ class SpanRow {
   }
   [[nodiscard]] core::Time end(Index i) const { return start(i) + duration(i); }
   [[nodiscard]] int kind(Index i) const { return columns_->kinds[i]; }
-  /// Returns the time for which the span waits before it works, rounded down to 255ths of its
-  /// duration.
+  /// Returns the time for which the span waits before it works, rounded down to a multiple of 1/255
+  /// of its duration.
   [[nodiscard]] core::Time wait(Index i) const {
     const std::int64_t whole = duration(i).count(), share = columns_->waits[i];
     return core::Time(whole / 255 * share + whole % 255 * share / 255);
@@ -65,7 +65,7 @@ class SpanRow {
   /// Returns true if some spans wait.
   [[nodiscard]] bool has_waits() const { return columns_->has_waits; }
 
-  /// Returns how much of the time [from, to) is covered by spans.
+  /// Returns the part of the time [from, to) that spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
   /// Does the same. `first`: first_from(from); `end`: first_from(to). Cost: constant.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
@@ -82,15 +82,16 @@ class SpanRow {
   [[nodiscard]] Index longest(Index first, Index end) const {
     return longest_entry(first, end).index;
   }
-  /// Returns the longest span as above, with its duration and kind.
+  /// Returns the longest span among first … end - 1, with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
-  /// Delays, each with the index of the first span to which the delay applies. A delay applies up
-  /// to the index of the next entry.
+  /// Delays, each with the index of the first span to which the delay applies. Each delay applies
+  /// up to the index of the next entry.
   using Shifts = std::vector<std::pair<Index, core::Time>>;
   /// Returns a copy of the row with its spans delayed. The copy shares all data except times with
-  /// this row. If the delayed start of a span would be before the end of the previous span, the
-  /// span starts at that end. Returns nullopt if a span would begin before 0 or end after kHorizon.
+  /// this row. If a span's delayed start would lie before the end of the previous span, the span
+  /// starts at the end of the previous span. Returns nullopt if a span would begin before 0 or end
+  /// after kHorizon.
   [[nodiscard]] std::optional<SpanRow> moved(const Shifts& shifts) const;
 
   /// Returns the memory in use, in bytes.
@@ -107,7 +108,8 @@ class SpanRow {
     /// pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;
-    std::vector<std::pair<int, core::Time>> kind_times;  ///< in the order of their first spans
+    std::vector<std::pair<int, core::Time>> kind_times;  ///< total time of each kind, in the order
+                                                         ///< in which the kinds first occur
     bool has_waits = false;
   };
 

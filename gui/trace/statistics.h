@@ -13,7 +13,7 @@
 namespace tutti::gui {
 
 /// Totals of the spans of one kind in a time range. If a span crosses an edge of the range, only
-/// the part inside counts, with the corresponding part of the span's bytes.
+/// the part inside the range counts, with the same share of the span's bytes.
 struct KindStatistics {
   int kind = 0;
   std::size_t side = 0;

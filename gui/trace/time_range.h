@@ -19,17 +19,18 @@ struct TimeRange {
 /// the run, and at least ten nanoseconds long.
 class View {
  public:
-  /// Shows the whole run. A run shorter than ten nanoseconds counts as ten nanoseconds long.
+  /// Shows the whole run. A run that is shorter than ten nanoseconds is treated as if it were ten
+  /// nanoseconds long.
   explicit View(core::Time length = core::Time());
 
   [[nodiscard]] const TimeRange& range() const { return range_; }
   [[nodiscard]] core::Time run_length() const { return length_; }
 
-  /// Shows `range`, moved and cut so that it fits into the run. Stores the previous range for
-  /// go_back().
+  /// Shows `range`, after moving and cutting it so that it fits into the run. Stores the previous
+  /// range, to which go_back() returns.
   void show(const TimeRange& range);
-  /// Shows `range` as show() does, but as part of a gesture. settle() ends the gesture. go_back()
-  /// then returns to the range before the whole gesture.
+  /// Shows `range` like show(), but as part of a gesture. settle() ends the gesture. go_back() then
+  /// returns to the range before the whole gesture.
   void glide(const TimeRange& range);
   /// Ends the gesture.
   void settle() { gliding_ = false; }

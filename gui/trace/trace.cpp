@@ -164,8 +164,7 @@ void Trace::measure() {
   on_path_ = parts_on_path(sides_, rows_);
 }
 
-/// Determines the part of the run whose spans were recorded, if the notes state that it is only a
-/// part.
+/// If the notes state that only a part of the run was recorded, determines this part.
 void Trace::measure_recorded() {
   const auto part = core::recorded_part(sides_.front().run.notes, sides_.front().steps);
   if (!part || (part->from == Time() && part->to >= length_)) return;

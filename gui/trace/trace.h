@@ -1,6 +1,6 @@
 #pragma once
 
-// A trace is the data that the window shows. It has rows of spans with an index for drawing
+// A trace is the data that the window shows. A trace has rows of spans with an index for drawing
 // (span_row.h), and the records of the run as a whole. A comparison of two timelines is also a
 // trace. Such a trace has two sides, and gets details of its spans from the two source traces
 // through TraceParts (gui/comparison). Most views therefore treat both kinds of trace in the same
@@ -44,8 +44,8 @@ class Trace;
 /// Facts about a span or a run, as names and values in the order of display.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// One of the timelines of a trace, with its records of the run as a whole. Records have the times
-/// at which they are shown.
+/// One of the timelines of a trace, with the records that concern its whole run. The times in the
+/// records are the times at which they are shown.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -59,13 +59,14 @@ struct Side {
   std::string damage{};
 };
 
-/// An activity of both sides, with its duration on each side.
+/// An activity that both sides contain, with its duration on each side.
 struct Difference {
   TimeRange at;  ///< the range in which the difference is shown
   core::Pair time;
-  std::string what;  ///< the activity, such as "step 2" or "pack 3"
+  std::string what;  ///< name of the activity, such as "step 2" or "pack 3"
 };
-/// Differences of one kind that do not overlap. They are shown in one line of the timeline view.
+/// Differences of one kind that do not overlap. These differences are shown in one line of the
+/// timeline view.
 struct DifferenceRow {
   std::string name;
   std::vector<Difference> differences;  ///< sorted by time
@@ -73,7 +74,7 @@ struct DifferenceRow {
 
 /// A section of the time axis whose labels count from 0.
 struct AxisStretch : TimeRange {
-  std::string name;  ///< the name, such as "step 2"
+  std::string name;  ///< name of the stretch, such as "step 2"
 };
 
 /// The interface through which a combined trace accesses its source traces (see
@@ -81,14 +82,14 @@ struct AxisStretch : TimeRange {
 class TraceParts {
  public:
   virtual ~TraceParts() = default;
-  /// Reads spans, as Trace::spans() does.
+  /// Reads spans in the same way as Trace::spans().
   [[nodiscard]] virtual core::Expected<std::vector<core::Span>> spans(std::size_t row,
                                                                       SpanRow::Index first,
                                                                       SpanRow::Index end) const = 0;
   /// Returns the source trace of a span, and the span in that trace.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
-  /// Returns the matching spans of the other side. The result may be empty. It has several spans if
-  /// the span matches a whole pack.
+  /// Returns the matching spans of the other side. The result may be empty. The result has several
+  /// spans if the span matches a whole pack.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
   /// Returns additional facts about a span, and about the whole comparison.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
@@ -101,8 +102,9 @@ class TraceParts {
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
-/// A timeline in memory, or two timelines on one time axis. A trace has the records of the run as a
-/// whole, and an index of each row for drawing. A trace is immutable, so any thread may use it.
+/// A timeline in memory, or two timelines on one time axis. A trace has the records that concern
+/// the whole run, and an index of each row for drawing. A trace is immutable, so any thread may use
+/// it.
 class Trace {
  public:
   /// A row of spans. Rows are ordered by worker, then by device. On each device, the order is
@@ -115,7 +117,7 @@ class Trace {
     SpanRow spans;
     std::size_t side = 0;
     std::string timeline{};  ///< the name of the row's side
-    /// The index of the first span of each training step, and the number of the step.
+    /// The index of the first span of each training step, and the number of that step.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
@@ -138,9 +140,9 @@ class Trace {
   Trace(std::vector<Side> sides, std::vector<Row> rows, std::vector<AxisStretch> axis,
         std::vector<DifferenceRow> differences, std::shared_ptr<const TraceParts> parts);
 
-  /// Returns the sides: one or two.
+  /// Returns the sides of the trace: one or two.
   [[nodiscard]] const std::vector<Side>& sides() const { return sides_; }
-  /// run(), steps() and similar functions return the data of the first side.
+  /// Functions such as run() and steps() return the data of the first side.
   [[nodiscard]] const core::RunInfo& run() const { return sides_.front().run; }
   [[nodiscard]] const std::vector<core::StepRecord>& steps() const { return sides_.front().steps; }
   /// Returns the steady state; nullopt unless workers are asynchronous.
@@ -163,13 +165,14 @@ class Trace {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::int64_t spans() const { return spans_; }
-  /// Returns the stamp of the file when it was opened; nullopt if the trace is of no file.
+  /// Returns the stamp of the file when it was opened; nullopt if the trace was not read from a
+  /// file.
   [[nodiscard]] const std::optional<FileStamp>& stamp() const { return stamp_; }
   /// Returns the time at which the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// Returns the part of the run whose spans were recorded, as the notes state it; nullopt if that
-  /// is all of it. Outside of this part, a row has only the spans that overlap the part, and is not
-  /// necessarily idle between them.
+  /// Returns the part of the run whose spans were recorded, as the notes state it; nullopt if all
+  /// spans were recorded. Outside of this part, a row has only the spans that overlap the part; the
+  /// row is not necessarily idle between these spans.
   [[nodiscard]] const std::optional<TimeRange>& recorded() const { return recorded_; }
   /// Returns the kinds of spans in the trace, in descending order of their total times.
   [[nodiscard]] const std::vector<int>& kinds() const { return kinds_; }
@@ -210,7 +213,8 @@ class Trace {
   void measure();
   void measure_recorded();
   void measure_kinds();
-  /// Returns the reason why a block could not be read: the file has changed, or else `error`.
+  /// Returns the reason why a block could not be read: either the file has changed, or the reason
+  /// is `error`.
   [[nodiscard]] core::Error why_not_read(const core::Error& error) const;
 
   std::string path_;                            ///< the path of the file; empty if there is no file
@@ -218,7 +222,7 @@ class Trace {
   std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  /// By row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
+  /// Indexed by row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;

@@ -1,11 +1,11 @@
 // For each recorded lane, the timeline gives the number of steps that had ended at a time. push()
-// executes such a step after the steps of other lanes on which it depends: a received message must
+// executes such a step after the steps of other lanes on which it depends. A received message must
 // have been sent, even if its sender was not recorded or had not completed its step. push() uses a
-// list of lanes instead of recursion, since the chain may be as long as the number of lanes of the
-// collective. If a lane would occur in the list twice, the timeline contradicts the schedule, and
-// the replay stops. A symbolic run cannot go back in time, so a request for an earlier time starts
-// a new symbolic run. Chunks are the intervals between the boundaries of all ranges that occur in
-// the schedule.
+// list of lanes instead of recursion, because the chain may be as long as the number of lanes of
+// the collective. If a lane would occur in the list twice, the timeline contradicts the schedule,
+// so the replay stops. A symbolic run cannot go back in time, so a request for an earlier time
+// starts a new symbolic run. Chunks are the intervals between the boundaries of all ranges that
+// occur in the schedule.
 
 #include "gui/traffic/pack_replay.h"
 
@@ -56,9 +56,10 @@ core::Expected<std::unique_ptr<PackReplay>> PackReplay::of(
                        "cannot be followed; simulate with --nccl rings"));
   }
   if (!traffic->has_steps()) {
-    return tl::make_unexpected(Error::request({core::ProblemCode::kMissing, "--record"},
-                                              "the timeline has no schedule steps, so chunks "
-                                              "cannot be followed; record it with --record steps"));
+    return tl::make_unexpected(
+        Error::request({core::ProblemCode::kMissing, "--record"},
+                       "the timeline has no schedule steps, so chunks cannot be followed; record "
+                       "the run with --record steps"));
   }
   if (pack < 0 || static_cast<std::size_t>(pack) >= plan->plan.packs.size())
     return tl::make_unexpected(Error::request({core::ProblemCode::kUnknownName, "pack"},
@@ -123,8 +124,8 @@ Rank PackReplay::rank(std::int32_t device) const {
   return device < 0 || rank == devices_.end() ? -1 : static_cast<Rank>(rank - devices_.begin());
 }
 
-/// Returns the lane from which the lane's next step received its message, according to the
-/// timeline. Steps that accept a message from any lane need this lane.
+/// Returns the lane that sent the message which the given lane receives in its next step, according
+/// to the timeline. Steps that accept a message from any lane need this lane.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[lane.rank];

@@ -15,7 +15,7 @@ namespace tutti::gui {
 /// pack's schedule symbolically, with core::SymbolicRun. Each lane advances up to the schedule step
 /// that the lane has completed at that time according to the timeline.
 ///
-/// Lanes that were not recorded advance as far as other lanes need their data. The content of
+/// Lanes that were not recorded advance as far as recorded lanes need their data. The content of
 /// recorded devices is therefore exact, even if other devices were not recorded.
 class PackReplay {
  public:
@@ -27,7 +27,7 @@ class PackReplay {
     std::int32_t contributions = 0;  ///< 0: no valid data yet
     bool operator==(const Piece&) const = default;
   };
-  /// Collectives with more schedule steps than this are not replayed.
+  /// Collectives with more schedule steps than this number are not replayed.
   static constexpr std::int64_t kMaxSteps = 2'000'000;
 
   /// Returns a replay, positioned before the pack's first step. ERRORS: the pack cannot be
@@ -43,7 +43,7 @@ class PackReplay {
   [[nodiscard]] std::int32_t step() const { return step_; }
   [[nodiscard]] std::int32_t pack() const { return pack_; }
   [[nodiscard]] const core::Collective& collective() const { return collective_; }
-  /// Returns the number of ranks that contribute. A piece with this number of contributions is
+  /// Returns the number of ranks that contribute. A piece with contributions of all these ranks is
   /// complete.
   [[nodiscard]] std::int32_t contributors() const {
     return static_cast<std::int32_t>(collective_.contributors);

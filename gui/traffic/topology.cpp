@@ -46,7 +46,7 @@ std::optional<std::pair<std::int32_t, std::string>> part_of(const std::string& n
   return std::pair(static_cast<std::int32_t>(worker), name.substr(slash + 1));
 }
 
-/// Returns the kind of a device, guessed from its name if nothing else is known.
+/// Guesses the kind of a device from its name; used if nothing else is known about the device.
 Topology::Kind guessed(const std::string& name) {
   if (name.starts_with("gpu")) return Topology::Kind::kGpu;
   if (name.starts_with("cpu")) return Topology::Kind::kCpu;

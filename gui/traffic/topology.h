@@ -15,9 +15,10 @@ namespace tutti::gui {
 
 /// The hardware of a run: devices, switches, network cards, and the links between them.
 ///
-/// The topology is built from the best available source. This is the scenario's cluster; if files
-/// of the cluster are missing, the links in the timeline; and if there are none, as in a real run,
-/// the pairs of devices that exchanged messages. words() states the source.
+/// The topology is built from the best available source. The best source is the scenario's cluster.
+/// If files of the cluster are missing, the source is the links in the timeline. If the timeline
+/// has no links, as in a real run, the source is the pairs of devices that exchanged messages.
+/// words() states the source.
 class Topology {
  public:
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
@@ -29,7 +30,7 @@ class Topology {
     [[nodiscard]] std::string full_name() const;
     [[nodiscard]] bool is_device() const { return kind == Kind::kGpu || kind == Kind::kCpu; }
   };
-  /// One direction of a link. In a real run, a link stands for all messages from one device to
+  /// One direction of a link. In a real run, a link represents all messages from one device to
   /// another.
   struct Link {
     std::size_t from = 0;
@@ -38,7 +39,7 @@ class Topology {
     core::LinkKind kind = core::LinkKind::kPcie;
     core::Bandwidth capacity;  ///< bandwidth; 0: unknown
     core::Bytes bytes;         ///< total bytes over the run
-    /// The index in the trace's links; nullopt: no message was sent over the link.
+    /// The index of the link in the trace's links; nullopt: no message was sent over the link.
     std::optional<std::size_t> record;
   };
   /// The maximum number of workers that are drawn. If the run has more workers, words() states
@@ -50,8 +51,8 @@ class Topology {
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  /// Returns true if links() are the cluster's links, with capacity and load; false if they connect
-  /// devices that exchanged messages.
+  /// Returns true if links() are the cluster's links, with capacity and load; false if the links
+  /// only connect devices that exchanged messages.
   [[nodiscard]] bool has_links() const { return has_links_; }
   /// Returns remarks for the user about the picture; may be empty.
   [[nodiscard]] const std::string& words() const { return words_; }

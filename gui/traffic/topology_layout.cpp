@@ -1,11 +1,11 @@
 // The layout is computed in three steps. Inside each worker, nodes are in rows by kind. One row,
 // usually the row of GPUs, and all rows below it are spaced evenly. Nodes of the rows above are
-// centred over the nodes to which they are connected. They are then pushed apart, once from the
-// left and once from the right, until they do not overlap. The boxes of the workers then form a
+// centred over the nodes to which they are connected. These nodes are then pushed apart, once from
+// the left and once from the right, until they do not overlap. The boxes of the workers then form a
 // grid, with the number of columns that allows the largest scale in the given area. Finally, links
 // are drawn as straight lines, or as arcs if nodes of their row lie between their ends. The width
 // of a link grows with the square root of its bandwidth. Each direction is shifted to its right, so
-// that both are visible side by side.
+// that the two directions are visible side by side.
 
 #include "gui/traffic/topology_layout.h"
 
@@ -40,7 +40,7 @@ int row_of(Kind kind) {
   }
 }
 
-/// The layout inside a worker's box; its nodes' boxes are relative to it.
+/// The layout inside a worker's box; positions of its nodes are relative to the box.
 class Inside {
  public:
   Inside(const Topology& topology, const std::vector<std::size_t>& nodes,
@@ -284,8 +284,8 @@ class LayoutBuilder {
     return between(a, b);
   }
 
-  /// Returns a line from edge to edge: from the lower side of the upper box to the upper side of
-  /// the lower box. The line between adjacent boxes is straight.
+  /// Returns a line from edge to edge, such as from the lower side of the upper box to the upper
+  /// side of the lower box. The line between adjacent boxes is straight.
   static Line2 between(const Box& a, const Box& b) {
     const auto end = [](const Box& box, const Box& other) -> Point {
       const double towards = other.centre().x - box.centre().x;
@@ -380,7 +380,7 @@ Point along(const Line2& line, double share) {
 
 Line2 path_along(const TopologyLayout& layout, const std::vector<std::size_t>& links) {
   Line2 way;
-  // Returns the network bar on whose edge the point is.
+  // Returns the network bar that has the point on its edge.
   const auto bar_at = [&](const Point& p) -> const Box* {
     for (const Box& bar : layout.network) {
       if (p.x >= bar.x - 1 && p.x <= bar.right() + 1 && std::abs(p.y - bar.bottom()) < 1)

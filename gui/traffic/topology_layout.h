@@ -38,7 +38,7 @@ struct TopologyLayout {
   std::vector<Worker> workers;
   std::vector<Box> network;  ///< the bars of the network; `nodes` contains the first one
   double trunk = 0;          ///< the x coordinate of the line that connects the bars
-  /// Centre lines. The two directions of a link are drawn side by side.
+  /// Centre lines. The two directions of a link are drawn next to each other.
   std::vector<Line2> links;
   std::vector<double> widths;
   Box bounds;

@@ -26,23 +26,23 @@ struct TopologyMoment {
   std::vector<double> loads;  ///< by link of the topology; empty if the links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
-    /// The links of the message's route. Empty: the message is drawn on a straight line from node
-    /// to node.
+    /// The links on the message's route. If empty, the message is drawn on a straight line from
+    /// node to node.
     std::vector<std::size_t> route;
     std::size_t from = 0, to = 0;  ///< nodes at the ends
     double progress = 0;   ///< the share of the path that the message has travelled, from 0 to 1
     bool waits = false;    ///< true: the message waits for a link or for its receiver
     bool of_pack = false;  ///< true: the message belongs to the selected pack
     /// The chunks of the selected pack that the message carries, such as "3" or "3-5". Empty for
-    /// messages of other packs, and for messages with other data than elements of the pack's own
+    /// messages of other packs, and for messages that do not carry elements of the pack's own
     /// buffer.
     std::string chunk;
   };
   std::vector<Flight> flights;
   std::vector<PackOfStep> in_flight;  ///< the packs in flight, sorted by start
   std::optional<PackOfStep> pack;     ///< the selected pack
-  /// By node: the content of the device's copy of the selected pack; empty if the content is
-  /// unknown, or if the device does not take part.
+  /// Indexed by node: the content of the device's copy of the selected pack; empty if the content
+  /// is unknown, or if the device does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
   std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;
@@ -59,14 +59,14 @@ class TopologyPlayer {
                  std::shared_ptr<const Traffic> traffic, const Topology& topology);
 
   /// Returns the state at `t`. `wanted`: the pack to select. If the chosen pack is not in flight,
-  /// the pack in flight that started first is selected.
+  /// the pack that started first among the packs in flight is selected.
   TopologyMoment at(core::Time t, std::optional<PackOfStep> wanted = std::nullopt);
 
   /// Returns the replay of the selected pack; null if it cannot be replayed.
   [[nodiscard]] const PackReplay* replay() const { return replay_; }
 
-  /// Returns a text on the content of a device, such as "4 of 16 chunks complete, …"; empty if the
-  /// content is unknown.
+  /// Returns a text that describes the content of a device, such as "4 of 16 chunks complete, …";
+  /// empty if the content is unknown.
   [[nodiscard]] std::string words_of(const TopologyMoment& moment, std::size_t node) const;
 
  private:
@@ -85,8 +85,8 @@ class TopologyPlayer {
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
-/// Returns a time to show first: the middle of the pack in the last training step that was in
-/// flight longest; 0 if there is no pack.
+/// Returns a good initial time: the middle of the pack that was in flight longest in the last
+/// training step; 0 if there is no pack.
 core::Time initial_time(const Trace& trace);
 
 }  // namespace tutti::gui

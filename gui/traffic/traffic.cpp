@@ -1,11 +1,12 @@
 // Messages are reconstructed from the steps that received them. A receiving step records the track
 // and the index of the sending step, so each message needs only one lookup in the sender's segment.
 // The start of a message is not always recorded. A step that only sends records the time at which
-// it began to send. A fused step does not, so the start is determined by the wait of the receiver
-// (see Transfer). Messages are sorted by `sent`. in_flight() skips messages that have been taken.
-// It uses a tree in which each node has the maximum of 16 entries of the level below. Exchanges
-// have no pack number, so they are distinguished by their times (exchanges.cpp). Files may be
-// damaged, so times and sizes are limited, and no sum can overflow.
+// it began to send. A fused step does not record this time, so the start is determined by the wait
+// of the receiver (see Transfer). Messages are sorted by `sent`. in_flight() skips messages that
+// have been taken. To do so, in_flight() uses a tree in which each node has the maximum of 16
+// entries of the level below. Exchanges have no pack number, so they are distinguished by their
+// times (exchanges.cpp). Files may be damaged, so times and sizes are limited, and no sum can
+// overflow.
 
 #include "gui/traffic/traffic.h"
 
@@ -29,7 +30,8 @@ namespace {
 
 constexpr std::size_t kMessageFan = 16;
 constexpr std::int64_t kMaxRanks = 1024;
-/// Larger values in a damaged file are ignored, so that sums over all messages cannot overflow.
+/// Messages in a damaged file that are larger than this are ignored, so that sums over all messages
+/// cannot overflow.
 constexpr core::Bytes kLargestMessage{std::int64_t{1} << 39};
 constexpr std::int64_t kLastIndex = std::int64_t{1} << 62;
 

@@ -19,19 +19,19 @@ namespace tutti::gui {
 ///     sent ── moves ─────────── left            of the step that sends
 ///               awaited ─────────────── taken   of the step that receives
 ///
-/// If the sending step also receives, the timeline does not record when it began to send. In that
-/// case, `sent` is the time at which the message began to move according to its receiver. If the
-/// receiver arrived after that, `sent` is the time at which the sending step was complete.
+/// If the sending step also receives, the timeline does not record when it began to send. In this
+/// case, `sent` is the time at which the message began to move, as recorded by its receiver. If the
+/// receiver arrived after this time, `sent` is the time at which the sending step was complete.
 struct Transfer {
-  core::Time sent;  ///< when the sending step stopped waiting
+  core::Time sent;  ///< time at which the sending step stopped waiting
   /// The time at which the first link began to serve the message. This time is later than `sent` if
   /// the link was busy.
   core::Time moves;
-  core::Time left;     ///< when the sending step was complete
-  core::Time awaited;  ///< when the receiving step began
-  core::Time taken;    ///< when the receiving step was complete
+  core::Time left;     ///< time at which the sending step was complete
+  core::Time awaited;  ///< time at which the receiving step began
+  core::Time taken;    ///< time at which the receiving step was complete
   /// The sending and the receiving device; -1: the schedule step was not recorded. The result of an
-  /// in-switch reduction counts as sent by the device that receives it.
+  /// in-switch reduction counts as sent by the device that receives the result.
   std::int32_t from = -1;
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
@@ -41,7 +41,7 @@ struct Transfer {
   core::Bytes bytes;
 
   /// Returns the share of the path that the message has travelled at time `t`, from 0 to 1. The
-  /// share is 1 if the message has left its sender and is not yet received. REQUIRES: sent ≤ t <
+  /// share is 1 if the message has left its sender but has not been received. REQUIRES: sent ≤ t <
   /// taken.
   [[nodiscard]] double progress(core::Time t) const;
   [[nodiscard]] bool waits(core::Time t) const {
@@ -59,7 +59,7 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// Timelines with more lane steps than this are not read. This number limits the memory to 1 GB.
+  /// Timelines with more lane steps than this are not read. This limit keeps the memory below 1 GB.
   static constexpr std::int64_t kMaxSteps = 8'000'000;
 
   /// Reads a trace. ERRORS: the trace has more than kMaxSteps steps; the file has changed since it
@@ -91,15 +91,15 @@ class Traffic {
 
   /// Returns the counter of the bytes of messages with sent ≤ t < taken.
   [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
-  /// Returns the counter of waiting messages. A message waits if its link is busy, or if it has
-  /// left its sender and its receiver is not ready.
+  /// Returns the counter of waiting messages. A message waits if its link is busy. A message also
+  /// waits if it has left its sender but its receiver is not ready.
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
   /// The steps that one lane executed for one pack or one exchange of a training step.
   struct Segment {
     std::vector<std::int64_t> indices;
-    std::vector<core::Time> began;  ///< when the step stopped waiting
+    std::vector<core::Time> began;  ///< times at which the steps stopped waiting
     std::vector<core::Time> ends;
     std::vector<core::Time> starts;
     std::vector<std::int32_t> kinds;
@@ -109,7 +109,7 @@ class Traffic {
     std::vector<std::int64_t> sender_indices;
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
-  /// Device, lane, training step, and pack. A pack number of kFirstExchange or less stands for an
+  /// Device, lane, training step, and pack. A pack number of kFirstExchange or less denotes an
   /// exchange of the training step.
   using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
   static constexpr std::int32_t kFirstExchange = -2;

@@ -11,7 +11,7 @@ class QWidget;
 namespace tutti::gui {
 
 /// The list of all actions of the window. Menus, shortcuts, the command palette, the help and tests
-/// are generated from this list.
+/// are generated from this list of actions.
 class Actions {
  public:
   struct Group {
@@ -20,8 +20,8 @@ class Actions {
     std::vector<QAction*> first_of_sections;  ///< actions with a separator above them
   };
 
-  /// Returns the separator between the names of a menu and of its submenu in a group's name: "View
-  /// ▸ Panels".
+  /// Returns the separator between a menu's name and its submenu's name in the name of a group:
+  /// "View ▸ Panels".
   static QString submenu_separator() { return QStringLiteral(" ▸ "); }
 
   /// `owner`: the widget that owns the actions and receives their shortcuts.
@@ -32,13 +32,13 @@ class Actions {
   QAction* add(const QString& group, const char* id, const QString& text, const QString& shortcuts,
                const std::function<void()>& what);
 
-  /// Adds an action that switches something on and off, and has a check mark. `flip`: switches it;
-  /// `is_on`: returns its state. refresh() updates the check mark.
+  /// Adds an action that switches a feature on and off, and that has a check mark. `flip` switches
+  /// the feature; `is_on` returns its state. refresh() updates the check mark.
   QAction* add_switch(const QString& group, const char* id, const QString& text,
                       const QString& shortcuts, const std::function<void()>& flip,
                       const std::function<bool()>& is_on);
 
-  /// Begins a new section of a group: menus have a separator above the action that is added next.
+  /// Begins a new section of a group: in menus, a separator precedes the action that is added next.
   void begin_section(const QString& group) { new_section_ = group; }
 
   /// Updates the check marks of all actions.

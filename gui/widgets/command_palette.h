@@ -10,7 +10,7 @@ namespace tutti::gui {
 class Actions;
 
 /// A list of all actions with their shortcuts. Typed text filters the list. Enter triggers the
-/// first action.
+/// first action in the filtered list.
 class CommandPalette : public QDialog {
   Q_OBJECT
 

@@ -14,12 +14,13 @@ constexpr int kPauseMs = 200;
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
   pause_.setSingleShot(true);
   pause_.setInterval(kPauseMs);
-  // Other files of the directory may change all the time, so a change does not prolong the pause.
+  // Other files of the directory may change continuously, so a change does not prolong the pause.
   const auto wait = [this] {
     if (!pause_.isActive()) pause_.start();
   };
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, wait);
-  // A file that replaces the watched one is not watched itself, but its directory changes.
+  // If another file replaces the watched file, the new file is not watched, but the change of the
+  // directory is noticed.
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, wait);
   connect(&pause_, &QTimer::timeout, this, &FileWatch::look);
 }
@@ -37,7 +38,8 @@ void FileWatch::watch(const QString& path, const std::optional<FileStamp>& known
   if (path.isEmpty()) return;
   const QString directory = QFileInfo(path).absolutePath();
   if (QFileInfo(directory).isDir()) watcher_.addPath(directory);
-  // The first look adds the file if it exists, and notices a change since it was read.
+  // The first call adds the file to the watch if it exists, and notices whether it has changed
+  // since it was read.
   look();
 }
 

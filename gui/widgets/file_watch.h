@@ -9,20 +9,20 @@
 
 namespace tutti::gui {
 
-/// Reports that a file has changed on disk, once it has not changed any further for a moment. A
-/// file that is replaced by another one of its name counts as changed; one that is removed does
-/// not.
+/// Reports that a file has changed on disk, as soon as the file has not changed for a short time.
+/// If another file of the same name replaces the file, this counts as a change; the removal of the
+/// file does not count.
 class FileWatch : public QObject {
   Q_OBJECT
 
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// Watches this file as it is now, instead of the previous one. The file need not exist. Empty:
-  /// watches none.
+  /// Watches this file, in its current state, instead of the previous file. The file need not
+  /// exist. Empty: watches none.
   void watch(const QString& path);
   /// Watches a file that had the stamp `known` when it was read. If the file has changed since
-  /// then, changed() follows. nullopt: the file did not exist.
+  /// then, changed() follows. nullopt means that the file did not exist.
   void watch(const QString& path, const std::optional<FileStamp>& known);
   [[nodiscard]] const QString& path() const { return path_; }
 

@@ -82,7 +82,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   const QRect top(kFoundMargin, 0, width() - 2 * kFoundMargin, kText);
   if (durations_.spans == 0) {
     painter.drawText(rect(), Qt::AlignCenter,
-                     tr("search for spans (Ctrl+F):\ntheir durations are shown here"));
+                     tr("search for spans (Ctrl+F)\nto show their durations here"));
     return;
   }
   painter.drawText(top, Qt::AlignVCenter,

@@ -17,7 +17,8 @@ class HeadlineStrip : public QWidget {
  public:
   explicit HeadlineStrip(QWidget* parent = nullptr);
 
-  /// Shows the figures that headline_of() returns. Hides the strip if there are none.
+  /// Shows the figures that headline_of() returns. Hides the strip if headline_of() returns no
+  /// figures.
   void show_trace(const std::shared_ptr<const Trace>& trace);
   /// Returns the figures as a text, in the order of display.
   [[nodiscard]] QString text() const;

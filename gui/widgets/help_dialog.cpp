@@ -19,13 +19,14 @@ QString tr(const char* text) { return QCoreApplication::translate("Help", text);
 QString html_of(const Actions& actions) {
   QString html = tr(
       "<p>A pixel that contains a single span is drawn in full, even if the span is shorter. A "
-      "pixel with several spans has the colour of the longest and is filled by the share of time "
-      "that they cover. A span of at least four pixels has a dark left edge. The pale beginning of "
-      "a span is the time for which it waits. Hatched parts of rows were not recorded. In a lane's "
+      "pixel with several spans has the colour of the longest span and is filled by the share of "
+      "time that spans cover. A span of at least four pixels has a dark left edge. The pale "
+      "beginning of a span is the time for which the span waits. Hatched parts of rows were not "
+      "recorded. In a lane's "
       "row, sends fill the upper half, receives the lower half, and "
-      "spans that do both the whole height.</p><p>The wheel scrolls; with Ctrl it zooms at the "
-      "mouse, with Shift it moves in time. Dragging selects a range; with the middle button or "
-      "Space it moves the view, with Alt it zooms. A double click zooms to a span.</p><p>A search "
+      "spans that do both the whole height.</p><p>The wheel scrolls, zooms at the mouse with Ctrl, "
+      "and moves in time with Shift. Dragging selects a range, moves the view with the middle "
+      "button or Space, and zooms with Alt. A double click zooms to a span.</p><p>A search "
       "term is a kind (receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), "
       "the name of a layer or a gradient (conv1), or a combination of these.</p>");
   for (const Actions::Group& group : actions.groups()) {

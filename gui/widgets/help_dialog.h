@@ -10,7 +10,7 @@ class Actions;
 /// the timeline, and lists the shortcuts of all actions.
 void show_help(const Actions& actions, QWidget* parent);
 
-/// Shows the version, the license, and where to read more.
+/// Shows the version, the license, and links to further information.
 void show_about(QWidget* parent);
 
 }  // namespace tutti::gui

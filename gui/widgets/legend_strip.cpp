@@ -20,7 +20,8 @@ QString words_of_waits() { return LegendStrip::tr("pale: waits"); }
 }  // namespace
 
 LegendStrip::LegendStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
-  // Qt's own height for width is not used, because a window then grows while it is laid out.
+  // Qt's own height-for-width mechanism is not used, because a window would then grow during its
+  // layout.
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Maximum);
   setAccessibleName(tr("Legend"));
 }
@@ -52,7 +53,7 @@ QSize LegendStrip::minimumSizeHint() const { return {0, line_height()}; }
 
 void LegendStrip::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // Queued, because the layout ignores a new size hint while it places its widgets.
+  // The update is queued, because the layout ignores a new size hint while it places its widgets.
   QMetaObject::invokeMethod(
       this, [this] { updateGeometry(); }, Qt::QueuedConnection);
 }

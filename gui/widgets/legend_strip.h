@@ -10,8 +10,8 @@
 namespace tutti::gui {
 
 /// The lines below the timeline that show the colour of each kind of span in the timeline, in the
-/// order of their total times. There are as many lines as the width requires. A click on a kind
-/// searches for it.
+/// order of their total times. The number of lines depends on the width. A click on a kind starts a
+/// search for this kind.
 class LegendStrip : public QWidget {
   Q_OBJECT
 
@@ -24,7 +24,7 @@ class LegendStrip : public QWidget {
   [[nodiscard]] const std::vector<int>& kinds() const { return kinds_; }
   /// Returns the rectangle of kinds()[i].
   [[nodiscard]] QRect box_of(std::size_t i) const { return boxes_of(width())[i]; }
-  /// Returns the rectangle of the entry for the times for which spans wait; empty if none waits.
+  /// Returns the rectangle of the entry that explains waiting times; empty if no span waits.
   [[nodiscard]] QRect box_of_waits() const;
 
   [[nodiscard]] QSize sizeHint() const override;
@@ -41,7 +41,8 @@ class LegendStrip : public QWidget {
 
  private:
   [[nodiscard]] int line_height() const;
-  /// Returns the rectangles of all kinds, and then that of the entry for waits if there is one.
+  /// Returns the rectangles of all kinds, followed by the rectangle of the entry for waits, if
+  /// there is one.
   [[nodiscard]] std::vector<QRect> boxes_of(int width) const;
 
   const Theme* theme_;

@@ -1,13 +1,13 @@
 // Every change of a mark fills the list again and rewrites the whole file of marks, through a
-// temporary file that replaces the old one; so nothing has to be saved explicitly, and a crash
-// loses nothing. Another window may have the same timeline, so the file is read before it is
-// written, and marks that the other window added since then are kept. A file that cannot be read
-// clears path_, because it would otherwise be overwritten. `filling_` distinguishes changes of
-// cells by this panel from edits by the user.
+// temporary file that replaces the old file. So nothing has to be saved explicitly, and a crash
+// loses nothing. Another window may have the same timeline. So the file is read before it is
+// written, and marks that the other window has added are kept. If the file cannot be read, path_ is
+// cleared, so that the file is not overwritten. `filling_` distinguishes changes of cells by this
+// panel from edits by the user.
 //
-// The flags on the axis are an overlay of the view, not widgets. Their positions are computed each
-// time the view is painted. The axis has no labels in the region that the flags cover. Marks and
-// the format of their file are in gui/trace/marks.h.
+// The flags on the axis are an overlay of the view, not widgets. The positions of the flags are
+// computed each time the view is painted. The axis has no labels in the region that the flags
+// cover. Marks and the format of their file are in gui/trace/marks.h.
 
 #include "gui/widgets/marks_panel.h"
 
@@ -151,8 +151,8 @@ void MarksPanel::remove_selected() {
   changed(std::nullopt);
 }
 
-/// Saves the current marks, and shows them. If the file cannot be read, only shows them, since
-/// writing would lose the marks of the file.
+/// Saves the current marks, and shows them. If the file cannot be read, the marks are only shown,
+/// because writing would lose the marks in the file.
 void MarksPanel::changed(std::optional<std::size_t> selected) {
   bool readable = true;
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {

@@ -13,9 +13,9 @@ namespace tutti::gui {
 class Actions;
 class TimelineView;
 
-/// Shows the notes of the timeline as flags on the time axis, and in a list in which the user
-/// renames, visits and deletes notes. Each change is written at once to the file of notes next to
-/// the timeline's file.
+/// A panel that shows the notes of the timeline as flags on the time axis, and in a list in which
+/// the user renames, visits and deletes notes. Each change is immediately written to the file of
+/// notes next to the timeline's file.
 class MarksPanel : public QWidget, public Overlay {
   Q_OBJECT
 
@@ -28,15 +28,15 @@ class MarksPanel : public QWidget, public Overlay {
   [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
   /// Reads the marks of the timeline that was opened. If the file of marks is invalid, shows an
-  /// error, and does not overwrite the file. If `timeline` is empty, there are no marks, and new
-  /// marks are not saved.
+  /// error, and does not overwrite the file. If `timeline` is empty, the panel has no marks, and
+  /// new marks are not saved.
   void open_marks_of(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
  signals:
   /// Emitted with a message for the status bar.
   void status_message(const QString& text);
-  /// Emitted when a mark was added that needs a name.
+  /// Emitted when a new mark needs a name.
   void name_wanted();
 
  private:

@@ -13,7 +13,8 @@ class Actions;
 class TimelineView;
 
 /// Draws an arrow for each message, from the lane step that sent it to the lane step that received
-/// it. Draws the messages of the selected span, and, if there are few, all visible messages.
+/// it. Draws the messages of the selected span. If only few messages are visible, all of them are
+/// drawn.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 
@@ -28,12 +29,12 @@ class MessageArrows : public QObject, public Overlay {
   [[nodiscard]] const std::vector<Message>& of_selection() const { return of_selection_; }
   /// Returns all visible messages; empty if there are too many to draw.
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }
-  /// Updates the visible messages at once. Without this call, they are updated when the view stops
-  /// moving.
+  /// Updates the visible messages immediately. Without this call, the messages are updated when the
+  /// view stops moving.
   void update_visible();
 
  signals:
-  /// Emitted with a message for the status bar when a message was followed.
+  /// Emitted with a message for the status bar when the user has followed a message.
   void status_message(const QString& text);
 
  private:

@@ -8,8 +8,8 @@ class QPushButton;
 
 namespace tutti::gui {
 
-/// A line above a document with a message and an offer, such as to reload the document. It is
-/// hidden until there is one, and does not interrupt the user.
+/// A line above a document with a message and an offer, such as to reload the document. The bar is
+/// hidden until there is a message, and does not interrupt the user.
 class NoticeBar : public QFrame {
   Q_OBJECT
 

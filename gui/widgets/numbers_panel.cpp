@@ -1,10 +1,10 @@
 // Decides when and in which thread gui/trace/statistics.h computes statistics. The statistics of up
-// to 20,000 spans in 64 rows are computed at once. For more spans, a thread computes them. For more
-// than two million spans, statistics are computed only if the user has selected a range, because
-// the visible range changes too often. For more than 100,000 spans, bytes are not summed up, since
-// they have to be read from the file. At most one job runs. A change of the input cancels the job
-// and waits for its thread. The result of a job arrives through the event loop, possibly after the
-// job was replaced, so only the result of the current job is used.
+// to 20,000 spans in 64 rows are computed immediately. For more spans, a thread computes them. For
+// more than two million spans, statistics are computed only for a range that the user has selected,
+// because the visible range changes too often. For more than 100,000 spans, bytes are not summed
+// up, since they have to be read from the file. At most one job runs. A change of the input cancels
+// the job and waits for its thread. The result of a job arrives through the event loop, possibly
+// after the job was replaced, so only the result of the current job is used.
 
 #include "gui/widgets/numbers_panel.h"
 
@@ -28,11 +28,12 @@ using core::Time;
 
 namespace {
 
-/// If there are more spans than this, the visible range changes before its statistics are computed.
+/// If there are more spans than this, the user would change the visible range before its statistics
+/// are computed.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// If there are more spans or rows than this (each row needs a block of the file), the computation
-/// runs in a thread, because it would delay a gesture.
+/// If there are more spans or rows than this, the computation runs in a thread, because it would
+/// delay a gesture. (Each row requires at least one block of the file.)
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 
@@ -160,8 +161,8 @@ void NumbersPanel::show_all(const RangeStatistics& all) {
   fit_columns(*table_);
 }
 
-/// Sorts the rows by a column: largest first (names: in alphabetical order), and the reverse after
-/// another click.
+/// Sorts the rows by a column; a second click reverses the order. Numbers are sorted in descending
+/// order, and names in alphabetical order.
 void NumbersPanel::sort_by(int column) {
   const Qt::SortOrder first = column == 0 ? Qt::AscendingOrder : Qt::DescendingOrder;
   const bool again = sorted_by_ == std::pair(column, first);

@@ -17,9 +17,9 @@ class Actions;
 class TimelineView;
 
 /// A panel with statistics of the spans in the selected range, by kind, or by kind and device. If
-/// no range is selected, the visible range counts. The statistics include only rows that match the
-/// filter. Nothing is computed while the panel is hidden. Long computations run in a thread; until
-/// they are complete, the old numbers are shown in grey.
+/// no range is selected, the statistics cover the visible range. The statistics include only rows
+/// that match the filter. Nothing is computed while the panel is hidden. Long computations run in a
+/// thread; until they are complete, the old numbers are shown in grey.
 class NumbersPanel : public QWidget {
   Q_OBJECT
 
@@ -32,7 +32,7 @@ class NumbersPanel : public QWidget {
   void set_seen(bool seen);
   /// Waits until the numbers are up to date.
   void finish();
-  /// Returns the number of computations that were started in total (in threads).
+  /// Returns the total number of computations that were started in threads.
   [[nodiscard]] int begun() const { return begun_; }
   [[nodiscard]] int begun_in_thread() const { return begun_in_thread_; }
 
@@ -73,7 +73,9 @@ class NumbersPanel : public QWidget {
 
   const TimelineView& view_;
   QTableWidget* table_;
-  std::optional<std::pair<int, Qt::SortOrder>> sorted_by_;  ///< the column; nullopt: by total time
+  std::optional<std::pair<int, Qt::SortOrder>> sorted_by_;  ///< the column by which rows are
+                                                            ///< sorted; nullopt: rows are sorted by
+                                                            ///< total time
   bool by_device_ = false;
   bool seen_ = false;
   /// The input of the numbers in the table, or of the current computation.

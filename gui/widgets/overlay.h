@@ -12,8 +12,8 @@ namespace tutti::gui {
 /// The positions of lines and spans on the timeline, for painting over them.
 struct Placement {
   const Scene& scene;
-  /// The area of the lines in the widget. The axis is above this area, and the names are left of
-  /// this area.
+  /// The area of the lines in the widget. The time axis is above this area, and the names are to
+  /// the left of it.
   QRect lines;
 
   [[nodiscard]] int x_of(core::Time t) const {

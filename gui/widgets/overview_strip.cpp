@@ -11,7 +11,7 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// The height in pixels if there are two timelines, whose bands are below each other.
+/// The height in pixels if there are two timelines, whose bands are drawn one below the other.
 static constexpr int kHeightOfTwo = 64;
 
 OverviewStrip::OverviewStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
@@ -44,9 +44,9 @@ TimeRange OverviewStrip::whole() const {
   return {Time(), trace_ ? std::max(trace_->length(), Time(10'000)) : Time(10'000)};
 }
 
-/// Paints the bands of each timeline. The upper band shows the number of devices that compute, the
-/// lower band the number of packs in flight. If there are two timelines, bands of the same kind are
-/// adjacent.
+/// Paints the bands of each timeline. The upper band shows the number of devices that compute, and
+/// the lower band shows the number of packs in flight. If there are two timelines, bands of the
+/// same kind are adjacent.
 void OverviewStrip::paint_load() {
   const QRect area = strip();
   const int width = std::max(1, area.width());

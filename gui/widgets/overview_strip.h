@@ -10,8 +10,8 @@
 
 namespace tutti::gui {
 
-/// A strip that shows the whole run, with the visible range marked. Dragging moves the visible
-/// range. A click moves the visible range to the time under the mouse.
+/// A strip that shows the whole run, with the visible range marked. Dragging the marked range moves
+/// the visible range. A click moves the visible range to the time under the mouse.
 class OverviewStrip : public QWidget {
   Q_OBJECT
 

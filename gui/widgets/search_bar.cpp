@@ -13,8 +13,8 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kPauseMs = 200;
-/// With more spans than this, matches are counted only when the user asks for the next one, since
-/// counting would delay typing.
+/// With more spans than this, matches are counted only when the user goes to the next match,
+/// because counting would delay typing.
 constexpr std::int64_t kQuickToCount = 2'000'000;
 
 }  // namespace
@@ -39,7 +39,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   filter_->setAccessibleName(tr("Filter rows"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(260);
-  // Dropped files are opened by the window.
+  // The window opens dropped files.
   for (QLineEdit* const line : {search_, filter_}) line->setAcceptDrops(false);
   count_->setObjectName(QStringLiteral("matches"));
   count_->setContentsMargins(6, 0, 6, 0);
@@ -129,7 +129,7 @@ void SearchBar::forget_matches() {
   view_.update();
 }
 
-/// Underlines and counts the matches of the text without going to one.
+/// Underlines and counts the matches of the text, without selecting a match.
 void SearchBar::count_matches() {
   if (!view_.trace() || search_->text().trimmed().isEmpty()) return;
   const Query query(search_->text().toStdString(), *view_.trace());

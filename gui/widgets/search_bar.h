@@ -15,8 +15,8 @@ class Actions;
 class FoundPanel;
 class TimelineView;
 
-/// The tool bar that searches for spans and filters rows. It underlines the matching spans in view,
-/// and shows how many there are.
+/// The tool bar that searches for spans and filters rows. The bar underlines the matching spans in
+/// view, and shows the number of matches.
 class SearchBar : public QToolBar {
   Q_OBJECT
 
@@ -26,10 +26,10 @@ class SearchBar : public QToolBar {
   SearchBar(TimelineView& view, FoundPanel& found);
 
   void add_actions(Actions& actions);
-  /// Shows only rows with a text, as if the user had typed it.
+  /// Shows only rows that match a text, as if the user had typed the text.
   void filter(const QString& text);
   [[nodiscard]] const SearchHighlights& highlights() const { return highlights_; }
-  /// Goes to the next (previous) match; returns false if there is none.
+  /// The functions go to the next or the previous match; they return false if there is no match.
   bool find(bool forward);
   /// Goes to the first span that matches `words`. Returns false if no span matches.
   bool find(const QString& words);

@@ -11,8 +11,8 @@ namespace tutti::gui {
 /// the first 100,000 are visited, row by row from the top, so that a frame stays fast.
 class SearchHighlights : public Overlay {
  public:
-  /// Sets the query; nullopt: nothing is highlighted. REQUIRES: the query is of the trace that is
-  /// painted.
+  /// Sets the query; nullopt: nothing is highlighted. REQUIRES: the query was made for the trace
+  /// that is painted.
   void show(std::optional<Query> query) { query_ = std::move(query); }
   void paint(QPainter& painter, const Placement& place) const override;
   /// Returns the number of rectangles that the last paint() drew.

@@ -18,8 +18,8 @@ class NumberItem : public QTableWidgetItem {
 /// Creates a read-only table; `name` is its name for screen readers. Ctrl+C and the context menu
 /// copy the selected rows. Tab leaves the table.
 QTableWidget* make_table(const QStringList& titles, const QString& name);
-/// Returns the selected rows, or all rows if none is selected, as lines of texts separated by tabs,
-/// below a line with the titles. Hidden columns are left out.
+/// Returns the selected rows, or all rows if none is selected, below a line with the titles. Texts
+/// in a line are separated by tabs. Hidden columns are omitted.
 QString rows_as_text(const QTableWidget& table);
 /// Sets the texts of a row. Each text is also the tooltip of its cell, for columns that are too
 /// narrow.

@@ -7,13 +7,13 @@
 
 namespace tutti::gui {
 
-/// Calls `what` later in the thread of `listener`, unless `listener` is destroyed before. May be
-/// called from any thread.
+/// Calls `what` later in the thread of `listener`, unless `listener` has been destroyed by then.
+/// May be called from any thread.
 template <class What>
 void tell(QObject* listener, What what) {
-  /// Holds `what`, and orders the accesses to it for ThreadSanitizer. `what` is written before it
-  /// is sent, read after it is received, and freed after it is read. Qt's queue guarantees the same
-  /// order in a way that ThreadSanitizer cannot detect.
+  /// Holds `what`, and orders the accesses to it for ThreadSanitizer. The order of accesses is:
+  /// `what` is written before it is sent, read after it is received, and freed after it is read.
+  /// Qt's queue guarantees the same order, but ThreadSanitizer cannot detect this.
   struct Letter {
     What what;
     std::atomic<bool> in_flight = false;

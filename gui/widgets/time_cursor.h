@@ -15,8 +15,8 @@ class TimelineView;
 
 /// The time cursor marks a time of the run, which does not depend on the mouse. The cursor is drawn
 /// as a line through all rows. The cursor can play through the visible range. A click on the time
-/// axis or on the overview sets it. The signal moment_changed() notifies other widgets of the
-/// cursor's time.
+/// axis or on the overview sets the cursor. The signal moment_changed() notifies other widgets that
+/// the cursor's time has changed.
 class TimeCursor : public QObject, public Overlay {
   Q_OBJECT
 
@@ -40,7 +40,7 @@ class TimeCursor : public QObject, public Overlay {
   void to_start();
   void next();
   void previous();
-  /// Advances by one frame of this duration. Called by the timer and by tests.
+  /// Advances by one frame of this duration. The timer and tests call this function.
   void advance(qint64 milliseconds);
 
  signals:

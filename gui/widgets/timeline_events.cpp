@@ -162,8 +162,8 @@ void TimelineView::leaveEvent(QEvent*) {
   emit cursor_moved(-1);
 }
 
-/// With the mouse, the menu is about the span under it, which is selected first. With the keyboard,
-/// it is about the selected span.
+/// With the mouse, the context menu applies to the span under the mouse, which is selected first.
+/// With the keyboard, the context menu applies to the selected span.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   if (!trace_) return;
   if (event->reason() == QContextMenuEvent::Mouse) {

@@ -20,9 +20,9 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
-/// Shows or hides the lines of counters. The lines exist before their values are known, so that
-/// other lines do not move later. If there are two timelines, there are no counters, since the
-/// comparison needs the space.
+/// Shows or hides the lines of counters. The lines are shown before the values of the counters are
+/// known, so that other lines do not move later. If there are two timelines, counters are not
+/// shown, because the comparison needs the space.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
   const bool has = on && trace_ && trace_->sides().size() == 1;

@@ -180,7 +180,8 @@ void TimelineView::paint_line_at_hand(QPainter& painter, const QRect& lines) con
   }
 }
 
-/// Hatches the parts of rows whose spans were not recorded, since they would look idle.
+/// Hatches the parts of rows whose spans were not recorded, because these parts would otherwise
+/// look idle.
 void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const {
   if (!trace_->recorded()) return;
   const Scene shown = scene();

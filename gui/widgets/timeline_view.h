@@ -14,10 +14,11 @@
 namespace tutti::gui {
 
 /// The timeline: rows of spans over time, which the user can zoom, move and select. The view has no
-/// menus. Its slots implement the actions.
+/// menus. The slots of the view implement the actions.
 ///
 /// Lines are painted into one image of the window's size, which is repainted only when the content
-/// of lines has changed. The selection, the cursor and texts are painted over the image each time.
+/// of lines has changed. The selection, the cursor and texts are painted over this image in every
+/// paint event.
 class TimelineView : public QWidget {
   Q_OBJECT
 
@@ -26,13 +27,13 @@ class TimelineView : public QWidget {
 
   void show_trace(std::shared_ptr<const Trace> trace);
   /// Replaces the trace by another alignment of the same timelines. The view keeps pins, collapsed
-  /// groups and the filter. Sets the visible range to `range`, if given.
+  /// groups and the filter. If `range` is given, it becomes the visible range.
   void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
   /// Sets the arrangement of the lines of two timelines.
   void arrange(Arrangement arrangement);
   [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
-  /// Sets the data of counter lines; null: the data do not exist, or are not available yet.
+  /// Sets the data of counter lines; null: the data does not exist, or is not available yet.
   void show_traffic(std::shared_ptr<const Traffic> traffic);
   /// Adds an overlay, which is painted over the lines. REQUIRES: it outlives the view.
   void add_overlay(const Overlay& overlay) { overlays_.push_back(&overlay); }
@@ -45,8 +46,8 @@ class TimelineView : public QWidget {
   /// Returns the spans in the other timeline that match the selected span.
   [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
-  /// Returns the time under the mouse, or else the middle of the view. Shortcuts that need a time
-  /// use this time.
+  /// Returns the time under the mouse, or otherwise the time in the middle of the view. Shortcuts
+  /// that need a time use this time.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
@@ -88,13 +89,13 @@ class TimelineView : public QWidget {
 
   void filter(const QString& text);
   void show_counters(bool on);
-  /// Opens groups and scrolls until the line with this key is visible.
+  /// Opens groups and scrolls, so that the line with this key is visible.
   void go_to_line(const QString& key);
   void open_all();
   void close_all();
   void pin_or_unpin();
-  /// Moves the current line down by `by` lines. Selects the span in the new line that is nearest in
-  /// time to the previously selected span.
+  /// Makes the line that is `by` lines below the current line the current line. Selects the span in
+  /// the new line that is nearest in time to the previously selected span.
   void walk_lines(int by);
   /// Opens or collapses the current group.
   void open_or_close();
@@ -113,7 +114,7 @@ class TimelineView : public QWidget {
   void range_changed();
   /// Emitted when the user asks for the context menu, after the span under the mouse was selected.
   void menu_wanted(const QPoint& global);
-  /// Emitted with the time under the mouse; negative if the mouse is elsewhere.
+  /// Emitted with the time under the mouse; negative if the mouse is not over the timeline.
   void cursor_moved(qint64 picoseconds);
 
  protected:
@@ -167,7 +168,7 @@ class TimelineView : public QWidget {
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
-  /// The key of the current line, which was last clicked or reached by keys.
+  /// The key of the current line: the last line that was clicked or reached by keys.
   std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;

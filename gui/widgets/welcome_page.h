@@ -13,8 +13,9 @@ class QVBoxLayout;
 
 namespace tutti::gui {
 
-/// The page that is shown while no file is open. It has buttons and links to open files, and
-/// example scenarios by the question that they answer, which a click runs.
+/// The page that is shown while no file is open. The page has buttons and links to open files. The
+/// page also shows example scenarios, grouped by the question that they answer; a click runs an
+/// example.
 class WelcomePage : public QScrollArea {
   Q_OBJECT
 

@@ -266,7 +266,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }
-  // Another alignment keeps the list of differences, so nothing is left to compare.
+  // Another alignment keeps the list of differences, so no further comparison is needed.
   if (again && !deviations_.empty()) {
     report_listed();
   } else {
@@ -350,8 +350,8 @@ void ComparisonPanel::report_listed() {
   words_->setToolTip(words_->text());
 }
 
-/// Shows the item in the row of the list: a span and its matching span in the other timeline, or
-/// the range of a step.
+/// Shows the item that the list's row describes: a span and its matching span in the other
+/// timeline, or the range of a step.
 void ComparisonPanel::go_to(int row) {
   const QTableWidgetItem* const cell = table_->item(row, 0);
   if (!comparison_ || !cell) return;

@@ -32,7 +32,7 @@ class ComparisonPanel : public QWidget {
 
   void add_actions(Actions& actions);
 
-  /// Sets the first timeline, and closes the second one.
+  /// Sets the first timeline, and closes the second timeline.
   void set_first(std::shared_ptr<const Trace> trace, const QString& path);
   /// Opens a second timeline. The signals shown() and listed() follow; on failure, the signal
   /// failed() follows. REQUIRES: there is a first timeline.
@@ -40,8 +40,8 @@ class ComparisonPanel : public QWidget {
   /// Changes the alignment of the two timelines.
   void align(Align align);
   void close_second();
-  /// Goes to the deviation in row `row` of the list, counted from 0. Returns false if there are
-  /// fewer rows.
+  /// Goes to the deviation in row `row` of the list; rows are counted from 0. Returns false if
+  /// there are fewer rows.
   bool go_to_error(int row);
   /// Returns the number of rows in the list.
   [[nodiscard]] int errors() const;
@@ -63,7 +63,7 @@ class ComparisonPanel : public QWidget {
   /// Emitted when the user wants to choose a second timeline.
   void second_wanted();
   /// Emitted with a trace to show. `again`: the trace has the same timelines as before, with
-  /// another alignment. The view then keeps its state, and `range` is its new visible range.
+  /// another alignment. The view then keeps its state, and `range` becomes its visible range.
   void shown(std::shared_ptr<const tutti::gui::Trace> trace, bool again,
              const std::optional<tutti::gui::TimeRange>& range);
   /// Emitted when the list of errors is filled.
@@ -79,8 +79,8 @@ class ComparisonPanel : public QWidget {
   void go_to(int row);
   void walk(int by);
   void show_controls();
-  /// Runs `what` in a thread. Then runs the function that `what` returns in the thread of this
-  /// object.
+  /// Runs `what` in a thread. When `what` has returned a function, calls this function in the
+  /// thread of this object.
   template <class What>
   void work(What what);
 

@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// Detects the kind of a file and reads the file. A thread does this, so that the window does not
-/// wait for the disk. stop(), or opening another file, cancels the read.
+/// Detects the kind of a file and reads the file. A thread reads the file, so that the window does
+/// not wait for the disk. stop(), or opening another file, cancels the read.
 class FileOpener : public QObject {
   Q_OBJECT
 

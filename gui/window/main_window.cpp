@@ -207,7 +207,7 @@ void MainWindow::make_panels() {
   cursor_->setParent(view_);
   traffic_->setParent(this);
   auto* const topology = add_panel(tr("Topology"), "topology", topology_, Qt::LeftDockWidgetArea);
-  // A cluster is drawn as high as it is wide.
+  // The height of a drawn cluster is about its width.
   setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   resizeDocks({topology}, {430}, Qt::Horizontal);
   marks_ = new MarksPanel(*view_);
@@ -238,8 +238,8 @@ void MainWindow::make_comparison() {
             overview_->show_trace(trace);
             headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks belong to a single timeline, and the comparison needs the space of the
-            // topology. The key T shows the topology of one of the timelines.
+            // Marks belong to a single timeline, and a comparison needs the space of the topology.
+            // The key T shows the topology of one of the timelines.
             marks_->open_marks_of({});
             hide_topology(true);
             view_->show_trace(trace);
@@ -358,8 +358,8 @@ void MainWindow::make_view_actions() {
       [this] { return dark_; });
 }
 
-/// Shows the menu about the selected span. Its entries are actions of the other menus, so they have
-/// shortcuts, too.
+/// Shows the context menu of the selected span. The entries of the menu are actions of other menus,
+/// so the entries have shortcuts, too.
 void MainWindow::show_menu(const QPoint& global) {
   auto* const menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
@@ -481,7 +481,7 @@ void MainWindow::open_and_run(const QString& path) {
 
 void MainWindow::reload() {
   if (!view_->trace() || shown_.isEmpty())
-    return tell(tr("open a timeline first; then it can be reloaded"));
+    return tell(tr("open a timeline first; then you can reload the timeline"));
   if (!view_->trace()->parts()) {
     open(shown_);
     reloading_ = true;
@@ -492,7 +492,7 @@ void MainWindow::reload() {
 }
 
 void MainWindow::offer_reload(const QString& path) {
-  notice_->offer(tr("%1 has changed on disk. The window shows it as it was when it was opened.")
+  notice_->offer(tr("%1 has changed on disk. The window shows the content before this change.")
                      .arg(QFileInfo(path).fileName()),
                  tr("&Reload (Ctrl+R)"), [this] { reload(); });
 }
@@ -545,7 +545,7 @@ void MainWindow::show_editor_session() {
   session_->editor().form().setFocus();
 }
 
-/// Shows the panels and the search bar, which need a timeline, when the first one is opened.
+/// Shows the panels and the search bar, which need a timeline, when the first timeline is opened.
 void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
   restoreState(panels_);
@@ -626,7 +626,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   opener_.stop();
   comparison_->stop();
   sweep_->stop_and_wait();
-  // Save the layout of panels for a single timeline.
+  // Saves the layout of panels only for a single timeline.
   hide_topology(false);
   if (comparison_->comparison()) comparison_->parentWidget()->hide();
   QSettings settings;
@@ -663,7 +663,8 @@ void MainWindow::set_dark(bool dark) {
   sweep_->set_theme(theme);
   legend_->set_theme(theme);
   actions_.refresh();
-  // The palette of the window alone would leave dialogs and floating panels as they are.
+  // Set the palette of the application, because the palette of the window does not affect dialogs
+  // and floating panels.
   const QPalette colours = palette_of(theme, dark);
   QApplication::setPalette(colours);
   QToolTip::setPalette(colours);

@@ -51,7 +51,7 @@ class MainWindow : public QMainWindow {
   /// point. The signal opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
   /// Offers to recover unsaved changes of scenarios from an earlier window. If there are no such
-  /// changes and `say` is true, shows a message.
+  /// changes and `say` is true, shows a message that states this.
   void offer_recovery(bool say = false);
   /// Selects the first span that matches, as if the user had typed the words into the search bar.
   /// Returns false if no span matches.
@@ -75,10 +75,10 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] LegendStrip& legend() { return *legend_; }
   /// Returns the line above the timeline that offers to reload it.
   [[nodiscard]] NoticeBar& notice() { return *notice_; }
-  /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti", in the
-  /// directory of the timeline, or of the sweep if that is exported.
+  /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti". The directory
+  /// is the timeline's directory, or the sweep's directory if the sweep is exported.
   [[nodiscard]] QString proposed_name(const QString& ending) const;
-  /// Opens the timeline again, from its file, and keeps the view. In a comparison, opens both
+  /// Opens the timeline again from its file, without changing the view. In a comparison, opens both
   /// timelines again.
   void reload();
   /// Writes a picture of the sweep's plot or of the timeline. Returns an error message; empty if
@@ -122,7 +122,7 @@ class MainWindow : public QMainWindow {
   void show_sweep();
   void toggle_sweep();
   void begin_sweep();
-  /// Returns true if an export applies to the sweep instead of the timeline: the sweep has the
+  /// Returns true if an export applies to the sweep and not to the timeline: the sweep has the
   /// keyboard focus, or only the sweep is shown.
   [[nodiscard]] bool exports_sweep() const;
   void show_editor_session();
@@ -161,14 +161,15 @@ class MainWindow : public QMainWindow {
   QProgressBar* progress_;
   std::vector<Example> examples_;
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
-  /// The layout of the panels, saved while there is no timeline; else empty.
+  /// The layout of the panels, saved while there is no timeline; otherwise empty.
   QByteArray panels_;
   QString status_text_;     ///< the full text of the status bar, which may show only its beginning
   FileWatch watch_;         ///< watches the file of the timeline
   FileWatch second_watch_;  ///< watches the file of the second timeline
   QString shown_;           ///< the path of the timeline that is shown
-  bool reloading_ = false;  ///< true: the timeline that is being opened is the shown one
-  /// The visible range of the comparison that is being reloaded; else nullopt.
+  bool reloading_ = false;  ///< true: the timeline that is being opened is the timeline that is
+                            ///< shown
+  /// The visible range of the comparison that is being reloaded; otherwise nullopt.
   std::optional<TimeRange> compared_range_;
   bool run_opened_ = false;  ///< true: run the scenario that is being opened
   bool dark_ = false;

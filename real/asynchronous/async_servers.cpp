@@ -1,11 +1,11 @@
 // Asynchronous workers have no common step, so each worker has its own collective for each pack.
-// The collective's tag is the pack's number plus the worker's number times the number of packs. A
-// read has a second collective, the question: an empty message by which the worker requests the
-// variable. Tags of questions follow all other tags. When the question arrives, the server copies
-// the variable and starts the read, so the read sends the current value. Pushes arrive in any
-// order. To verify pushes bit by bit in any order, the server logs reads and pushes, and verify()
-// replays the log from copies of the variables. The coordinator compares the hashes from
-// take_reads() to check that replicas received what the servers sent.
+// The collective's tag is p + w · P, with the pack's number p, the worker's number w and the number
+// of packs P. A read has a second collective, the question: an empty message by which the worker
+// requests the variable. Tags of questions follow all other tags. When the question arrives, the
+// server copies the variable and starts the read, so the read sends the current value. Pushes
+// arrive in any order. To verify pushes bit by bit in any order, the server logs reads and pushes,
+// and verify() replays the log from copies of the variables. The coordinator compares the hashes
+// from take_reads() to check that replicas received what the servers sent.
 
 #include "real/asynchronous/async_servers.h"
 
@@ -194,7 +194,8 @@ void AsyncServers::begin(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
       if (part.question && is_local(part)) collectives.start(question(step, part), part.root);
-      // The server sends a read when the worker requests it. A CPU between them forwards the data.
+      // The server sends a read when the worker requests it. A CPU on the path between worker and
+      // server forwards the data.
       for (const Rank rank : part.ranks) {
         if (rank == rank_of_host_ && !(is_read(part) && rank == part.root))
           collectives.start(tag(step, part), rank);

@@ -25,16 +25,17 @@ struct ReadSeen {
   std::int32_t pack = 0;   ///< index of the pack in the plan
   std::int64_t group = 0;  ///< the worker that reads
   std::uint64_t hash = 0;  ///< hash of all bytes of the value
-  bool sent = false;       ///< true: recorded by the server
+  bool sent = false;       ///< true: the server recorded this read; false: the receiving replica
+                           ///< recorded it
 };
 
-/// The part of an asynchronous run that one process, a worker or a server, executes.
+/// The part of an asynchronous run that one process executes; the process is a worker or a server.
 ///
 /// Every worker has its own collective for each pack of the plan. To read a variable, a worker
 /// sends an empty message to the server, which then sends the variable's current value. A push is
 /// added to the variable on arrival. A server's variable is therefore always the sum of its initial
-/// value and all pushes so far. The object logs reads and pushes, and replays the log to check the
-/// results.
+/// value and all pushes that have arrived. The object logs reads and pushes, and replays the log to
+/// check the results.
 class AsyncServers {
  public:
   /// REQUIRES: the workers of the scenario's strategy are asynchronous; no gradient is sparse;
@@ -54,7 +55,7 @@ class AsyncServers {
   [[nodiscard]] std::int64_t parts_of_step() const;
   /// Returns the tag of this worker's collective for the plan's pack.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
-  /// Returns the index of the pack that a collective carries; nothing if the collective is the
+  /// Returns the index of the pack that a collective carries; nullopt if the collective is the
   /// request for a read, which carries no data.
   [[nodiscard]] std::optional<std::uint32_t> pack_of(CollectiveTag tag) const;
   /// Called when a replica of this process launches the pack. If the pack is a read, the first
@@ -64,8 +65,8 @@ class AsyncServers {
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
   /// Checks the pushes and variables of the current steps. ERRORS: a push is not the sum of the
-  /// worker's gradients; the current or a sent value of a variable differs from its initial value
-  /// plus its pushes.
+  /// worker's gradients; or the current value or a sent value of a variable differs from its
+  /// initial value plus its pushes.
   [[nodiscard]] core::Expected<void> verify();
   /// Returns and clears the logged reads of the current steps.
   [[nodiscard]] std::vector<ReadSeen> take_reads();
@@ -81,7 +82,8 @@ class AsyncServers {
     core::Collective collective;
     core::Contract contract;        ///< the collective's contract, with the ranks of the group
     std::vector<core::Rank> ranks;  ///< the collective's ranks in this process
-    /// `asks`: the rank that requests a read. `root`: the rank that holds the variable. -1: none.
+    /// `asks`: the rank that requests a read; -1: none. `root`: the rank that holds the variable;
+    /// -1: none.
     core::Rank asks = -1, root = -1;
     std::unique_ptr<core::Collective> question;
   };

@@ -26,8 +26,8 @@ class AsyncAccount {
   /// clock.
   void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
                   std::int64_t end_ns);
-  /// Returns a summary of the asynchronous updates, in the same words as the summary of a simulated
-  /// run.
+  /// Returns a summary of the asynchronous updates, with the same wording as the summary of a
+  /// simulated run.
   [[nodiscard]] std::string describe(std::int64_t workers, std::int32_t steps) const;
 
  private:

@@ -20,7 +20,8 @@ using core::Error;
 using core::Expected;
 
 Expected<void> Children::start(const ChildOrder& order) {
-  // The secret is passed in the environment, since other users of this machine can read arguments.
+  // The secret is passed in the environment, because other users of this machine can read a
+  // process's arguments.
   std::vector<std::string> settings;
   for (char** entry = environ; *entry; ++entry) {
     if (!std::string_view(*entry).starts_with("TUTTI_SECRET=")) settings.emplace_back(*entry);
@@ -29,7 +30,7 @@ Expected<void> Children::start(const ChildOrder& order) {
   std::vector<char*> environment;
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
-  // `ps` shows these words. Without them, the program may appear as /proc/self/exe.
+  // `ps` shows these words. Without these words, the program may appear as /proc/self/exe.
   std::vector<std::string> words{"tutti",      "worker",
                                  "--join",     to_string(order.join),
                                  "--worker",   std::to_string(order.worker),

@@ -22,8 +22,8 @@ struct ChildOrder {
 };
 
 /// Makes the kernel kill this process as soon as its parent ends for any reason, even if this
-/// process is stopped at that time. A process that Children::start() has started calls this
-/// function as early as possible. Returns false if the parent has ended already.
+/// process is stopped (SIGSTOP) at that time. A process that Children::start() has started calls
+/// this function as early as possible. Returns false if the parent has ended already.
 [[nodiscard]] bool end_with_parent(pid_t parent);
 
 /// The worker processes that this process has started. The worker processes end when this object is
@@ -42,10 +42,11 @@ class Children {
   [[nodiscard]] bool started(std::size_t worker) const;
 
   struct End {
-    std::string how;  ///< how the process ended, such as "was ended by signal 9 (Killed)"
+    std::string how;  ///< the way in which the process ended, such as "was ended by signal 9
+                      ///< (Killed)"
     bool reported_failure = false;  ///< true: the worker reported its failure to the coordinator
   };
-  /// Returns how the worker's process ended; nothing if it is running, or was not started by this
+  /// Returns how the worker's process ended; nullopt if it is running, or was not started by this
   /// object.
   std::optional<End> ended(std::size_t worker);
 

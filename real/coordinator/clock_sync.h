@@ -20,23 +20,23 @@ struct ClockSample {
   }
 };
 
-/// The offset between the monotonic clock of another machine and that of this process, with a
-/// guaranteed error bound.
+/// The offset between another machine's monotonic clock and this process's clock, with a guaranteed
+/// error bound.
 ///
 /// A reply cannot leave before the ping has arrived. The four times of one sample therefore limit
 /// the offset to an interval as long as the round trip, even if one direction takes longer than the
 /// other. For times before or after the sample, the interval widens by the maximum drift between
 /// two clocks. The offset lies in the intersection of the intervals of several samples. The middle
-/// of the intersection is the estimate, and half its width is the error bound. One sample before
-/// and one after a training step therefore give a bound that holds during the step, even if the
-/// clocks drift.
+/// of the intersection is the estimate, and half its width is the error bound. Together, a sample
+/// before a training step and a sample after it give a bound that holds during the step, even if
+/// the clocks drift.
 class ClockOffset {
  public:
-  /// The maximum drift between two clocks in parts per million. Each clock's crystal is off by at
-  /// most 100 ppm. NTP, once it has settled, changes a clock's rate by less than that.
+  /// The maximum drift between two clocks in parts per million. Each clock's crystal deviates by at
+  /// most 100 ppm. After NTP has settled, it changes a clock's rate by less than 100 ppm.
   static constexpr std::int64_t kMaxDriftPpm = 200;
 
-  /// Adds a sample. If several samples are taken at about the same time, only the one with the
+  /// Adds a sample. If several samples are taken at about the same time, only the sample with the
   /// shortest round trip is needed.
   void add(const ClockSample& sample);
 
@@ -51,19 +51,19 @@ class ClockOffset {
   [[nodiscard]] std::int64_t to_ours(std::int64_t theirs_ns) const {
     return theirs_ns + at(theirs_ns).offset_ns;
   }
-  /// Converts a time of this process's clock to the other machine's clock by the last sample.
+  /// Converts a time of this process's clock to the other machine's clock, using the last sample.
   /// REQUIRES: the time is close to the current time.
   [[nodiscard]] std::int64_t to_theirs(std::int64_t ours_ns) const;
 
   /// Returns the error bound of the last sample at the time when it was taken.
   [[nodiscard]] std::int64_t latest_bound_ns() const;
-  /// Returns true if the samples contradict the maximum drift: one of the clocks was set, or stood
-  /// still.
+  /// Returns true if the samples contradict the maximum drift, because one of the clocks was set or
+  /// stood still.
   [[nodiscard]] bool drift_exceeded() const { return drift_exceeded_; }
 
  private:
   struct Fence {
-    std::int64_t at = 0;  ///< when the sample was taken, by the worker's clock
+    std::int64_t at = 0;  ///< the time of the sample, by the worker's clock
     std::int64_t least = 0;
     std::int64_t most = 0;
   };

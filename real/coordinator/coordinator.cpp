@@ -165,7 +165,7 @@ void Coordinator::begin_timeline() {
                             : fmt::format("run {} {}, {}", how(options_.backend), medium, where));
   info.network_model.clear();
   if (!emulates()) {
-    // The scenario's lower bounds hold for its own hardware, not for this machine's.
+    // The scenario's lower bounds hold for the scenario's hardware, and not for this machine.
     info.bound_reason.clear();
     info.communication_bound = info.step_bound = Time();
   }
@@ -231,8 +231,8 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Workers that are started here join over loopback. Workers on other machines reach such
-    // workers at the host at which they reached the coordinator.
+    // Workers that the coordinator starts join over loopback. Workers on other machines reach such
+    // workers at the address at which they reached the coordinator.
     order.join.host = "127.0.0.1";
     order.listen = "0.0.0.0:0";  // opens no more than the user has opened
   }
@@ -254,7 +254,7 @@ std::string Coordinator::unreachable() const {
   }
   if (!inside || !outside) return {};
   return fmt::format(
-      "{} has joined over loopback, which other machines cannot reach; join it with this machine's "
+      "{} has joined over loopback, which other machines cannot reach; join with this machine's "
       "address",
       worker_set_.name(*inside));
 }

@@ -44,7 +44,7 @@ struct PendingPeer {
   Clock::time_point until;
 };
 
-/// Counts of rejected peers, for the error about a worker that never joined.
+/// Counts of rejected peers, which are reported if a worker never joins.
 struct RejectedPeers {
   int without_secret = 0;
   int others = 0;
@@ -281,8 +281,8 @@ void refuse_joiners(const Gathering& gathering, std::size_t others, const Listen
       refuse(told.back(), why);
     }
   }
-  // Read until the peers close their connections, since closing at once could discard the messages
-  // that were just sent.
+  // Read until the peers close their connections, because closing immediately could discard the
+  // messages that were just sent.
   for (ControlChannel& channel : told) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));

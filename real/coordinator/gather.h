@@ -18,7 +18,7 @@ struct Gathering {
   std::string secret;
   enum class Spawn {
     kAll,    ///< the coordinator starts every worker as a process
-    kFirst,  ///< the coordinator starts only worker 0; the others are started elsewhere
+    kFirst,  ///< the coordinator starts only worker 0; all other workers are started elsewhere
     kNone,
   };
   Spawn spawn = Spawn::kAll;
@@ -26,8 +26,8 @@ struct Gathering {
   /// launcher.
   int ranks = 0;
   std::chrono::duration<double> wait{60};  ///< the time limit for all workers to join
-  /// Called with the coordinator's address once the coordinator listens there. ERRORS: the address
-  /// cannot be announced to the workers.
+  /// Called with the coordinator's address as soon as the coordinator listens there. ERRORS: the
+  /// address cannot be announced to the workers.
   std::function<core::Expected<void>(const Address&)> announce;
   /// Called when all workers have joined.
   std::function<void()> met;
@@ -36,15 +36,15 @@ struct Gathering {
   bool come_again = false;
 };
 
-/// Accepts the workers of a run until all have joined. Workers that this process started already
-/// have numbers. Any other worker gets the number that it requests, or the lowest free number.
-/// Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a worker did not join
-/// in time, ended, or has another version of Tutti; the run was cancelled.
+/// Accepts the workers of a run until all have joined. Workers that this process has started
+/// already have numbers. Any other worker gets the number that it requests, or the lowest free
+/// number. Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a worker did
+/// not join in time, ended, or has a different version of Tutti; the run was cancelled.
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
-/// Tells processes that are about to join that the run is cancelled, with the reason `why`. Waits
-/// at most ten seconds for these processes, whose number is `others`.
+/// Informs processes that are about to join that the run is cancelled, with the reason `why`. Waits
+/// at most ten seconds for these processes; `others` is their number.
 void refuse_joiners(const Gathering& gathering, std::size_t others, const Listener& listener,
                     const core::Error& why);
 

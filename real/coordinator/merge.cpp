@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
 /// A limit that no worker reaches in a run of weeks, and that keeps sums over all workers in range.
 constexpr std::int64_t kMaxMessages = std::int64_t{1} << 40;
-/// A limit that neither the lanes nor the packs in flight of any device reach.
+/// An upper limit of the number of lanes, and of the number of packs in flight, of any device.
 constexpr std::int32_t kMaxRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
@@ -156,7 +156,7 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
   // Emulated times result from the scenario's links, so waiting for cores does not change them.
-  // Late messages are counted elsewhere.
+  // Late messages are counted in another place.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0)
       record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));

@@ -52,9 +52,9 @@ class StepMerger {
   /// Adds the next step of the batch. REQUIRES: as begin_batch().
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
-  /// Returns the share of the time with packs in flight for which a worker was runnable but waited
-  /// for a core; at most 1. In each step, only the worker that waited longest counts. Both times
-  /// are summed over all steps.
+  /// Returns the fraction of the time with packs in flight during which a worker was runnable but
+  /// waited for a core; at most 1. In each step, only the worker that waited longest counts. Both
+  /// times are summed over all steps.
   [[nodiscard]] double core_wait() const;
   /// Converts a duration measured by workers to the scenario's clock.
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
@@ -66,7 +66,7 @@ class StepMerger {
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                    const std::vector<InRun>& in_run);
   /// Returns the track of a worker's row of spans. A new track is also added to the sink. Returns
-  /// nothing if the row's worker is not recorded.
+  /// nullopt if the row's worker is not recorded.
   std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
   void note_lanes(const proto::StepResult& part);
   void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,

@@ -84,11 +84,10 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                              workers, kMaxHere));
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
-    return wrong(
-        {core::ProblemCode::kConflict, "--launcher"},
-        fmt::format(
-            "the scenario has {} workers, but {} processes were started; start one for each worker",
-            workers, gathering.ranks));
+    return wrong({core::ProblemCode::kConflict, "--launcher"},
+                 fmt::format("the scenario has {} workers, but {} processes were started; start "
+                             "one process for each worker",
+                             workers, gathering.ranks));
   }
   const auto files = static_cast<std::int64_t>(allow_many_files());
   if (workers + 100 > files) {
@@ -100,7 +99,7 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   return {};
 }
 
-/// Checks that all workers fit into this machine's memory, if all of them run here.
+/// Checks that all workers fit into this machine's memory, if all of them run on this machine.
 Expected<void> check_memory_here(const TcpExecutorOptions& options,
                                  const core::Scenario& scenario) {
   MemoryOptions memory;

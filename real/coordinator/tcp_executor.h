@@ -15,10 +15,11 @@ namespace tutti::real {
 struct TcpExecutorOptions {
   std::string program;  ///< path of the tutti program, which is started as worker
   bool verify = true;
-  /// The run fails if it makes no progress, or if a worker sends no message, for this time.
+  /// The run fails if it makes no progress for this time, or if a worker sends no message for this
+  /// time.
   double timeout_seconds = 60;
-  /// Returns the factor by which emulated links and devices are slower than those of the scenario.
-  /// If this function is empty, nothing is emulated, and machines run at their own speed.
+  /// Returns the factor by which emulated links and devices are slower than those in the scenario.
+  /// If this function is empty, nothing is emulated, and the machines run at full speed.
   std::function<double(const core::Scenario&)> time_scale{};
   /// True: during replayed computation, each replica keeps a core busy. False: each replica waits.
   bool busy = false;
@@ -28,16 +29,16 @@ struct TcpExecutorOptions {
   int streams = 1;  ///< TCP connections between each pair of workers, at most kMaxStreams
   /// If set, the run executes the first pack repeatedly, back to back, instead of training steps.
   /// The record of the pack then has the start of the first timed iteration (first_start) and the
-  /// end of the last one. REQUIRES: the scenario has one step.
+  /// end of the last timed iteration. REQUIRES: the scenario has one step.
   std::optional<LoopOptions> loop{};
-  /// Returns the free memory of this machine for workers that are started here. If this function is
-  /// empty, the free memory is unknown.
+  /// Returns the free memory of this machine for workers that are started on it. If this function
+  /// is empty, the free memory is unknown.
   FreeMemory free_memory{};
 };
 
 /// Executes a scenario on real machines: one process per worker, on this machine or on other
 /// machines, and messages over TCP. Every element of every result is checked. Computation is
-/// replayed as a wait, or on GPUs as a kernel, of the duration in the scenario. Each batch of
+/// replayed for its duration in the scenario: as a wait, or on GPUs as a kernel. Each batch of
 /// training steps begins at the same time on all workers. The time between batches, which is spent
 /// on new inputs and on comparing results, is not recorded.
 class TcpExecutor : public core::Executor {
@@ -47,12 +48,12 @@ class TcpExecutor : public core::Executor {
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
   /// Sets whether another run follows the next run. In that case, the address stays open after the
-  /// next run, and workers that were started elsewhere are asked to join again there.
+  /// next run, and workers that were started elsewhere are asked to join again at this address.
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
-  /// Tells processes that are about to join that the run is cancelled, with the reason `why`. Must
-  /// be called if run() is not called. The processes were started by a launcher together with this
-  /// process, or were asked to join again.
+  /// Informs processes that are about to join that the run is cancelled, with the reason `why`.
+  /// Must be called if run() is not called after all. These processes were started by a launcher
+  /// together with this process, or were asked to join again.
   void refuse_joiners(const core::Error& why);
 
  private:

@@ -38,11 +38,11 @@ constexpr int kPingsAtATime = 8;
 constexpr std::size_t kLongestStep = std::size_t{1} << 30;
 /// Maximum number of messages taken from one worker before other workers are served.
 constexpr int kMaxPerTurn = 64;
-/// Upper limit of a worker's report of how long it has waited.
+/// Upper limit of the waiting time that a worker reports.
 constexpr std::chrono::hours kLongestStill{24 * 365};
 
-/// True if the worker only reports that its wait for another worker timed out. In this case,
-/// another worker knows the cause.
+/// True if the only problem that the worker reports is a timeout of its wait for another worker. In
+/// this case, another worker knows the cause.
 bool only_waited(const Error& said) {
   return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
 }
@@ -242,7 +242,8 @@ Expected<void> WorkerSet::align_clocks() {
   return {};
 }
 
-/// Waits briefly for the reply to the ping sent at `sent_ns`. Returns false if the worker is gone.
+/// Waits for a short time for the reply to the ping that was sent at `sent_ns`. Returns false if
+/// the worker is gone.
 bool WorkerSet::take_answer(std::size_t worker, std::int64_t sent_ns) {
   Member& member = members_[worker];
   const auto until = Clock::now() + std::chrono::milliseconds(100);
@@ -335,7 +336,7 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
       first_waited = waited;
     }
   }
-  // Follow the reports from each worker to the worker that it names as the cause.
+  // Follow the reports: each report names the worker that it blames.
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
@@ -361,8 +362,8 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
   }
   if (first) {
     const Error said = *failure_of(culprit);
-    // A worker whose wait times out reports this. The worker for which it waited has been silent
-    // for the same time.
+    // A worker whose wait times out reports this. The worker that it waited for has been silent for
+    // the same time.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(*w, ProblemCode::kLost,
                     fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",
@@ -401,7 +402,7 @@ void WorkerSet::dismiss(const Error* why, bool come_again) {
     if (!member.channel->send(message)) member.gone = true;
     member.channel->end_sending();
   }
-  // Closing the connections at once could discard the last messages. Therefore wait until the
+  // Closing the connections immediately could discard the last messages. Therefore wait until the
   // workers have read the messages and closed the connections.
   const Clock::time_point until = Clock::now() + drain_timeout_;
   const auto someone = [this] {

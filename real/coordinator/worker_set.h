@@ -13,7 +13,7 @@
 
 namespace tutti::real {
 
-/// Limits of the messages from one worker that the coordinator keeps until it expects them. A
+/// Limits of the messages from one worker that the coordinator stores until it expects them. A
 /// worker that exceeds a limit counts as failed, so that no worker can exhaust the coordinator's
 /// memory.
 struct InboxLimit {
@@ -34,11 +34,11 @@ struct Member {
   Address address;           ///< the address at which other workers reach the worker
   bool only_there = false;   ///< true: the worker listens at `address` only
   std::string host;          ///< the name of the worker's machine
-  bool other_clock = false;  ///< true: the worker's clock differs from the coordinator's
+  bool other_clock = false;  ///< true: the worker's clock differs from the coordinator's clock
   ClockOffset clock;
-  ControlChannel::Clock::time_point heard;  ///< when the worker's last message arrived
+  ControlChannel::Clock::time_point heard;  ///< time at which the worker's last message arrived
   std::string doing = "starting";           ///< the activity that the worker reported last
-  /// The time without progress at the moment when the worker reported `doing`.
+  /// The time for which the worker had made no progress when it reported `doing`.
   ControlChannel::Clock::duration still{};
   std::string stands;          ///< a description of the wait, if the worker waits for other workers
   std::deque<Received> inbox;  ///< messages received and not yet taken
@@ -52,8 +52,8 @@ struct Member {
 };
 
 /// The workers of a run. The coordinator communicates with all workers concurrently. If one worker
-/// fails, the run ends for all workers, with one error that names the failed worker and its
-/// activity.
+/// fails, the run ends for all workers, with one error that names the failed worker and the
+/// worker's activity.
 class WorkerSet {
  public:
   using Clock = ControlChannel::Clock;
@@ -80,14 +80,14 @@ class WorkerSet {
   /// Sends a message to one worker. ERRORS: the worker is gone.
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
   /// Waits for one message of the kind `wanted` (proto::Control::ContentCase) from every worker.
-  /// While it waits, this function sends heartbeats to workers whose message has arrived. `due`:
-  /// the end of the error message about a worker that has not sent its message, such as "has not
-  /// ended its step".
+  /// During the wait, this function sends heartbeats to the workers whose message has arrived.
+  /// `due`: the end of the error message about a worker that has not sent its message, such as "has
+  /// not ended its step".
   /// ERRORS: a worker failed, ended, sent nothing for too long, or sent a message of another kind;
   /// the run was cancelled.
   core::Expected<Messages> receive_from_all(int wanted, const std::string& due);
-  /// Returns one message of the kind `wanted` from every worker, as receive_from_all(), but does
-  /// not wait. Returns nothing unless the messages of all workers have arrived already.
+  /// Returns one message of the kind `wanted` from every worker, like receive_from_all(), but does
+  /// not wait. Returns nothing unless the messages of all workers have arrived.
   std::optional<Messages> try_receive_from_all(int wanted);
   /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES:
   /// every worker is waiting for an order from the coordinator.
@@ -96,12 +96,12 @@ class WorkerSet {
   /// called while the coordinator waits for more workers to join.
   void serve_joined_workers();
 
-  /// Tells all workers that the run is over, and waits briefly until they have left. `why`: the
-  /// error if the run failed; else null. `come_again`: true asks workers that this process did not
-  /// start to join another run.
+  /// Informs all workers that the run is over, and waits for a short time until they have left.
+  /// `why`: the error if the run failed; otherwise null. If `come_again` is true, asks workers that
+  /// this process did not start to join another run.
   void dismiss(const core::Error* why, bool come_again);
 
-  /// Returns an error with the worker at fault. The message is the worker's name followed by
+  /// Returns an error that names the worker at fault. The message is the worker's name followed by
   /// `what`.
   [[nodiscard]] core::Error failed(std::size_t worker, core::ProblemCode code,
                                    const std::string& what) const;
@@ -126,7 +126,7 @@ class WorkerSet {
   [[nodiscard]] std::optional<core::Error> standstill() const;
   /// Returns the error `said`, which the worker has reported, with the worker's name added.
   [[nodiscard]] core::Error reported_by(std::size_t worker, const core::Error& said) const;
-  /// Returns the failure that the worker has reported; nothing if it has reported none.
+  /// Returns the failure that the worker has reported; nullopt if it has reported none.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;
 
   std::vector<Member> members_;

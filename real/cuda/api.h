@@ -12,7 +12,7 @@ extern "C" {
 /// The version of the function table below. The program rejects a module with another version.
 inline constexpr std::uint32_t kTuttiCudaInterface = 1;
 
-/// The result of `query` if the work is not done yet (cudaErrorNotReady). Not an error.
+/// The result of `query` if the work is not complete (cudaErrorNotReady). Not an error.
 inline constexpr int kTuttiCudaNotReady = 600;
 inline constexpr int kTuttiCudaOutOfMemory = 2;
 inline constexpr int kTuttiCudaNoDriver = 35;
@@ -31,11 +31,12 @@ struct TuttiCudaDeviceInfo {
 
 /// The module's functions. Functions with result int return 0 or a CUDA error number. Operations
 /// and types are passed as the integer values of real::Operation and core::DataType. The default
-/// stream is never used. All calls come from one thread.
+/// stream of CUDA is never used. All calls come from one thread.
 struct TuttiCudaApi {
   std::uint32_t interface_number;  ///< equals kTuttiCudaInterface
   std::uint32_t size;              ///< size of this struct in bytes
-  const char* description;         ///< such as "CUDA 13.0, for compute capabilities 8.0 and 9.0"
+  const char* description;         ///< description of the module, such as "CUDA 13.0, for compute
+                                   ///< capabilities 8.0 and 9.0"
 
   const char* (*error_name)(int error);  ///< returns, for example, "cudaErrorNoDevice"
   /// Returns CUDA's description of an error number, such as "no CUDA-capable device is detected".
@@ -58,7 +59,7 @@ struct TuttiCudaApi {
   /// streams.
   int (*make_stream)(int device, int urgent, TuttiCudaStream** stream);
   int (*destroy_stream)(TuttiCudaStream* stream);
-  /// Waits for all work on the stream.
+  /// Waits until all work on the stream is complete.
   int (*synchronize)(TuttiCudaStream* stream);
   /// Returns the stream as a cudaStream_t, for other libraries.
   void* (*native_stream)(TuttiCudaStream* stream);
@@ -75,8 +76,8 @@ struct TuttiCudaApi {
   /// overlap.
   int (*combine)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
                  const void* b, std::int64_t count);
-  /// Computes target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges; with `accumulate`, target =
-  /// target ⊕ a ⊕ ….
+  /// Computes target = a ⊕ (a + stride bytes) ⊕ … over `inputs` ranges. With `accumulate`, computes
+  /// target = target ⊕ a ⊕ ….
   int (*reduce)(TuttiCudaStream* stream, int operation, int type, void* target, const void* a,
                 std::int64_t stride, std::int64_t inputs, int accumulate, std::int64_t count);
   /// Computes target[i] = target[i] · factor.
@@ -85,8 +86,8 @@ struct TuttiCudaApi {
   /// Writes the device's clock in nanoseconds to `stamp`, which is memory that the host can access.
   int (*read_clock)(TuttiCudaStream* stream, std::uint64_t* stamp);
   /// Keeps a multiprocessor busy until the device's clock shows `until_ns`, but for at most
-  /// `max_ns`. Writes its start and end to `stamps[0]` and `stamps[1]`, which are memory that the
-  /// host can access.
+  /// `max_ns`. Writes the kernel's start and end to `stamps[0]` and `stamps[1]`, which are memory
+  /// that the host can access.
   int (*busy)(TuttiCudaStream* stream, std::uint64_t until_ns, std::uint64_t max_ns,
               std::uint64_t* stamps);
 };

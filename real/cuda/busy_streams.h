@@ -10,9 +10,9 @@
 
 namespace tutti::real {
 
-/// Replays computation on devices. Each rank has a stream whose kernels keep a multiprocessor busy.
-/// A kernel ends at a given time, not after a given duration, so that launch overheads do not add
-/// up over hundreds of layers.
+/// Replays computation on devices. Gives each rank a stream whose kernels keep a multiprocessor
+/// busy. A kernel ends at a given time, not after a given duration, so that launch overheads do not
+/// add up over hundreds of layers.
 class BusyStreams {
  public:
   using Clock = DeviceClock::Clock;
@@ -30,9 +30,9 @@ class BusyStreams {
   /// Adds a kernel to the rank's stream on `device`. The kernel runs after the stream's earlier
   /// work and keeps the stream busy until `end`. Returns 0 or a CUDA error number.
   [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
-  /// Appends the kernels that have ended since the last call to `ended`. The kernels of one rank
-  /// are in order. Returns 0 or a CUDA error number. On an error, `device` is the device that
-  /// failed, and `ended` has the kernels that ended before the error.
+  /// Appends the kernels that have ended since the last call to the list `ended`. The kernels of
+  /// one rank are in order. Returns 0 or a CUDA error number. On an error, `device` is the device
+  /// that failed, and `ended` has the kernels that ended before the error.
   [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
   /// Returns the earliest `end` of a kernel that poll() has not reported yet; max() if there is
   /// none.

@@ -42,8 +42,7 @@ std::string name_of(int device, const TuttiCudaDeviceInfo& info) {
 const char* what_to_do(int error) {
   switch (error) {
     case kTuttiCudaNoDriver:
-      return "install NVIDIA's driver, or a newer version of it (nvidia-smi shows the installed "
-             "one)";
+      return "install NVIDIA's driver, or a newer driver (nvidia-smi shows the installed version)";
     case kTuttiCudaNoDevice:
       return "nvidia-smi -L lists the GPUs of this machine; CUDA_VISIBLE_DEVICES may hide some";
     case kTuttiCudaOutOfMemory: return "put fewer ranks on the GPU, or make packs smaller";
@@ -174,8 +173,8 @@ bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
   return failure_.empty();
 }
 
-/// Returns memory that is used only until the run ends. A page uses no memory before its first
-/// access.
+/// The pages of this memory take no physical memory before their first access. A page uses no
+/// memory before its first access.
 std::byte* CudaDevices::substitute(std::int64_t bytes) {
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

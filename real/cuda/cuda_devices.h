@@ -17,22 +17,22 @@ namespace tutti::real {
 
 struct CudaRank {
   core::Rank rank = 0;
-  std::string name;  ///< the name in messages, such as "w0/gpu1"
+  std::string name;  ///< device name in messages, such as "w0/gpu1"
   int device = 0;    ///< CUDA's number of the device; several ranks may share a device
 };
 
 struct CudaOptions {
   std::vector<CudaRank> gpus;  ///< the ranks on GPUs; all other ranks are on the host
-  /// The time for which a waiting thread polls a device without pauses, before it polls with
-  /// pauses. Set this to 0 if there are fewer cores than ranks.
+  /// The time for which a waiting thread polls a device without pauses; after this time, it polls
+  /// with pauses. Set this to 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
   bool shared = false;  ///< true: ranks of other processes also use these GPUs
 };
 
 /// Devices for ranks on GPUs. Buffers are in the GPU's memory, Tutti's own kernels process the
 /// buffers, and each lane has a stream. Ranks on the host (the parameter servers of pscpu) work in
-/// pinned host memory, to and from which GPUs copy at full speed. The data that host ranks sum has
-/// therefore really been copied to the host.
+/// pinned host memory; GPUs copy to and from this memory at full speed. The data that host ranks
+/// sum has therefore actually been copied to the host.
 ///
 /// CUDA errors are sticky: after the first error, no device is used any more, and poll() reports
 /// that error. After an error, take() returns host memory, so that callers need not check for an
@@ -43,8 +43,8 @@ class CudaDevices : public Devices {
   static core::Expected<const TuttiCudaApi*> load();
   /// Returns the number of GPUs. ERRORS (kRequest): there is no GPU or no driver.
   static core::Expected<int> count(const TuttiCudaApi& api);
-  /// Creates the devices. REQUIRES: the function table outlives the devices; CUDA's number of every
-  /// GPU in `options` is less than count(). ERRORS (kRun): a GPU cannot be used.
+  /// Creates the devices. REQUIRES: the function table outlives the devices; for every GPU in
+  /// `options`, CUDA's device number is less than count(). ERRORS (kRun): a GPU cannot be used.
   static core::Expected<std::unique_ptr<CudaDevices>> open(const TuttiCudaApi& api,
                                                            CudaOptions options);
   ~CudaDevices() override;
@@ -65,11 +65,11 @@ class CudaDevices : public Devices {
   /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
   /// if the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
-  /// Requests a call of WorkListener::worked(ticket) when all work so far on outside_stream(rank)
+  /// Requests a call of WorkListener::worked(ticket) when all current work on outside_stream(rank)
   /// is done.
   void mark(core::Rank rank, Ticket ticket);
-  /// Converts a time of the rank's GPU to this process's clock, with an error of at most some
-  /// microseconds. Some calls wait for the GPU, to align the clocks. Returns nothing if a device
+  /// Converts a time of the rank's GPU to this process's clock, with an error of at most a few
+  /// microseconds. Some calls wait for the GPU, to align the clocks. Returns nullopt if a device
   /// has failed.
   [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
   /// Enqueues `work` on the outside_stream() of the work's rank, after the stream's earlier work.

@@ -12,7 +12,7 @@ namespace tutti::real {
 
 /// A pool of device memory and of pinned host memory. Freed blocks are kept for the next request of
 /// the same size. An allocation by CUDA would take from tens of microseconds to milliseconds, and
-/// interrupt the device's work.
+/// would interrupt the device's work.
 class MemoryPool {
  public:
   static constexpr int kHost = -1;
@@ -24,7 +24,7 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Returns a block of at least `bytes` bytes: of the device's memory, or, with `host`, of host
+  /// Returns a block of at least `bytes` bytes of the device's memory. With `host`, returns host
   /// memory that the device can access. If memory is exhausted, the pool first returns its unused
   /// blocks to CUDA. On an error, returns null and sets `error` to CUDA's error number. REQUIRES:
   /// bytes > 0.
@@ -54,7 +54,7 @@ class MemoryPool {
 };
 
 /// Returns the size of the block that is allocated for `bytes`. There are eight sizes between
-/// consecutive powers of two, so that at most an eighth is wasted. REQUIRES: bytes > 0.
+/// consecutive powers of two, so that at most an eighth of a block is wasted. REQUIRES: bytes > 0.
 std::int64_t block_bytes(std::int64_t bytes);
 
 }  // namespace tutti::real

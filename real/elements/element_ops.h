@@ -22,7 +22,7 @@ void combine_to(Operation operation, core::DataType type, void* target, const vo
                 const void* b, std::int64_t count);
 
 /// Computes target[i] = target[i] · factor, rounded to the nearest (floats) or towards zero
-/// (integers). A MEAN uses this function to divide the sum.
+/// (integers). For the reduction MEAN, this function divides the sum.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
 /// Reads or writes one element as a double. Values that are written are rounded as in scale().

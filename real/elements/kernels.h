@@ -7,8 +7,8 @@
 
 namespace tutti::real {
 
-/// The loops compiled for one instruction set, by operation and by data type. Entry 0 is unused,
-/// because the values of core::DataType begin at 1.
+/// The loops that were compiled for one instruction set, indexed by operation and data type. Entry
+/// 0 is unused, because the values of core::DataType begin at 1.
 struct Kernels {
   using Combine = void (*)(void* target, const void* a, const void* b, std::int64_t count);
   using Scale = void (*)(void* target, std::int64_t count, double factor);
@@ -17,8 +17,8 @@ struct Kernels {
   Scale scale[kTypes] = {};
 };
 
-/// Return the loops of kernels.cpp, compiled for any x86-64 CPU (baseline), and for CPUs with AVX2,
-/// FMA and F16C (x86-64-v3).
+/// Both functions return the loops of kernels.cpp: compiled for any x86-64 CPU (baseline), and for
+/// CPUs with AVX2, FMA and F16C (x86-64-v3).
 Kernels baseline_kernels();
 Kernels v3_kernels();
 

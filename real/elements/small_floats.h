@@ -1,8 +1,9 @@
 #pragma once
 
 // Conversions of float16 and bfloat16, represented by their bits, to and from float32. The
-// functions have no branches, so that compilers can vectorize loops. They are `static`, because
-// kernels.cpp is compiled for several instruction sets, and each must keep its own code.
+// functions have no branches, so that compilers can vectorize loops. The functions are `static`,
+// because kernels.cpp is compiled for several instruction sets, and each instruction set must have
+// its own code.
 
 #include <cstdint>
 
@@ -41,9 +42,9 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Rounds normal results: adds almost half a unit in the last kept place, and one more if that
-/// place is odd. Rounds subnormal results: adds 0.5, whose unit in the last place equals that of
-/// subnormal float16 numbers, so that the addition itself rounds.
+/// Rounds normal results: adds almost half a unit in the last kept place, plus one more if the last
+/// kept place is odd. Rounds subnormal results: adds 0.5, whose unit in the last place equals the
+/// unit of subnormal float16 numbers, so that the addition itself rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

@@ -11,9 +11,9 @@
 namespace tutti::real {
 
 /// Emulates the devices of the scenario's cluster in this process's memory. The calling thread
-/// executes a request at once. The request is reported as done only when the emulated device would
-/// have completed it. A device with n threads serves up to n requests at a time, in order of
-/// arrival, and each at 1/n of the device's rate. The simulator does the same (docs/models.md,
+/// executes a request immediately. However, the request is reported as done only when the emulated
+/// device would have completed it. A device with n threads serves up to n requests at a time, in
+/// order of arrival, each at 1/n of the device's rate. The simulator does the same (docs/models.md,
 /// "Reductions and copies").
 class EmulatedDevices : public Devices {
  public:
@@ -39,7 +39,7 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  /// By device: the time at which each thread of the device is free.
+  /// Indexed by device: the time at which each thread of the device becomes free.
   std::map<core::PartId, std::vector<Clock::time_point>> free_;
   std::vector<Ticket> done_;
 };

@@ -1,11 +1,12 @@
-// Two processes move every message independently. The real transport moves its bytes. Timers move
-// its head and tail over the emulated links. serve() moves the head over one hop, with the formulas
-// of sim/network/network.cpp and with timers instead of events. At the sender, leave_sender() frees
-// the buffer when the first link has sent the tail, and deliver_to_receiver() sends the stamp and
-// the bytes as soon as the times at the receiver's first link are known. At the receiver, the
-// message is delivered when both processes have ended. Messages between ranks of this process do
-// not use the transport. Messages within a device use no links. traffic.cpp knows which messages
-// are valid, and scale.h converts between the clocks.
+// A message involves two independent activities. In the first activity, the real transport moves
+// the message's bytes. In the second activity, timers move the message's head and tail over the
+// emulated links. serve() moves the head over one hop, with the formulas of sim/network/network.cpp
+// and with timers instead of events. At the sender, leave_sender() frees the buffer when the first
+// link has sent the tail, and deliver_to_receiver() sends the stamp and the bytes as soon as the
+// times at the receiver's first link are known. The receiver gets the message when the transport
+// and the timers have both ended. Messages between ranks of this process do not use the transport.
+// Messages within a device use no links. traffic.cpp knows which messages are valid, and scale.h
+// converts between the clocks.
 
 #include "real/emulate/network.h"
 
@@ -27,7 +28,7 @@ struct EmulatedNetwork::Message {
   std::int32_t path = 0;
   std::int64_t total = 0;
   std::uint32_t number = 0;  ///< see Piece::message
-  /// The number of hops in the sender's worker. All other hops are in the receiver's worker.
+  /// The number of hops in the sender's worker. All later hops are in the receiver's worker.
   std::size_t own_hops = 0;
   Clock::time_point began;  ///< the time at which the first hop began to serve the message
   Clock::time_point tail;   ///< the time at which the message's tail leaves the hop served last and
@@ -48,7 +49,8 @@ struct EmulatedNetwork::Message {
   std::vector<Ticket>
       done;  ///< pieces that were passed to the real transport, which still uses their buffer
 
-  // The following members are used at the receiver. A message between local ranks uses all members.
+  // Only the receiver of a message uses the following members. For a message between ranks of this
+  // process, all members are used.
   std::vector<std::byte> bytes;  ///< the content of the message, preceded by the stamp if the
                                  ///< message came from another process
   std::int64_t here = 0;
@@ -135,8 +137,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
       scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
   const Clock::time_point through = later(head, moving);
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
-  // A message occupies a link until its tail has passed. Exception: links after the threads of a
-  // host, which deliver data slowly.
+  // A message occupies a link until its tail has passed. Links after the threads of a host are an
+  // exception, because these threads deliver data slowly.
   free = hop.host          ? later(head, scale_.here(hop.host->occupied(bytes)))
          : hop.interleaves ? through
                            : tail;
@@ -151,8 +153,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
   const std::size_t next = index + 1;
   const Clock::time_point arrives = later(hops[next].staged ? tail : later(head, of_host), latency);
   if (next == message->own_hops && !message->local) return deliver_to_receiver(message, arrives);
-  // If the head arrives at the current time, serve it at once, before other messages that reach the
-  // link at the same time.
+  // If the head arrives at the current time, serve it immediately, before other messages that reach
+  // the link at the same time.
   if (arrives == head_here) return serve(message, next, arrives);
   timers_.at(arrives, [this, message, next] { serve(message, next, timers_.now()); });
 }
@@ -163,8 +165,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   const MessagePointer message = new_message(piece, piece.total);
   message->local = below_.is_local(piece.channel.to);
   TUTTI_CHECK(message->local == (message->own_hops == 0),
-              "rank {} to rank {}: {} hops at the sender", piece.channel.from, piece.channel.to,
-              message->own_hops);
+              "message from rank {} to rank {}: {} hops at the sender", piece.channel.from,
+              piece.channel.to, message->own_hops);
   if (message->local) message->bytes.resize(static_cast<std::size_t>(piece.total));
   if (!message->local) ++on_own_links_;
   sending_[piece.channel].push_back(message);
@@ -202,8 +204,8 @@ bool EmulatedNetwork::send(const Piece& piece, const std::byte* payload, Ticket 
   return false;
 }
 
-/// Passes the message to the real transport. The message's head leaves the sender's last link, and
-/// reaches the receiver's first link at time `head`.
+/// Passes the message to the real transport. The message's head has left the sender's last link,
+/// and reaches the receiver's first link at time `head`.
 void EmulatedNetwork::deliver_to_receiver(const MessagePointer& message, Clock::time_point head) {
   message->stamp = {message->began.time_since_epoch().count(), head.time_since_epoch().count(),
                     message->tail.time_since_epoch().count()};
@@ -254,8 +256,9 @@ void EmulatedNetwork::sent(Ticket below) {
   give_back(message, ticket);
 }
 
-/// Handles a piece that the real transport has sent. The piece counts as sent once the first link
-/// has taken its message. Ticket 0 is used for stamps, and for pieces that were copied here.
+/// Handles a piece that the real transport has sent. The piece counts as sent when the first link
+/// has transferred the last byte of the message. Ticket 0 is used for stamps, and for pieces that
+/// this class has copied.
 void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   if (ticket == 0) return;
   if (message->buffer_free) {
@@ -265,8 +268,8 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   }
 }
 
-/// Frees the interpreter's memory, since the first link has taken the whole message. A message that
-/// has not reached the last link of this worker yet is copied.
+/// The first link has transferred the whole message, so the interpreter's memory is freed. If the
+/// message has not reached the last link of this worker, its content is copied first.
 void EmulatedNetwork::leave_sender(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {

@@ -17,25 +17,25 @@
 namespace tutti::real {
 
 /// Delays real messages so that they travel at the speed of the scenario's links. This class wraps
-/// a real transport: it is the transport of the interpreter, and the receiver of the real
-/// transport.
+/// a real transport: to the interpreter, it is the transport; to the real transport, it is the
+/// receiver.
 ///
 /// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
 /// in order of arrival, with cut-through switching (model `fifo` of the simulator,
 /// docs/networks.md). A message first passes its sender's links in the sender's process. The
-/// message then travels over the real transport. A stamp precedes it, with the times at which the
-/// message's head and tail arrive at the receiver's first link. In the receiver's process, the
-/// message passes the receiver's links. The whole message is delivered to the interpreter when its
-/// tail would have left the last emulated link, or when the message has really arrived, whichever
-/// is later. A message that frees a slot also has a stamp. Stamps are times of the monotonic clock,
-/// since all processes run on one machine.
+/// message then travels over the real transport. A stamp precedes the message, with the times at
+/// which the message's head and tail arrive at the receiver's first link. In the receiver's
+/// process, the message passes the receiver's links. The interpreter gets the whole message at the
+/// later of two times: when its tail would have left the last emulated link, and when the message
+/// has actually arrived. A message that frees a slot also has a stamp. Stamps are times of the
+/// monotonic clock, since all processes run on one machine.
 ///
-/// Messages from peers are checked against the schedules (Traffic). Their stamps are checked
+/// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step
 /// begins only when all workers are ready. No stamp can be further in the future than the time that
-/// the links need for all bytes of two training steps, since a rank that begins step n has received
-/// from all other ranks in step n - 2. Stamps outside these bounds are rejected, because they would
-/// only make workers wait.
+/// the links need for all bytes of two training steps. The reason is that a rank that begins step n
+/// has received from all other ranks in step n - 2. Stamps outside these bounds are rejected,
+/// because they would only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// `below`: the real transport. REQUIRES: all arguments outlive this object; `below` has no other
@@ -53,9 +53,9 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
-  /// `messages`: the number of messages from other processes. `late`: the number of these messages
-  /// that really arrived later than the emulated links allow. `latest`: the maximum delay of a late
-  /// message.
+  /// `messages`: the number of messages that came from other processes. `late`: the number of these
+  /// messages that arrived later than the emulated links allow. `latest`: the maximum delay of a
+  /// late message.
   struct LateMessages {
     std::int64_t messages = 0;
     std::int64_t late = 0;
@@ -74,7 +74,7 @@ class EmulatedNetwork : public Transport, private Receiver {
     std::int64_t tail_ns = 0;
   };
 
-  // Receiver, called by the real transport.
+  // --- Receiver: called by the real transport ---
   std::byte* place(const Piece& piece) override;
   void arrived(const Piece& piece) override;
   bool slot_freed(const Channel& channel) override;
@@ -106,7 +106,8 @@ class EmulatedNetwork : public Transport, private Receiver {
   Clock::duration
       furthest_;  ///< the upper bound of the difference between a stamp's time and the current time
   std::vector<Clock::time_point> free_;  ///< by resource: the time at which the resource is free
-  /// By channel: the messages that are being sent. A new piece belongs to the last message.
+  /// Indexed by channel: the messages that are being sent. A new piece belongs to the last message
+  /// of its channel.
   std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
@@ -115,7 +116,7 @@ class EmulatedNetwork : public Transport, private Receiver {
     std::int64_t under_way = 0;
   };
   std::map<Channel, Incoming> receiving_;
-  /// By channel: the number of freed slots that are not yet reported to the sender.
+  /// Indexed by channel: the number of freed slots that have not been reported to the sender.
   std::map<Channel, std::int64_t> credits_to_report_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;
@@ -126,7 +127,7 @@ class EmulatedNetwork : public Transport, private Receiver {
   /// The time at which the message that is being delivered began to move.
   std::optional<Clock::time_point> began_;
   LateMessages late_messages_;
-  /// The number of messages to other processes that are not yet handed to the real transport.
+  /// The number of messages to other processes that have not been passed to the real transport.
   std::int64_t on_own_links_ = 0;
   std::optional<core::Error> failure_;
 };

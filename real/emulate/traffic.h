@@ -24,13 +24,13 @@ class Traffic {
   Traffic(const core::Plan& plan, core::PathTable& paths,
           const std::function<bool(core::Rank)>& is_local);
 
-  /// Returns the connection between the lanes of `channel`. Null if no schedule sends messages
-  /// between the two lanes, or if neither lane is in this process. The training step of `channel`
-  /// is ignored.
+  /// Returns the connection between the lanes of `channel`. Returns null if no schedule sends
+  /// messages between the two lanes, or if neither lane is in this process. The training step of
+  /// `channel` is ignored.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
-  /// Returns the sum of the times that all messages of a training step take on all hops of their
-  /// routes. The sum is an upper bound of the time for which a message of one step waits for its
-  /// links. At most slightly over kHorizon.
+  /// Returns the sum, over all messages of a training step, of the times that the message takes on
+  /// all hops of its route. The sum is an upper bound of the time for which a message of one step
+  /// waits for its links. At most slightly over kHorizon.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:

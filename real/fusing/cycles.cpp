@@ -29,7 +29,7 @@ namespace {
 constexpr std::int64_t kPicoseconds = 1000;  // picoseconds in a nanosecond
 
 /// Returns the agreement, an all-reduce of flags by minimum. The first replica of every worker
-/// sends to the first replica of the first worker, which returns the result.
+/// sends its flags to the first replica of the first worker, which returns the result.
 core::Collective agreement_of(const core::Cluster& cluster, std::int64_t flags) {
   const auto per_worker = static_cast<std::int32_t>(cluster.replicas_per_worker());
   const auto workers = static_cast<std::int32_t>(cluster.replicas() / per_worker);
@@ -92,8 +92,9 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// Tags of cycles are numbered after the plan's packs, in the same order on all workers. All of
-/// these tags have the number of the last step, because the step is irrelevant for the numbering.
+/// The tags of cycles follow the tags of the plan's packs, and are numbered in the same order on
+/// all workers. All of these tags have the number of the last step, because a tag's step has no
+/// meaning for cycles.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};

@@ -28,7 +28,8 @@ class Cycles {
  public:
   using Clock = Transport::Clock;
 
-  /// The callbacks into the run. `replica` is an index among the replicas of this worker.
+  /// The functions of the run that this object calls. `replica` is an index among the replicas of
+  /// this worker.
   struct Hooks {
     std::function<std::byte*(std::int32_t step, int pack, std::size_t replica)> data;
     /// Called when the replica's part of the pack is launched, and when it is complete.
@@ -45,9 +46,9 @@ class Cycles {
   /// time `begin`.
   void prepare(std::int32_t first, std::int32_t count);
   void begin(Clock::time_point begin);
-  /// Tells this object that the replica's part of the pack is ready.
+  /// Informs this object that the replica's part of the pack is ready.
   void ask(std::int32_t step, int pack, std::size_t replica);
-  /// Tells this object that a rank of this process has completed a collective. Returns false if
+  /// Informs this object that a rank of this process has completed a collective. Returns false if
   /// this object has not opened the collective.
   bool rank_done(CollectiveTag tag, core::Rank rank);
   /// Executes pending decisions. Must not be called from inside a callback.
@@ -55,13 +56,13 @@ class Cycles {
   /// Ends the prepared steps. REQUIRES: the steps are complete.
   void close();
 
-  /// Returns the training step and the first pack of a collective of this object; nothing if the
+  /// Returns the training step and the first pack of a collective of this object; nullopt if the
   /// collective is an agreement among the workers.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();
   }
-  /// Returns a note on the number of collectives in the steps so far; empty if there were none.
+  /// Returns a note on the number of collectives in the previous steps; empty if there were none.
   [[nodiscard]] std::string describe() const;
 
  private:
@@ -69,7 +70,7 @@ class Cycles {
   struct Fused {
     std::shared_ptr<const core::GateBatch> batch;
     const core::Collective* collective = nullptr;
-    /// By replica: the fusion buffer; empty for a single pack.
+    /// Indexed by replica: the fusion buffer; empty for a single pack.
     std::vector<Devices::Memory> buffers;
     std::size_t left = 0;  ///< number of replicas that have not completed the collective
   };
@@ -93,7 +94,8 @@ class Cycles {
   Collectives& collectives_;
   Hooks hooks_;
   core::Collective agreement_;
-  /// The input of the agreement. Later its result, which is the minimum over all workers.
+  /// The input of the agreement, which is later replaced by its result, the minimum over all
+  /// workers.
   Devices::Memory flags_;
   std::unique_ptr<core::Gate> gate_;
   std::map<std::pair<core::DataType, std::int64_t>, std::unique_ptr<const core::Collective>> made_;
@@ -101,7 +103,7 @@ class Cycles {
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  /// The number of packs in the prepared steps that workers have not agreed on yet.
+  /// The number of packs in the prepared steps on which the workers have not agreed yet.
   std::int64_t packs_to_agree_ = 0;
   std::int32_t step_ = 0;                      ///< the step of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight

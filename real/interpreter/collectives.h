@@ -16,17 +16,18 @@ struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   std::int32_t channel = 0;
-  /// 1 for the broadcast inside a worker that ends the collective; 0 for all other operations.
+  /// 1 for the broadcast inside a worker that ends the collective; 0 for any other operation.
   std::int32_t part = 0;
   Transport::Clock::time_point start, end;
 };
 
-/// The receiver of events of Collectives. The functions are called from inside start() and poll()
-/// of Collectives, of its transport and of its devices.
+/// The receiver of events of Collectives. Collectives, its transport and its devices call these
+/// functions from inside start() and poll().
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// The collective is complete for a rank of this process. The rank's buffer may be reused.
+  /// The collective is complete for a rank of this process. The caller may then reuse the rank's
+  /// buffer.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
   /// A channel is complete. Called only if NCCL's channels are recorded. Most calls come after
   /// rank_done().
@@ -50,12 +51,13 @@ class Collectives : public WorkListener {
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
   /// Frees a collective. REQUIRES: all ranks of the collective in this process have completed it.
   virtual void close(CollectiveTag tag) = 0;
-  /// Allows peers to be ahead of this process, up to collective `last`. Messages for a collective
-  /// that is not open yet then wait in the transport. Without this call, such messages are invalid.
+  /// Allows peers to be ahead of this process, up to and including collective `last`. Messages for
+  /// a collective that is not open yet then wait in the transport. Without this call, messages for
+  /// a collective that is not open are invalid.
   virtual void allow_early_messages(CollectiveTag last) { static_cast<void>(last); }
 
-  /// Advances all collectives that can advance. ERRORS: no collective can advance any more, because
-  /// a peer is gone or violates the protocol.
+  /// Advances all collectives that can advance. ERRORS: collectives cannot advance, because a peer
+  /// is gone or violates the protocol.
   virtual core::Expected<void> poll() = 0;
   /// Returns the time at which poll() may have work to do; max() if poll() has work only after a
   /// message from a peer.
@@ -63,13 +65,13 @@ class Collectives : public WorkListener {
   /// Returns a counter that increases whenever data moves. The counter has no unit, and is used to
   /// detect progress.
   [[nodiscard]] virtual std::int64_t moved() const = 0;
-  /// Describes what the incomplete collectives wait for. The text is used in the error message of a
-  /// run without progress.
+  /// Describes the events for which the incomplete collectives wait. The text is used in the error
+  /// message of a run without progress.
   [[nodiscard]] virtual std::string progress_text() const = 0;
   /// Waits, for a limited time, until channel_done() has been called for all channels of completed
   /// collectives.
   virtual void drain() {}
-  /// Returns the receiver of peers' messages.
+  /// Returns the object that receives peers' messages.
   [[nodiscard]] virtual Receiver& receiver() = 0;
   /// Returns notes on the measured times for the report. More notes may be added while collectives
   /// are executed.

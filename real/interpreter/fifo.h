@@ -8,14 +8,14 @@
 
 namespace tutti::real {
 
-/// A FIFO queue that keeps its memory when it becomes empty, because the interpreter fills and
-/// empties its queues all the time. Cost: constant, except that growing moves all items.
+/// A FIFO queue that keeps its memory when it becomes empty, because the interpreter's queues
+/// become empty very often. Cost: constant, except that growing moves all items.
 template <class T>
 class Fifo {
  public:
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
-  /// REQUIRES here and below: the queue is not empty.
+  /// REQUIRES for this and the following functions: the queue is not empty.
   [[nodiscard]] T& front() { return items_.front(); }
   [[nodiscard]] T& back() { return items_.back(); }
   [[nodiscard]] const T& front() const { return items_.front(); }

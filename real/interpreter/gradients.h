@@ -19,7 +19,7 @@ Operation operation_of(core::Reduction reduction);
 Reduced reduced_of(core::Reduction reduction, const core::Collective& collective,
                    std::uint64_t key);
 
-/// Returns true if the CPU with rank `host` holds data of the collective: it stores the pack's
+/// Returns true if the CPU with rank `host` has data of the collective: it stores the pack's
 /// variables, or sends data to a server.
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
@@ -38,7 +38,7 @@ class Gradients {
   /// Fills the buffers with the inputs of the training steps first … first + count - 1.
   void fill(std::int32_t first, std::int32_t count);
   /// Returns the buffer of a pack. `replica`: an index among this worker's replicas; the number of
-  /// replicas stands for the CPU. Returns null if the CPU has no buffer.
+  /// replicas denotes the CPU. Returns null if the CPU has no buffer.
   /// REQUIRES: fill() has filled `step`.
   [[nodiscard]] std::byte* data(std::int32_t step, std::size_t pack, std::size_t replica) const {
     if (gives_back(pack, replica))
@@ -46,13 +46,13 @@ class Gradients {
     const std::vector<Devices::Memory>& buffers = sets_[step - first_][pack];
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
-  /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, pack,
-  /// index and both values of the first wrong element.
+  /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, the
+  /// pack, the index and both values of the first wrong element.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:
-  /// Returns true if the CPU serves the pack, and the pack is a pull. Such a pull uses the buffer
-  /// of its push.
+  /// Returns true if the CPU takes part in the pack, and the pack is a pull. Such a pull uses the
+  /// buffer of the corresponding push.
   [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
     const core::Pack& p = scenario_.plan.packs[pack];
     return p.answers >= 0 && replica == replicas_.size() &&

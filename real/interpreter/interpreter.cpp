@@ -1,11 +1,12 @@
-// A lane is a state machine: run() executes its steps until one has to wait. The event that ends
-// the wait (a message, a free slot, completed work, progress of another lane) puts the lane into
-// the queue `ready_`. One thread therefore executes any number of lanes, and no call blocks. A lane
-// has two counters. `next` is the current step. `done` is the number of steps that are complete
-// including their sends. The steps between `done` and `next` are in `unsent_steps`. Other lanes see
-// only `done`, and must_wait_for_sends() prevents steps from overwriting data that is still being
-// sent. Closed collectives are kept and reopened in later training steps, because creating their
-// lanes takes longer than resetting them. Messages are handled in sending.cpp and receiving.cpp.
+// A lane is a state machine: run() executes the lane's steps until a step has to wait. The event
+// that ends the wait (a message, a free slot, completed work, progress of another lane) puts the
+// lane into the queue `ready_`. One thread therefore executes any number of lanes, and no call
+// blocks. A lane has two counters. `next` is the current step. `done` is the number of steps that
+// are complete including their sends. The steps between `done` and `next` are in `unsent_steps`.
+// Other lanes see only `done`, and must_wait_for_sends() prevents steps from overwriting data that
+// is still being sent. Closed collectives are kept and reopened in later training steps, because
+// creating their lanes takes longer than resetting them. Messages are handled in sending.cpp and
+// receiving.cpp.
 
 #include "real/interpreter/interpreter.h"
 
@@ -115,7 +116,8 @@ Interpreter::Known Interpreter::known_step(const Lane& lane, std::int64_t index)
   return known;
 }
 
-/// Reopens a closed collective of the same kind for `tag`. Returns null if there is none.
+/// Reopens a closed collective of the same kind for `tag`. Returns null if no closed collective of
+/// this kind exists.
 Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collective& collective,
                                            const std::vector<Rank>& ranks) {
   const auto same = [&](const Instances::node_type& node) {
@@ -129,7 +131,7 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
   std::swap(*found, free_instances_.back());
   Instance* const instance = free_instances_.back().mapped().get();
   free_instances_.back().key() = tag;
-  // The new tag is usually the last in the order of tags.
+  // The new tag usually sorts after all other tags.
   instances_.insert(instances_.end(), std::move(free_instances_.back()));
   free_instances_.pop_back();
   for (Local& local : instance->ranks) {
@@ -194,7 +196,7 @@ Channel Interpreter::outgoing(const Lane& lane) const {
   return {lane.instance->tag, lane.rank, lane.number, lane.now->to, lane.now->step.to.lane};
 }
 
-/// Returns a Work for the current step, with the ranges and the element type. The caller sets the
+/// Returns a Work for the current step, with its ranges and its element type. The caller sets the
 /// operation.
 Work Interpreter::work_of(const Lane& lane, Work::Kind kind) const {
   Work work;
@@ -352,7 +354,7 @@ void Interpreter::worked(Ticket ticket) {
   }
 }
 
-/// Ends the current step. Its sends may not have left yet. The lane continues.
+/// Ends the current step. The sends of the step may not have left yet. The lane continues.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,

@@ -22,7 +22,7 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   Transport::Clock::time_point start;  ///< the time at which the lane reached the step
-  /// When the event that the step waited for began; equals `start` if the step did not wait.
+  /// The time at which the awaited event began; equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
   core::Rank peer = -1;              ///< receives: the rank that sent the message; else -1
@@ -39,29 +39,29 @@ class InterpreterListener : public CollectiveListener {
 /// core::Schedule defines.
 ///
 /// Messages are moved and reduced in pieces as they arrive. A fused step also forwards each piece
-/// at once, so that all ranks of a chain work on one message at the same time. If the receiver of a
-/// fused step has no free slot, the step first receives the whole message, and sends the message
-/// when a slot is free.
+/// immediately, so that all ranks of a chain work on one message at the same time. If the receiver
+/// of a fused step has no free slot, the step first receives its whole message. The step sends the
+/// message when a slot becomes free.
 ///
-/// A lane continues past a step whose sends have not left yet, as long as later steps do not write
-/// to the ranges that are being sent. The lane can then receive messages that would otherwise have
-/// to be buffered. Other lanes see the steps of this lane complete in order. (If Devices::at_once()
-/// is false, a lane completes each step before it begins the next step.)
+/// A lane continues with later steps before the sends of a step have left, as long as later steps
+/// do not write to the ranges that are being sent. The lane can then receive messages that would
+/// otherwise have to be buffered. Other lanes see the steps of this lane as completed in order. (If
+/// Devices::at_once() is false, a lane completes each step before it begins the next step.)
 ///
 /// The path of a piece: Transport → place() → arrived() → consume() → Devices → piece_done() →
 /// send_pieces() → Transport. Pieces from and to memory that the host cannot access
 /// (Devices::host_reaches) go through bounce buffers, which the host can access.
 class Interpreter : public Collectives, public Receiver {
  public:
-  /// REQUIRES: all arguments outlive the interpreter. The listener gets completed steps only if
-  /// `watch_steps` is true.
+  /// REQUIRES: all arguments outlive the interpreter. The listener is notified of completed steps
+  /// only if `watch_steps` is true.
   Interpreter(Transport& transport, Devices& devices, InterpreterListener& listener,
               bool watch_steps);
   ~Interpreter() override;
 
-  /// Cost: linear in the number of lanes. Lanes of a closed instance of the same collective are
-  /// reset and reused; without such an instance, lanes are created. REQUIRES: the collective
-  /// outlives the interpreter; the buffers stay valid until close(); the schedule has no in-switch
+  /// Cost: linear in the number of lanes. If a closed instance of the same collective exists, its
+  /// lanes are reset and reused; otherwise, lanes are created. REQUIRES: the collective outlives
+  /// the interpreter; the buffers stay valid until close(); the schedule has no in-switch
   /// reduction.
   void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
             const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) override;
@@ -76,7 +76,7 @@ class Interpreter : public Collectives, public Receiver {
   /// Calls run_ready(). ERRORS: a peer sent a message whose length differs from the length in the
   /// schedule.
   core::Expected<void> poll() override;
-  /// Returns the text of poll()'s error; empty if there was no error.
+  /// Returns the text of the error that poll() returned; empty if there was no error.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   /// Returns the number of pieces that were sent or have arrived.
   [[nodiscard]] std::int64_t moved() const override { return pieces_; }

@@ -1,9 +1,9 @@
 // This file is the receiving half of Interpreter, and sending.cpp is the sending half. Every piece
 // is checked against the schedule before memory is allocated for it (lane_for(), enter()). If the
 // lane's current step receives the piece's message, the piece is stored at its final address or
-// reduced at once. Otherwise the piece is buffered, and take_message() processes it when its step
-// begins. Within a message, consume() processes pieces strictly in order. A step that forwards a
-// message first acquires a slot at its receiver. If no slot is free, the step receives the whole
+// reduced immediately. Otherwise the piece is buffered, and take_message() processes it when its
+// step begins. Within a message, consume() processes pieces strictly in order. A step that forwards
+// a message first acquires a slot at its receiver. If no slot is free, the step receives the whole
 // message, frees its own slot, and forwards the message later (`holds`). Slots of different ranks
 // therefore never wait for each other in a cycle.
 
@@ -30,16 +30,16 @@ bool keeps_as_it_is(StepKind kind) {
 
 }  // namespace
 
-/// Returns true if the lane has received a part of a message of this connection. This message is
-/// then the only message in transfer on the connection. The next message begins after this message
-/// has ended and the lane has left the state kInMessage.
+/// Returns true if the lane has received only a part of a message of this connection. This message
+/// is then the only message in transfer on the connection. The next message begins after this
+/// message has ended and the lane has left the state kInMessage.
 bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
 /// Returns the lane's connection from the sender of `channel`; null if no message has arrived from
-/// this sender yet. Cost: one comparison per sender of the lane; only one if the sender is the same
-/// as in the previous call.
+/// this sender yet. Cost: one comparison if the sender is the same as in the previous call;
+/// otherwise at most one per sender of the lane.
 Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -159,8 +159,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   begun.total = piece.total;
   connection.messages.push_back(std::move(begun));
   if (lane.receives_any) lane.any.push_back(&connection);
-  // The lane may be waiting for this message. In this case, the lane takes the message at once, so
-  // that the bytes need not be buffered.
+  // The lane may already be waiting for this message. A waiting lane takes the message immediately,
+  // so that the bytes need not be buffered.
   if (lane.state != Lane::State::kOnMessage) return &connection;
   const bool wanted = lane.receives_any || (lane.now->from == channel.from &&
                                             lane.now->step.from.lane == channel.from_lane);
@@ -177,7 +177,7 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
 }
 
 /// Returns the address at which to store the piece. If the current step has taken the message, this
-/// is the final address, or a buffer from which the piece is reduced at once. Otherwise it is a
+/// is the final address, or a buffer from which the piece is reduced immediately. Otherwise it is a
 /// buffer that keeps the piece until its step begins.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
@@ -187,7 +187,8 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!connection) return nullptr;
   Lane& lane = *to;
   Inbound& message = connection->messages.back();
-  // The decision remains valid even if the step takes the message between this call and arrived().
+  // The decision remains valid even if the step takes the message after this call and before
+  // arrived().
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool local = transport_.is_local(piece.channel.from);

@@ -11,7 +11,7 @@ using core::StepKind;
 
 namespace {
 
-/// The size of a piece between the memories of two devices. Each such piece needs the launch of a
+/// The size of a piece between the memories of two devices. Each such piece needs one launch of a
 /// copy.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
 /// The maximum number of a lane's buffers between its device and the transport.
@@ -57,8 +57,8 @@ bool Interpreter::slot_freed(const Channel& channel) {
   return true;
 }
 
-/// Sends the message of a fused step. The message was received completely because the receiver had
-/// no free slot.
+/// Sends the message of a fused step. The message was received completely first, because its
+/// receiver had no free slot.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
@@ -102,7 +102,7 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
 }
 
 /// Returns the step for which pieces are sent: the current step, or the last step if the lane has
-/// completed it.
+/// completed all steps.
 std::int64_t Interpreter::step_of(const Lane& lane) {
   return lane.begun ? lane.next : lane.next - 1;
 }
@@ -111,8 +111,8 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-/// Returns the ticket of the next piece. The ticket is not used up if the transport sends the piece
-/// at once.
+/// Returns the ticket of the next piece. If the transport sends the piece immediately, the ticket
+/// stays available.
 Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
@@ -121,14 +121,14 @@ Ticket Interpreter::next_ticket() {
   return free_tickets_.back();
 }
 
-/// Uses the next ticket for a piece that was not sent at once.
+/// Marks the next ticket as used, for a piece that was not sent immediately.
 void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
   sends_[free_tickets_.back() - 1] = {&lane, step_of(lane), std::move(bounce)};
   free_tickets_.pop_back();
 }
 
-/// Copies outgoing data from the device's memory to buffers that the transport can access, up to
-/// the limit of buffers.
+/// Copies outgoing data from the device's memory to buffers that the transport can access, as long
+/// as buffers are available.
 void Interpreter::send_out(Lane& lane) {
   while (!lane.outbound.empty() && lane.bounces < kMaxBounces) {
     Outbound& out = lane.outbound.front();

@@ -3,7 +3,7 @@
 #include "real/interpreter/fifo.h"
 #include "real/interpreter/interpreter.h"
 
-// The state of the interpreter. Included only by the interpreter's own files.
+// The state of the interpreter. Only the source files of the interpreter include this file.
 
 namespace tutti::real {
 
@@ -16,12 +16,12 @@ struct Interpreter::Known {
   int credits = core::kUnlimitedCredits;  ///< slots of the connection to the receiver
 };
 
-/// A message that is being received.
+/// A message that the lane is receiving.
 struct Interpreter::Inbound {
   std::int64_t total = 0;
   std::int64_t received = 0;
-  Devices::Memory buffer;       ///< holds the whole message if it arrives before its step
-  std::byte* placed = nullptr;  ///< where the current piece is stored
+  Devices::Memory buffer;  ///< buffer for the whole message, if the message arrives before its step
+  std::byte* placed = nullptr;  ///< address at which the current piece is stored
   bool in_place = false;        ///< true: `placed` is the final destination of the piece
 };
 
@@ -30,11 +30,11 @@ struct Interpreter::Connection {
   Fifo<Inbound> messages;  ///< messages that are not completely processed, oldest first
   std::int64_t begun =
       0;  ///< the number of messages of which at least one piece has arrived so far
-  /// Piece::message of the last message of which a piece has arrived.
+  /// Piece::message of the message whose piece arrived last.
   std::uint32_t number = 0;
 };
 
-/// A part of a message that is not yet passed to the transport.
+/// A part of a message that has not been passed to the transport.
 struct Interpreter::Outbound {
   Channel channel;
   const std::byte* bytes = nullptr;  ///< start of the message
@@ -90,11 +90,11 @@ struct Interpreter::Lane {
   State state = State::kNotStarted;
   bool queued = false;
   std::int64_t next = 0;  ///< index of the current step
-  /// All steps before this index are complete. Steps from this index up to `next` are in
-  /// `unsent_steps`.
+  /// All steps with lower indices are complete. Steps with indices from this index up to `next` are
+  /// in `unsent_steps`.
   std::int64_t done = 0;
   std::int64_t steps = 0;
-  /// All steps of the lane, if there are few, because reading a stored step is faster than
+  /// All steps of the lane, if the lane has few steps, because reading a stored step is faster than
   /// computing it. Else empty.
   std::vector<Known> known;
   Known requested;                ///< the current step, if `known` is empty
@@ -106,11 +106,12 @@ struct Interpreter::Lane {
   std::int64_t finished = 0;  ///< bytes of the message completed by the device
   bool passing_on = false;    ///< true: pieces are forwarded as they arrive
   bool holds = false;         ///< true: pieces are kept until the receiver has a free slot
-  /// True: the current step has a slot at its receiver. The message may still be incomplete.
+  /// True: the current step has acquired a slot at its receiver. The received message may still be
+  /// incomplete.
   bool has_slot = false;
   std::int64_t unsent = 0;  ///< number of unsent pieces of the current step
   std::deque<UnsentStep> unsent_steps;
-  /// Data that is not sent yet, in memory that the host cannot access.
+  /// Data that has not been sent, in memory that the host cannot access.
   std::deque<Outbound> outbound;
   int bounces = 0;              ///< number of buffers in use for `outbound`
   Devices::Memory kept;         ///< data that a step forwards without storing it
@@ -153,7 +154,7 @@ struct Interpreter::Instance {
   std::int64_t item = 4;     ///< size of an element in bytes
   std::int64_t bytes = 0;    ///< size of the whole buffer in bytes
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
-  /// By rank: its index in `ranks`; -1 for ranks of other processes.
+  /// Indexed by rank: the rank's index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
   std::map<Channel, std::int32_t>
       slots_used;  ///< by outgoing connection; only connections with a limited number of slots

@@ -2,8 +2,8 @@
 // compute the inputs of all ranks, and a missing, doubled or misplaced contribution changes the
 // result. The order of additions is unknown. Floats are therefore compared within a tolerance, with
 // a reference of higher precision: double for float32, long double for float64. Half-precision
-// types have too few bits for a tolerance. Their sums are kept below 2^11 (float16) or 2^8
-// (bfloat16), where every order of additions gives the exact result.
+// types have too few bits for a tolerance. The sums of half-precision types are kept below 2^11
+// (float16) or 2^8 (bfloat16), where every order of additions gives the exact result.
 //
 // The cost is one hash per element and contributor. For an all-reduce, this cost arises once for
 // all ranks of the process, because they must have equal results. Blocks of 256 elements are
@@ -63,9 +63,9 @@ double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::i
   return bits >> 63 ? -size : size;
 }
 
-/// Returns a small integer, such that no partial sum needs more bits than the type has. If there
-/// are very many ranks, only a limited number of ranks, which differ for every element, have a
-/// value other than 0.
+/// Returns an integer that is so small that no partial sum needs more bits than the type has. If
+/// there are very many ranks, only a limited number of ranks has a value other than 0; these ranks
+/// differ from element to element.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
@@ -172,8 +172,8 @@ std::optional<WrongElement> find_wrong_real(const Reduced& reduced, const Output
                                             const std::vector<const std::byte*>& buffers) {
   const double unit = std::ldexp(1, -significand_bits(reduced.type));
   const double bound = roundings(reduced, output) * unit;
-  // Work block by block and rank by rank, so that the inputs of several elements are computed at
-  // once.
+  // Work block by block and rank by rank, so that the inputs of several elements are computed
+  // together.
   std::array<Real, 256> block;
   for (std::int64_t begin = 0; begin < output.at.count; begin += std::ssize(block)) {
     const std::int64_t count = std::min<std::int64_t>(std::ssize(block), output.at.count - begin);
@@ -211,7 +211,7 @@ std::optional<WrongElement> find_wrong(const Reduced& reduced, const Output& out
   }
 }
 
-/// For collectives out of place: checks that the rank's input is unchanged.
+/// If the collective is out of place, checks that the rank's input is unchanged.
 std::optional<WrongElement> find_changed_input(const Reduced& reduced,
                                                const core::Contract& contract, Rank rank,
                                                const std::byte* buffer) {

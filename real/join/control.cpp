@@ -21,7 +21,8 @@ namespace {
 /// Maximum number of bytes that receive() takes after its time limit.
 constexpr std::size_t kMaxWhenLate = std::size_t{1} << 20;
 
-/// Waits for `events` on the socket. Returns false if `until` passes first.
+/// Waits for `events` on the socket. Returns false if the time `until` is reached before any of the
+/// events.
 bool wait_for(int socket, short events, Clock::time_point until) {
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();

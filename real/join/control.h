@@ -26,9 +26,9 @@ class ControlChannel {
     return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   }
 
-  /// Size limits of received messages, in bytes: for a worker's introduction, for a worker's
-  /// assignment (which contains a whole scenario with its files), and for all other messages until
-  /// the plan gives a limit (InboxLimit).
+  /// Size limits of received messages, in bytes. The first limit is for a worker's introduction,
+  /// the second limit for a worker's assignment (a whole scenario with its files), and the third
+  /// limit for all other messages until the plan gives a limit (InboxLimit).
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
   static constexpr std::size_t kLongestMessage = std::size_t{1} << 20;
@@ -37,18 +37,19 @@ class ControlChannel {
 
   /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next complete message; nothing if none is complete by `until`. If `until` is in
-  /// the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long
+  /// Returns the next complete message; nullopt if no message is complete by `until`. If `until` is
+  /// in the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long
   /// message does not keep the caller from other work. ERRORS: the other end is gone, or sends an
   /// invalid message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
   /// Sets the size limit of later messages, in bytes.
   void take_messages_of(std::size_t longest) { reader_.allow(longest); }
-  /// Returns the number of bytes that have arrived so far, including those of incomplete messages.
+  /// Returns the number of bytes that have arrived, including the bytes of incomplete messages.
   [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
   /// Returns the size in bytes of the message that receive() returned last.
   [[nodiscard]] std::size_t last_size() const { return last_size_; }
-  /// Closes the sending direction. The other end still receives the data that was sent before.
+  /// Closes the sending direction. The other end still receives the data that was sent before this
+  /// call.
   void end_sending();
 
   [[nodiscard]] int file() const { return socket_.get(); }

@@ -11,8 +11,8 @@
 namespace tutti::real {
 
 /// The handshake at the beginning of every connection of a run. Both ends prove that they know the
-/// run's secret. The secret itself is never transmitted. An end reads nothing else from a
-/// connection before the handshake has succeeded.
+/// run's secret. The secret itself is never transmitted. Before the handshake has
+/// succeeded, an end reads no other data from the connection.
 ///
 ///     joiner                                          listener
 ///       greeting: purpose, own and intended worker,
@@ -46,8 +46,8 @@ struct Introduction {
   std::string version;  ///< version of Tutti, at most 32 bytes
 };
 
-/// One end of a handshake. The handshake is a state machine that processes received bytes. It uses
-/// no socket and no clock.
+/// One end of a handshake. The handshake is a state machine that processes received bytes. The
+/// handshake uses no socket and no clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
@@ -65,14 +65,14 @@ class Handshake {
   /// (Workers get the run's id from the coordinator.)
   static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce,
                         std::optional<RunId> run = {});
-  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner does
-  /// not intend to reach `self.listener`.
+  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner
+  /// intends to reach another worker than `self.listener`.
   static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce,
                           const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
   /// Returns the number of bytes that the next call of take() needs; 0 if the handshake has ended.
-  /// Bytes after this number are not part of the handshake.
+  /// Any further bytes are not part of the handshake.
   [[nodiscard]] std::size_t wants() const;
   /// Processes received bytes. REQUIRES: `bytes` has exactly wants() bytes.
   void take(std::string_view bytes);

@@ -1,11 +1,11 @@
 // Launchers pass ranks and addresses in environment variables, whose names differ between
 // launchers. One function per launcher converts its variables to a Launch. Launchers may be nested,
 // such as mpirun inside srun. In this case, the variables of both launchers are set. `kAll` lists
-// launchers from the innermost to the outermost. The first launcher whose variables are set counts.
-// is_there() has the exceptions. Slurm provides hosts but no port, so all ranks compute the same
-// port, from 20000 to 29999, from the number of the job and its step. Open MPI and MPICH provide no
-// address. Ranks then find each other through a file (rendezvous.h), or through an address from the
-// user.
+// launchers from the innermost to the outermost. The first launcher in this list whose variables
+// are set is used. is_there() handles the exceptions. Slurm provides hosts but no port, so all
+// ranks compute the same port, from 20000 to 29999, from the number of the job and its step. Open
+// MPI and MPICH provide no address. Ranks then find each other through a file (rendezvous.h), or
+// through an address that the user specifies.
 
 #include "real/join/launcher.h"
 
@@ -153,8 +153,8 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     }
     return reader.result(std::move(launch));
   }
-  // This is the address of the machine on which srun was called. Within a batch script, this is the
-  // machine of rank 0.
+  // SLURM_LAUNCH_NODE_IPADDR is the address of the machine on which srun was called. Within a batch
+  // script, this is the machine of rank 0.
   if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
     launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
     launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
@@ -173,7 +173,7 @@ Expected<std::optional<Launch>> tf_config(const Reader& reader) {
   return std::move(*launch);
 }
 
-/// True if the variables of the launcher are set. A batch script under Slurm has SLURM_PROCID, and
+/// True if the variables of the launcher are set. A batch script under Slurm has SLURM_PROCID, but
 /// no step. The script is a single process, even if the job has several tasks. RANK and WORLD_SIZE
 /// alone are ambiguous.
 bool is_there(LauncherKind kind, const Reader& reader) {

@@ -10,7 +10,8 @@
 
 namespace tutti::real {
 
-/// A function that returns the value of an environment variable; nothing if it is not set.
+/// A function that returns the value of an environment variable; nullopt if the variable is not
+/// set.
 using Variables = std::function<std::optional<std::string>(const std::string&)>;
 
 /// The launcher of this process: a program, such as mpirun, that starts several processes with the
@@ -33,15 +34,15 @@ struct Launch {
 };
 
 /// Finds the launcher by its environment variables. If `only` is given, looks for that launcher
-/// alone. If several launchers have set variables (such as mpirun inside srun), the first in the
-/// order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm counts, which is the innermost. Returns
-/// nothing if there is no launcher, or if the launcher started only this process. ERRORS
+/// alone. Several launchers may have set variables (such as mpirun inside srun). In this case, the
+/// innermost launcher is used: the first in the order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm.
+/// Returns nullopt if there is no launcher, or if the launcher started only this process. ERRORS
 /// (kRequest): variables are invalid or contradict each other; the task in TF_CONFIG is not a
 /// worker.
 core::Expected<std::optional<Launch>> find_launch(const Variables& variables,
                                                   std::optional<LauncherKind> only = {});
 
-/// Returns the first host of a Slurm host list: "node[08-11,20],login1" → "node08". Returns nothing
+/// Returns the first host of a Slurm host list: "node[08-11,20],login1" → "node08". Returns nullopt
 /// if the list is invalid.
 std::optional<std::string> first_host(const std::string& list);
 

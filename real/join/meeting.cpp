@@ -1,6 +1,6 @@
 // A worker first finds the coordinator and later all other workers. find_coordinator() repeats
-// complete attempts, since the coordinator may start later than its workers. final_word() detects
-// errors that another attempt cannot cure. In the mesh between workers, each worker connects to
+// complete attempts, because the coordinator may start later than its workers. final_word() detects
+// errors that another attempt cannot repair. In the mesh between workers, each worker connects to
 // workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
 // connects twice. The connections of a pair may be accepted in any order, so the connecting worker
 // sends the index of each as one byte. reception.cpp performs the handshakes, which authenticate
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
-/// Returns the error if another attempt is pointless; nullopt otherwise.
+/// Returns the error if another attempt would fail too; nullopt otherwise.
 std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
   const std::string place = to_string(at);
   switch (event.state) {
@@ -62,8 +62,9 @@ Expected<CoordinatorFound> find_coordinator(
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
-  std::optional<Appointment> refused;  ///< the appointment at which the coordinator refused the
-                                       ///< connection, and which may be stale
+  std::optional<Appointment> refused;  ///< the address and secret with which the coordinator
+                                       ///< refused the connection, which may be those of an earlier
+                                       ///< run
   while (true) {
     if (stop())
       return tl::make_unexpected(
@@ -204,8 +205,8 @@ class Mesh {
   Expected<void> take(Reception::Event event) {
     const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
     if (event.state == State::kDone) {
-      // The coordinator has checked the versions. A worker with a lower number, or a worker that
-      // connects too often, does not belong to this run.
+      // The coordinator has checked the versions. A worker with a lower number does not belong to
+      // this run, nor does a worker that connects too often.
       const bool due =
           event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
       if (due && sockets_[w].size() < streams_) sockets_[w].push_back(std::move(event.socket));

@@ -14,7 +14,7 @@ namespace tutti::real {
 struct Appointment {
   Address coordinator;
   std::string secret;
-  /// True: address and secret may be those of an earlier run, so a process that refuses the
+  /// True: address and secret may belong to an earlier run, so a process that refuses the
   /// connection may belong to another run.
   bool may_be_stale = false;
 
@@ -28,10 +28,10 @@ struct CoordinatorFound {
   RunId run{};
 };
 
-/// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
-/// may start later than its workers. `where` is called for each attempt, and returns nothing while
-/// the address is unknown. If the coordinator at a stale appointment refuses the connection, only a
-/// different appointment is tried.
+/// Connects to the coordinator. Repeats failed attempts until time `until`, because the coordinator
+/// may start later than its workers. `where` is called for each attempt, and returns nullopt while
+/// the address is unknown. If the coordinator at a possibly outdated appointment refuses the
+/// connection, only a different appointment is tried.
 /// ERRORS: no coordinator answers; the coordinator has another secret or version of Tutti; `stop`
 /// returns true.
 core::Expected<CoordinatorFound> find_coordinator(
@@ -52,11 +52,11 @@ struct PeerConnectionOptions {
 };
 
 /// Makes `streams` connections to every other worker. This worker connects to workers with lower
-/// numbers, and accepts connections of those with higher numbers. `idle` is called regularly, and
-/// whenever the connection to the coordinator has data to read. This function returns the error
-/// that `idle` returns. Returns the file descriptors by worker, and for each worker by stream. A
-/// stream has the same number at both ends. The entries for this worker itself are -1. ERRORS: this
-/// process could not reach a worker; a worker did not connect.
+/// numbers, and accepts connections from workers with higher numbers. `idle` is called regularly,
+/// and whenever the connection to the coordinator has data to read. If `idle` returns an error,
+/// this function returns this error. Returns the file descriptors, indexed by worker and then by
+/// stream. A stream has the same number at both ends. The entries for this worker itself are -1.
+/// ERRORS: this process could not reach a worker; a worker did not connect.
 core::Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
                                                const Listener& listener,
                                                const std::function<core::Expected<void>()>& idle);

@@ -21,10 +21,11 @@ class Reception {
 
   struct Options {
     std::string secret;
-    Introduction self;  ///< the introduction of this end
+    Introduction self;  ///< the Introduction that this end sends
     RunId run{};
     std::size_t most_waiting = 64;
-    std::chrono::milliseconds patience{5000};  ///< time limit of incoming connections
+    std::chrono::milliseconds patience{5000};  ///< time limit for the handshake of a connection
+                                               ///< that another process opened
   };
 
   /// The result of a handshake.

@@ -19,7 +19,7 @@ class RendezvousFile {
   RendezvousFile& operator=(const RendezvousFile&) = delete;
   ~RendezvousFile() { remove(); }
 
-  /// Returns the address and secret in the file; nothing if there is no file, or if the file is
+  /// Returns the address and secret in the file; nullopt if there is no file, or if the file is
   /// ignored.
   [[nodiscard]] std::optional<Appointment> read() const;
   /// Writes the file. ERRORS: it cannot be written.
@@ -38,9 +38,9 @@ class RendezvousFile {
 std::string rendezvous_path(const std::string& folder, const std::string& job);
 
 /// Returns a job name for a launcher that provides none. The name consists of the process id and
-/// the start time of the nearest ancestor process whose program name begins with `program`, or else
-/// of the parent process. The name is the same for all processes that this launcher started on this
-/// machine.
+/// the start time of a process. This process is the nearest ancestor whose program name begins with
+/// `program`, or else the parent process. The name is the same for all processes that this launcher
+/// started on this machine.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

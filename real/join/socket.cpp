@@ -96,7 +96,7 @@ Expected<Listener> Listener::open(const Address& at) {
   sockaddr_in address = as_sockaddr(*host, at.port);
   socklen_t size = sizeof address;
   const int on = 1;
-  // Allows the port of a run that has just ended to be reused at once.
+  // Allows the port of a run that has just ended to be reused immediately.
   if (at.port != 0) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(socket.get(), 1024) != 0 ||

@@ -38,27 +38,27 @@ struct Address {
 };
 std::string to_string(const Address& address);
 
-/// Parses "HOST:PORT". Port 0 (any port) is valid only with `any_port`. Returns nothing if the text
+/// Parses "HOST:PORT". Port 0 (any port) is valid only with `any_port`. Returns nullopt if the text
 /// is invalid.
 std::optional<Address> parse_address(const std::string& written, bool any_port = false);
 
 /// Returns true if only this machine can reach the host: the host is an address in 127.0.0.0/8, or
-/// a name of such an address. ERRORS: the name cannot be resolved.
+/// a name that resolves to such an address. ERRORS: the name cannot be resolved.
 core::Expected<bool> is_loopback(const std::string& host);
-/// Returns true for 0.0.0.0, which stands for every address of this machine.
+/// Returns true for 0.0.0.0, which represents all addresses of this machine.
 bool is_every_address(const std::string& host);
 
 /// A listening socket whose accept() does not block.
 class Listener {
  public:
-  /// Listens at an address. With port 0 the system chooses the port. ERRORS: this machine does not
-  /// have the host's address; the port is in use.
+  /// Listens at an address. If the port is 0, the system chooses the port. ERRORS: this machine
+  /// does not have the host's address; the port is in use.
   static core::Expected<Listener> open(const Address& at);
 
   /// Returns the address, with the port that the system chose.
   [[nodiscard]] const Address& address() const { return address_; }
   [[nodiscard]] int file() const { return socket_.get(); }
-  /// Returns the next pending connection without waiting; nothing if there is none.
+  /// Returns the next pending connection without waiting; nullopt if there is none.
   [[nodiscard]] std::optional<Socket> accept() const;
 
  private:
@@ -71,11 +71,12 @@ class Listener {
 /// Starts to connect. The socket becomes writable when the connection is made or has failed.
 /// ERRORS: the name cannot be resolved.
 core::Expected<Socket> begin_connecting(const Address& to);
-/// Returns why the connection failed; nothing if it succeeded. REQUIRES: the socket has become
-/// writable.
+/// Returns the reason why the connection failed; nullopt if the connection succeeded. REQUIRES: the
+/// socket has become writable.
 std::optional<std::string> connecting_failed(const Socket& socket);
 
-/// Return the addresses of this end and of the other end of a connection, in numeric form.
+/// The functions return the addresses of this end and of the other end of a connection, in numeric
+/// form.
 std::string own_host(int socket);
 std::string their_host(int socket);
 

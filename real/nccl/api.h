@@ -27,8 +27,8 @@ enum TuttiNcclFunction : std::int32_t {
   kTuttiNcclReduce
 };
 
-/// A channel of an operation: the share of its data that one thread block of the kernel moves over
-/// one route.
+/// One channel of an operation: the share of the operation's data that one thread block of the
+/// kernel moves over one route.
 struct TuttiNcclChannel {
   /// The communicator's number, as given to make_communicator().
   std::int32_t communicator;
@@ -55,15 +55,15 @@ struct TuttiNcclApi {
   int (*version)(int* version);  ///< version of the loaded library, such as 22809 for 2.28.9
   const char* (*error_text)(int error);
   /// Returns NCCL's last error message for the communicator, or for the process if `communicator`
-  /// is null. The text may be empty.
+  /// is null. The returned text may be empty.
   const char* (*last_error)(TuttiNcclCommunicator* communicator);
 
   /// Creates the identifier of a new communicator, of kTuttiNcclIdBytes bytes. All ranks of the
   /// communicator need the same identifier.
   int (*make_id)(char* id);
   int (*group_begin)();
-  /// Ends a group. May return kTuttiNcclInProgress. In that case, state() of the communicators
-  /// returns the result later.
+  /// Ends a group. May return kTuttiNcclInProgress. If group_end() returns kTuttiNcclInProgress,
+  /// state() of the communicators returns the result later.
   int (*group_end)();
   /// Starts to create rank `rank` of `ranks` on `device`, without waiting for the other ranks.
   /// state() returns 0 once the communicator is created. take_channels() identifies the
@@ -72,7 +72,7 @@ struct TuttiNcclApi {
                            TuttiNcclCommunicator** communicator);
   /// Returns 0, kTuttiNcclInProgress, or an asynchronous error, for example if a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
-  /// Starts to end the communicator together with its peers. Once state() returns 0, all operations
+  /// Starts to end the communicator together with its peers. When state() returns 0, all operations
   /// of the communicator are done, and the caller has to call discard().
   int (*finalize)(TuttiNcclCommunicator* communicator);
   int (*discard)(TuttiNcclCommunicator* communicator);
@@ -82,7 +82,7 @@ struct TuttiNcclApi {
   /// All-reduces `count` elements. `from` may equal `to`.
   int (*all_reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to,
                     std::int64_t count, int type, int operation, void* stream);
-  /// Reduces ranks · count elements. Rank r receives part r of the result, which has `count`
+  /// Reduces ranks · count elements. Rank r receives part r of the result; a part has `count`
   /// elements.
   int (*reduce_scatter)(TuttiNcclCommunicator* communicator, const void* from, void* to,
                         std::int64_t count, int type, int operation, void* stream);

@@ -1,8 +1,9 @@
 // Every pack is a state machine. `missing` counts the ranks that have not completed the current
 // phase. NCCL is asynchronous in two ways. First, a call may return before NCCL has enqueued the
-// operation on the streams. Until it has, the pack is in issuing_, and no other pack is issued.
-// Second, the streams execute the operation later. A mark after the operation on every stream
-// reports its end (tickets_). The first failure is stored, and every later poll() returns it.
+// operation on the streams. Until the operation has been enqueued, the pack is in issuing_, and no
+// other pack is issued. Second, the streams execute the operation later. A mark after the operation
+// on every stream reports its end (tickets_). The first failure is stored, and every later poll()
+// returns it.
 //
 // NCCL's profiler names operations only by counting them, so reported channels are matched with
 // issued operations in order. After a mismatch, the run continues without recording channels. NCCL
@@ -79,7 +80,7 @@ Expected<std::unique_ptr<NcclCollectives>> NcclCollectives::open(
   if (made->options_.follow_channels)
     made->following_ = api.follow_channels() ? Following::kYes : Following::kOtherProfiler;
   // Discard reports from earlier communicators of this process, so that they are not attributed to
-  // the new ones.
+  // the new communicators.
   TuttiNcclChannel left[64];
   while (made->following_ == Following::kYes && api.take_channels(left, 64) > 0) {
   }
@@ -134,8 +135,8 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   return failed();
 }
 
-/// Records a failure. "In progress" counts as success. Callers that need the result query the
-/// communicator's state.
+/// Records a failure. "In progress" counts as success. Callers that need the actual result query
+/// the communicator's state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ =
@@ -144,7 +145,7 @@ bool NcclCollectives::right(int answer, const std::string& doing) {
 }
 
 /// Returns the first error of a communicator. If there is no error, returns "in progress" if any
-/// operation is in progress; else 0.
+/// operation is in progress, and 0 otherwise.
 int NcclCollectives::state_of_all() {
   int all = 0;
   for (TuttiNcclCommunicator* const communicator : communicators_) {
@@ -196,7 +197,8 @@ std::vector<std::string> NcclCollectives::notes() const {
     notes.emplace_back(
         "NCCL's channels are not recorded, because NCCL_PROFILER_PLUGIN names another profiler");
   if (following_ == Following::kNoProfiler)
-    notes.emplace_back("NCCL's channels are not recorded, because this needs NCCL 2.27 or later");
+    notes.emplace_back(
+        "NCCL's channels are not recorded, because the recording needs NCCL 2.27 or later");
   if (following_ == Following::kLost)
     notes.emplace_back(
         "NCCL's channels are recorded only in part, because NCCL reported an unexpected operation");
@@ -236,8 +238,8 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 }
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
-  // A host only helps with the schedule between workers, and starts its part at once. If there is
-  // only one worker, the host has no work.
+  // A host takes part only in the schedule between workers, and starts its part immediately. If
+  // there is only one worker, the host has no work.
   if (devices_.host_reaches(rank))
     return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
@@ -260,14 +262,15 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
     case Phase::kReducing:
       if (stages() && alone) return enter(pack, Phase::kAcross);
       if (stages()) return queued_.push_back(&pack);
-      // If processes share the communicator, all of them issue its packs in the same order.
+      // If processes share the communicator, all of these processes issue its packs in the same
+      // order.
       while (!in_order_.empty() && packs_.at(in_order_.front()).phase == Phase::kReducing) {
         queued_.push_back(&packs_.at(in_order_.front()));
         in_order_.pop_front();
       }
       return;
     case Phase::kAcross:
-      // Only the first rank has work in this phase. All other ranks complete the phase at once.
+      // Only the first rank has work in this phase. All other ranks complete the phase immediately.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
     case Phase::kBroadcasting:
@@ -452,8 +455,8 @@ void NcclCollectives::listen_to_channels() {
   }
 }
 
-/// Attributes a reported channel. Both sides identify operations only by counting them, so NCCL's
-/// operation has to match the issued one.
+/// Attributes a reported channel. NCCL and Tutti identify operations only by counting them, so
+/// NCCL's operation has to match the operation that Tutti has issued.
 void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;

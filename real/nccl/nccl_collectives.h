@@ -22,19 +22,19 @@ struct NcclOptions {
   /// identifier. Unused if the communicator has only ranks of this process.
   std::string id;
   double factor = 1;  ///< the factor by which a MEAN multiplies sums
-  /// By pack: the collective between workers that runs between the reduction and the broadcast
-  /// inside this worker. Empty: NCCL executes the whole collective.
+  /// Indexed by pack: the collective between workers that runs between the reduction and the
+  /// broadcast inside this worker. If empty, NCCL executes the whole collective.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener
-  /// True: processes share GPUs, so each tells NCCL that it is a separate host.
+  /// True: processes share GPUs, so each process tells NCCL that it is a separate host.
   bool separate_host_ids = false;
 };
 
-/// Executes collectives with NCCL, in place or out of place as the contract specifies. All-reduce,
-/// reduce-scatter, all-gather, broadcast and reduce use the NCCL operations of these names. All
-/// other collectives are groups of sends and receives, as in nccl-tests. An all-reduce either uses
-/// one communicator of all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL
+/// Executes collectives with NCCL, in place or out of place according to the contract. All-reduce,
+/// reduce-scatter, all-gather, broadcast and reduce use the NCCL operations of the same names. All
+/// other collectives are groups of sends and receives, as in nccl-tests. An all-reduce uses one
+/// communicator of all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL
 /// reduction inside each worker, a schedule between the first ranks of all workers, and an NCCL
 /// broadcast inside each worker.
 ///
@@ -42,7 +42,7 @@ struct NcclOptions {
 /// start the operations of a communicator in the same order. If processes share a communicator,
 /// packs are therefore issued in the order of open(), and a pack that is ready early waits for its
 /// predecessors. Operations are queued on one stream per rank. The caller of start() decides
-/// whether a pack is launched before its predecessor is done.
+/// whether a pack is launched before its predecessor is complete.
 ///
 /// Communicators are non-blocking, and poll() checks their state, so no call blocks inside NCCL.
 class NcclCollectives : public Collectives, private InterpreterListener {
@@ -131,15 +131,15 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::deque<Pack*> queued_;            ///< packs that are ready to be issued to NCCL
   Pack* issuing_ = nullptr;             ///< the pack that NCCL is enqueueing on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  /// The last ticket of this object. The interpreter's tickets count from 1.
+  /// The last ticket that this object has used. The interpreter's tickets count from 1.
   Ticket next_ticket_ = Ticket{1} << 63;
   Clock::time_point looked_{};
   std::int64_t moved_ =
       0;  ///< the number of phases that ranks have completed, used to detect progress
   std::string failure_;
 
-  /// An operation issued to NCCL, of which some channels are not reported yet. One entry stands for
-  /// the operation on all communicators. Used only if channels are recorded.
+  /// An operation that was issued to NCCL, and some of whose channels have not been reported. One
+  /// entry represents the operation on all communicators. Used only if channels are recorded.
   struct Requested {
     CollectiveTag tag;
     std::int32_t part = 0;
@@ -153,7 +153,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::deque<Requested> requested_;
   std::int64_t given_up_ =
       0;  ///< the number of operations before the first operation in requested_
-  /// The number of channels of operations in requested_ that are not reported yet. An operation
+  /// The number of channels of operations in requested_ that have not been reported. An operation
   /// with an unknown number of channels counts as one channel.
   std::int64_t channels_due_ = 0;
   std::int64_t channels_reported_ = 0;  ///< number of channels reported

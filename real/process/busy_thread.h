@@ -30,7 +30,8 @@ class BusyThread {
   struct Done {
     Clock::time_point start, end;
   };
-  /// Returns the start and end of the job, and removes the job; nothing if the job is not done yet.
+  /// Returns the start and the end of the job, and removes the job; nullopt if the job is not
+  /// complete.
   std::optional<Done> take(Job job);
 
  private:

@@ -4,21 +4,21 @@
 
 namespace tutti::real {
 
-/// Measures how long the calling thread was runnable but did not run, because other threads used
-/// the cores. The kernel counts this time (second number of /proc/thread-self/schedstat, in
+/// Measures how long the calling thread was runnable but did not run because other threads used the
+/// cores. The kernel counts this time (second number of /proc/thread-self/schedstat, in
 /// nanoseconds). The measured time is an upper bound of the cost of sharing cores, because a thread
 /// that yields its core while it waits for a peer (transport/waiting.h) also counts as runnable.
-/// Cost: a system call of about a microsecond per lap.
+/// Cost: one system call of about a microsecond per measurement.
 class CoreWait {
  public:
-  /// Starts to measure for the calling thread.
+  /// Starts the measurement for the calling thread.
   CoreWait();
   ~CoreWait();
   CoreWait(const CoreWait&) = delete;
   CoreWait& operator=(const CoreWait&) = delete;
 
-  /// Returns how long the thread has waited for a core since construction or the last call; 0 if
-  /// the kernel does not count this time.
+  /// Returns how long the thread has waited for a core since the last call, or since construction;
+  /// 0 if the kernel does not count this time.
   std::chrono::nanoseconds lap();
 
  private:

@@ -12,15 +12,15 @@ std::string module_folder();
 
 /// Loads `lib<name>.so` from module_folder() and returns its symbol `entry`. The library stays
 /// loaded until the process ends, since GPU libraries do not support unloading. `what`: the user's
-/// request, with which error messages begin. `made_with`: the software that is needed to build the
-/// module, which error messages name.
+/// request; error messages begin with it. `made_with`: the software that is needed to build the
+/// module; error messages name it.
 /// ERRORS (kRequest, about --backend): the file does not exist, cannot be loaded (for example,
 /// because a required library is missing), or has no symbol `entry`.
 core::Expected<void*> load_module(const std::string& name, const char* entry,
                                   const std::string& what, const std::string& made_with);
 
-/// Loads a module and returns its function table. ERRORS: as load_module(); the version of the
-/// table differs from the version that this program needs.
+/// Loads a module and returns its function table. ERRORS: the errors of load_module(); the version
+/// of the table differs from the version that this program needs.
 template <class Api, class Entry>
 core::Expected<const Api*> load_api(const std::string& name, const char* entry,
                                     std::uint32_t interface_number, const std::string& what,

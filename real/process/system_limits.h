@@ -5,7 +5,7 @@
 namespace tutti::real {
 
 /// Returns the end of an error message ("; raise …"), with the remedy if `errno` means that the
-/// system has refused a resource. Empty for any other errno.
+/// system has refused a resource. The result is empty for any other value of errno.
 std::string remedy_for(int error);
 
 }  // namespace tutti::real

@@ -11,8 +11,8 @@ namespace tutti::real {
 /// Runs actions at given times of the monotonic clock.
 ///
 /// An action runs late if the process was asleep, or if another process used the core. If later
-/// actions were scheduled relative to the real time, such delays would add up along every chain of
-/// actions. While an action runs, now() therefore returns the time at which the action was due,
+/// actions were scheduled relative to the actual time, such delays would add up along every chain
+/// of actions. While an action runs, now() therefore returns the time at which the action was due,
 /// unless the delay is more than `tolerance`.
 class Timers {
  public:
@@ -20,7 +20,7 @@ class Timers {
   using Action = std::function<void()>;
 
   explicit Timers(std::chrono::microseconds tolerance) : tolerance_(tolerance) {}
-  /// Uses `clock` instead of the machine's clock.
+  /// Uses `clock` in place of the machine's clock.
   Timers(std::chrono::microseconds tolerance, std::function<Clock::time_point()> clock)
       : tolerance_(tolerance), clock_(std::move(clock)) {}
 

@@ -45,14 +45,14 @@ struct Work {
 class WorkListener {
  public:
   virtual ~WorkListener() = default;
-  /// The work with this ticket is done.
+  /// The work that has this ticket is complete.
   virtual void worked(Ticket ticket) = 0;
-  /// The rank's oldest pending Devices::compute() has ended. The times are its start and its end.
+  /// The rank's oldest pending Devices::compute() has ended, with its start time and its end time.
   virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
 /// The devices of this process's ranks, which hold the ranks' buffers and compute on them. Memory
-/// that the host cannot access is accessed only through Work.
+/// that the host cannot access is read and written only through Work.
 class Devices {
  public:
   using Clock = Transport::Clock;
@@ -76,12 +76,12 @@ class Devices {
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already
-  /// done. Otherwise poll() calls WorkListener::worked(ticket) later; the calls of one lane are in
-  /// order.
+  /// complete. Otherwise poll() calls WorkListener::worked(ticket) later; the calls of one lane are
+  /// in order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
-  /// Returns true if perform() always completes its work before it returns, and the host can access
-  /// the memory of every rank. In that case, a lane can begin a step before the previous step is
-  /// complete.
+  /// Returns true if two conditions hold: perform() always completes its work before it returns,
+  /// and the host can access the memory of every rank. Then a lane can begin a step before the
+  /// previous step is complete.
   [[nodiscard]] virtual bool at_once() const { return false; }
   /// Replays computation: keeps a separate stream of the rank's device busy from the end of earlier
   /// calls until time `end`. poll() then calls WorkListener::computed(). Returns false if the
@@ -95,9 +95,9 @@ class Devices {
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// Devices for ranks in host memory. The calling thread executes all work at once. Large buffers
-/// use huge pages, and are kept for later requests, because the first access to a page costs more
-/// than the reduction of its data.
+/// Devices for ranks in host memory. The calling thread executes all work immediately. Large
+/// buffers use huge pages, and are kept for later requests, because the first access to a page
+/// costs more than the reduction of its data.
 class HostDevices : public Devices {
  public:
   HostDevices();

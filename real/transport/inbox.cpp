@@ -40,8 +40,8 @@ struct Layout {
   }
 };
 
-/// The messages that two workers exchange over their connection. The first has the location of the
-/// inbox. The second states whether the peer's inbox could be mapped.
+/// The messages that two workers exchange over their connection. The first message has the location
+/// of the inbox. The second message states whether the peer's inbox could be mapped.
 struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
@@ -49,8 +49,8 @@ struct Offer {
   std::uint32_t payload_bytes = kPayloadBytes;
 };
 
-/// Sends or receives exactly `bytes` bytes. Returns false if the transfer fails, or if `deadline`
-/// ends.
+/// Sends or receives exactly `bytes` bytes. Returns false if the transfer fails, or if it is not
+/// complete at `deadline`.
 template <class Move>
 bool exactly(int socket, short event, std::size_t bytes, SetupDeadline& deadline, Move move) {
   for (std::size_t done = 0; done < bytes;) {
@@ -90,7 +90,7 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
     return tl::make_unexpected(
-        Error::run({core::ProblemCode::kProtocol}, "it sent an unexpected message"));
+        Error::run({core::ProblemCode::kProtocol}, "the peer sent an unexpected message"));
   auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
   const auto other = static_cast<std::size_t>(peer.worker);

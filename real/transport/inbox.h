@@ -27,8 +27,8 @@ struct alignas(kLine) WakeFutex {
   std::atomic<std::uint32_t> sleeping;
 };
 
-/// The memory that a worker shares with one peer: a ring in the peer's inbox to write to, and a
-/// ring in its own inbox to read from.
+/// The memory that a worker shares with one peer: a ring in the peer's inbox, to which the worker
+/// writes, and a ring in the worker's own inbox, from which it reads.
 struct InboxPeer {
   InboxPeer(std::int32_t w, int s) : worker(w), socket(s) {}
   InboxPeer(const InboxPeer&) = delete;
@@ -44,12 +44,12 @@ struct InboxPeer {
   WakeFutex* wake_futex = nullptr;  ///< the peer's wake_futex
 };
 
-/// A worker's inbox, in memory shared with all other workers. The inbox has one doorbell, and a
-/// ring buffer for each peer.
+/// A worker's inbox, in memory shared with all other workers. The inbox has one futex for waking
+/// the worker, and a ring buffer for each peer.
 class Inbox {
  public:
   /// Creates the inbox of worker `own` in a run of `workers` workers, and exchanges inboxes with
-  /// the peers over their sockets. Every peer has to call this function, too. ERRORS: no memory is
+  /// the peers over their sockets. Every peer has to call this function too. ERRORS: no memory is
   /// left; a peer does not answer within `deadline`; a peer's memory cannot be accessed.
   static core::Expected<Inbox> exchange(std::size_t workers, std::size_t own,
                                         const std::vector<InboxPeer*>& peers,

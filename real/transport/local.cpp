@@ -12,7 +12,8 @@ bool LocalTransport::send(const Piece& piece, const std::byte* payload, Ticket t
 void LocalTransport::free_slot(const Channel& channel) { slots_.push_back(channel); }
 
 core::Expected<void> LocalTransport::poll(Clock::time_point) {
-  // Sends that are added during the loop wait for the next call, so that other work is not delayed.
+  // Sends that are added during the loop wait for the next call of this function, so that other
+  // work is not delayed.
   for (std::size_t n = sends_.size(); n > 0; --n) {
     const Send send = sends_.front();
     sends_.pop_front();

@@ -20,8 +20,8 @@
 // the writer's count of bytes plus a random number, so stale data in the ring never looks like a
 // stamp. A message of up to 24 bytes takes one cache line, which is the only line that the reader
 // accesses. The ring of lines is so small that it stays in the first-level caches of both sides,
-// regardless of the number of messages. Neither side trusts the data of the other side. Headers are
-// copied before they are read, and counts and lengths are checked against the ring's size.
+// regardless of the number of messages. Writer and reader do not trust each other's data. Headers
+// are copied before they are read, and counts and lengths are checked against the ring's size.
 
 namespace tutti::real {
 
@@ -33,7 +33,7 @@ inline constexpr std::int64_t kMaxAmongLines = 1 << 10;
 /// on different cache lines.
 struct RingCounts {
   alignas(kLine) std::atomic<std::uint64_t> nonce;  ///< written once, by the writer
-  /// 1 while the writer waits for free space; else 0.
+  /// 1 while the writer waits for free space; otherwise 0.
   std::atomic<std::uint32_t> writer_waits;
   /// The number of bytes that the reader has consumed from the ring of lines.
   alignas(kLine) std::atomic<std::uint64_t> lines_taken;
@@ -44,7 +44,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// The memory of one direction between two processes. Both rings are mapped twice in succession, so
-/// that every message is contiguous in the address space.
+/// that every message is contiguous in virtual memory.
 struct RingMemory {
   RingCounts& counts;
   std::byte* lines = nullptr;
@@ -54,7 +54,7 @@ struct RingMemory {
   std::size_t payload_bytes = 0;
 };
 
-/// The space that a message takes in the two rings.
+/// The space that a message needs in the two rings.
 struct RingShare {
   std::size_t lines = kLine;  ///< bytes in the ring of lines, including the header
   std::size_t payloads = 0;   ///< bytes in the ring of payloads
@@ -70,12 +70,14 @@ class RingWriter {
   explicit RingWriter(const RingMemory& memory);
 
   /// Reserves space for a message, and returns the address to which its payload has to be written.
-  /// Returns null if the ring has too little free space, or if the reader's counts are invalid.
+  /// Returns null if the ring does not have enough free space, or if the reader's counts are
+  /// invalid.
   /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Makes the last reserved message visible to the reader. REQUIRES: its payload is written.
+  /// Makes the message that was reserved last visible to the reader. REQUIRES: its payload is
+  /// written.
   void publish(const Header& header);
-  /// Sets whether the reader has to wake the writer after the reader has taken a message.
+  /// Sets whether the reader has to wake the writer after taking a message.
   void wait_for_room(bool waits) {
     memory_.counts.writer_waits.store(waits ? 1 : 0, std::memory_order_seq_cst);
   }
@@ -83,7 +85,7 @@ class RingWriter {
  private:
   RingMemory memory_;
   std::uint64_t nonce_;
-  /// Bytes written so far, and the last known counts of bytes taken by the reader.
+  /// The number of bytes written, and the last known numbers of bytes that the reader has consumed.
   std::uint64_t lines_ = 0, lines_taken_ = 0;
   std::uint64_t payloads_ = 0, payloads_taken_ = 0;
 };
@@ -98,12 +100,12 @@ class RingReader {
     const std::byte* payload = nullptr;
   };
   [[nodiscard]] bool empty() const;
-  /// Returns the next message, which stays valid until release(). Returns nothing if there is no
-  /// message, or if the message is invalid. In the second case, broken() returns true.
+  /// Returns the next message, which stays valid until release(). Returns nullopt if there is no
+  /// message, or if the message is invalid. If the message is invalid, broken() returns true.
   std::optional<Message> front();
   /// Frees the space of the message that front() returned.
   void release();
-  /// Returns true if the writer waits for space. To be called after release() and a fence.
+  /// Returns true if the writer waits for space. Must be called after release() and a memory fence.
   [[nodiscard]] bool writer_waits() const {
     return memory_.counts.writer_waits.load(std::memory_order_relaxed) != 0;
   }

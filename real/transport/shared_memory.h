@@ -24,15 +24,15 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// The time at which the pages of a mapping are first accessed. The first access is slower than
-/// later accesses.
+/// Determines when the pages of a mapping are first accessed. The first access is slower than later
+/// accesses.
 enum class Touch : std::uint8_t { kLater, kNow };
 
 /// Memory that processes of one machine share. The memory has no name in any file system, so it is
 /// freed when the last process that uses it ends for any reason. Its length is sealed.
 class SharedMemory {
  public:
-  /// Creates zeroed memory. ERRORS: the system has no memory left.
+  /// Creates zeroed memory. ERRORS: the system has no free memory.
   static core::Expected<SharedMemory> create(std::size_t bytes);
   /// Opens the memory of another process of the same user. `number` is the result of number() in
   /// the other process. ERRORS: the process or its memory cannot be accessed; the memory is not
@@ -42,8 +42,8 @@ class SharedMemory {
   ~SharedMemory();
 
   [[nodiscard]] int number() const { return file_; }
-  /// Maps a range of the memory. ERRORS: no address space is left. REQUIRES here and below:
-  /// `offset` and `bytes` are multiples of the page size.
+  /// Maps a range of the memory. ERRORS: no address space is left. REQUIRES for this and the
+  /// following function: `offset` and `bytes` are multiples of the page size.
   core::Expected<Mapping> map(std::size_t offset, std::size_t bytes) const;
   /// Maps the same bytes twice in succession. Every range of a ring that is mapped twice is
   /// contiguous in the address space.

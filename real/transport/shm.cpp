@@ -1,11 +1,12 @@
 // ring.cpp moves bytes between processes. This file decides when to look for messages, when to
 // sleep, and when to wake a peer. A check whether a peer sleeps costs a full memory fence, and
-// waking the peer costs a system call. After a long piece, the sender does both at once. After a
-// short message, the check is deferred to a later call of poll() (`polls_without_wake`), so that
-// several messages share the cost. A worker announces its sleep, and then looks for messages once
-// more. Both sides have fences, so either the worker sees the message, or the sender sees that the
-// worker sleeps. A sleep lasts at most 10 ms, after which the sockets show whether a peer is gone.
-// Peers are not trusted: an invalid message ends the run.
+// waking the peer costs a system call. After a long piece, the sender performs the check and the
+// wake-up immediately. After a short message, the check is deferred to a later call of poll()
+// (`polls_without_wake`), so that several messages share the cost. A worker announces its sleep,
+// and then looks for messages once more. The sleeping worker and the sender both use fences, so
+// either the worker sees the message, or the sender sees that the worker sleeps. A sleep lasts at
+// most 10 ms, after which the sockets show whether a peer is gone. Peers are not trusted: an
+// invalid message ends the run.
 
 #include "real/transport/shm.h"
 
@@ -105,7 +106,7 @@ struct ShmTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// Records an error that the peer caused: it is gone, or violates the protocol.
+  /// Records an error that the peer caused: the peer is gone, or it violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure)
       failure = Error::run({code, "", peer.worker}, fmt::format("worker {} {}", peer.worker, what));
@@ -113,9 +114,9 @@ struct ShmTransport::State {
 
   // --- moving ---
 
-  /// Wakes peers that sleep and have new messages. The fence waits until the stores of the messages
-  /// have left this core. After short messages, poll() calls this function only when there is no
-  /// other work.
+  /// Wakes peers that are asleep and have new messages. The fence waits until the stores of the
+  /// messages have left this core. After short messages, poll() calls this function only when there
+  /// is no other work.
   void settle() {
     polls_without_wake = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -126,7 +127,7 @@ struct ShmTransport::State {
   }
 
   /// Wakes a sleeping peer. Must be called after the changes that the peer must see, and after a
-  /// fence.
+  /// memory fence.
   static void ring(const Peer& peer) {
     if (peer.wake_futex->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.wake_futex->wakeups.fetch_add(1, std::memory_order_release);
@@ -164,8 +165,8 @@ struct ShmTransport::State {
     return moved;
   }
 
-  /// Takes messages from the ring, at most as many bytes as the ring has, so that other rings are
-  /// not delayed.
+  /// Takes messages from the ring, but at most as many bytes as the ring holds, so that other rings
+  /// are not delayed.
   bool read(Peer& peer) {
     bool moved = false;
     std::size_t taken = 0;
@@ -227,8 +228,8 @@ struct ShmTransport::State {
 
   void sleep(Clock::time_point until) {
     WakeFutex& wake_futex = inbox->wake_futex();
-    // The value is loaded before the last look for messages. If a peer rings after the load,
-    // futex_wait() returns at once.
+    // The value is loaded before the last check for messages. If a peer changes the value after the
+    // load, futex_wait() returns immediately.
     const std::uint32_t wakeups = wake_futex.wakeups.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);
@@ -251,7 +252,7 @@ struct ShmTransport::State {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0) return;
     for (std::size_t i = 0; i < others.size(); ++i) {
       if (sockets[i].revents == 0) continue;
-      // Messages that the peer wrote before it ended still count.
+      // Messages that the peer wrote before it ended are still valid.
       if (!read(*others[i]) && others[i]->in->empty())
         fail(*others[i], core::ProblemCode::kLost, "has closed its connection");
     }

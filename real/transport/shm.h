@@ -18,10 +18,10 @@ namespace tutti::real {
 /// connections only to exchange inboxes, and to detect that a peer is gone.
 class ShmTransport : public Transport {
  public:
-  /// Exchanges inboxes with all peers. Every peer has to call this function, too. `sockets` and
+  /// Exchanges inboxes with all peers. Every peer has to call this function too. `sockets` and
   /// `worker_of` are as in TcpTransport. This object owns the sockets. `worker` is this worker.
-  /// ERRORS: no memory is left; a peer does not answer within `deadline`; a peer runs on another
-  /// machine or as another user, so that its memory cannot be accessed.
+  /// ERRORS: no memory is left; a peer does not answer within `deadline`; a peer's memory cannot be
+  /// accessed, because the peer runs on another machine or as another user.
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets,
                                                             std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,

@@ -38,8 +38,8 @@ namespace {
 /// is read directly into its destination.
 constexpr std::size_t kAhead = kReadBufferBytes / 4;
 /// Pieces are long because switching between sending and receiving takes time: with pieces of 128
-/// KiB, 1 MiB takes a third longer (two processes on two cores). Longer pieces than this gain
-/// nothing.
+/// KiB, 1 MiB takes a third longer (two processes on two cores). Pieces longer than this bring no
+/// further gain.
 constexpr std::int64_t kPieceBytes = 512 << 10;
 static_assert(kPieceBytes <= kMaxPieceBytes);
 /// The maximum sleep is short, since the caller may have other work to do.
@@ -52,8 +52,8 @@ constexpr int kMaxAtOnce = 32;
 constexpr std::size_t kAlignment = 8;
 
 /// BBR, the default congestion control of some kernels, limits even loopback to half the bandwidth
-/// of CUBIC. If CUBIC is reserved for privileged processes, Reno is as fast on loopback; otherwise
-/// the kernel's default is kept.
+/// of CUBIC. If CUBIC is reserved for privileged processes, Reno is used on loopback, where Reno is
+/// as fast. In all other cases, the kernel's default is kept.
 void choose_congestion_control(tcp::socket& socket) {
   const int file = socket.native_handle();
   if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
@@ -94,7 +94,7 @@ struct TcpTransport::State {
 
   /// Whole messages use a peer's streams in turn: message n uses the n-th stream, modulo the number
   /// of streams. A reader that follows the same order gets the messages in order, while the kernel
-  /// receives the data of the other streams.
+  /// receives the data of the other streams in parallel.
   struct Peer {
     std::int32_t worker = 0;
     std::vector<std::unique_ptr<Stream>> streams;
@@ -134,7 +134,7 @@ struct TcpTransport::State {
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
-  /// Records an error that the peer caused: it is gone, or violates the protocol.
+  /// Records an error that the peer caused: the peer is gone, or it violates the protocol.
   void fail(const Peer& peer, core::ProblemCode code, const std::string& what) {
     if (!failure)
       failure =
@@ -240,7 +240,7 @@ struct TcpTransport::State {
   }
 
   /// Reads the rest of a payload directly into its destination, and only the next header into the
-  /// buffer. If no payload is being read, data goes to the buffer, including short messages.
+  /// buffer. If no payload is being read, all data (including short messages) goes to the buffer.
   static ssize_t receive(Stream& stream, std::size_t& requested) {
     if (stream.begin == stream.end) stream.begin = stream.end = 0;
     const std::size_t missing =
@@ -351,8 +351,8 @@ struct TcpTransport::State {
     watch(true);
     const auto left =
         std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
-    // Reset this flag even if there is no sleep, because a caller that only polls must detect when
-    // a full socket has space again.
+    // Reset this flag even without a sleep, because a caller that only polls must detect when a
+    // full socket has space again.
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
     }
@@ -361,8 +361,8 @@ struct TcpTransport::State {
     ::ppoll(sockets.data(), sockets.size(), &most, nullptr);
   }
 
-  /// Sets the events to wait for: for each peer, input of the stream to be read next, and output of
-  /// the streams that have data to write.
+  /// Sets the events for which to wait: for each peer, input of the stream that is read next, and
+  /// output of the streams that have data to write.
   void watch(bool writes) {
     std::size_t i = 0;
     for (Peer* const peer : others) {
@@ -442,7 +442,7 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Stream& stream = peer->write_on();
   stream.queue.push_back({encode({Header::Kind::kPiece, piece}), payload,
                           static_cast<std::size_t>(piece.length), ticket, 0, false});
-  // Receiver::sent() is called only inside poll(), for sends that have left before.
+  // Receiver::sent() is called only inside poll(), for sends that left earlier.
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
   stream.queue.back().has_ticket = true;

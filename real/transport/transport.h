@@ -49,27 +49,27 @@ using Ticket = std::uint64_t;
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the memory into which the transport shall write the bytes of `piece`, which have
-  /// arrived or are arriving. Returns null if the schedule does not send this piece, which means
-  /// that the peer violates the protocol.
+  /// Returns the memory into which the transport writes the bytes of `piece`, which have arrived or
+  /// are arriving. Returns null if the schedule does not send this piece, in which case the peer
+  /// violates the protocol.
   virtual std::byte* place(const Piece& piece) = 0;
-  /// The bytes have been written. Called once after each place() that did not return null, before
-  /// the next place().
+  /// The bytes of the piece have been written to the memory from place(). Called once after each
+  /// place() that did not return null, before the next place().
   virtual void arrived(const Piece& piece) = 0;
   /// Receives all bytes of `piece`, which are at `bytes` until this function returns. Called
   /// instead of place() and arrived(). Returns false if place() would return null.
   virtual bool take(const Piece& piece, const std::byte* bytes);
-  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, which means
-  /// that the peer violates the protocol.
+  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, in which
+  /// case the peer violates the protocol.
   virtual bool slot_freed(const Channel& channel) = 0;
-  /// The payload of `ticket` has left the sender's memory.
+  /// The payload with this ticket has left the sender's memory.
   virtual void sent(Ticket ticket) = 0;
   /// Returns true if the collective is open in this process, so that messages for it are valid.
   [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
-  /// Returns true if the collective will be opened later in this process. Messages for such a
-  /// collective, from a peer that is ahead, stay in the transport until the collective is open. All
-  /// later messages of that peer also wait. A peer can therefore be ahead only by as much as the
-  /// transport can buffer.
+  /// Returns true if the collective has not been opened yet, but will be opened in this process.
+  /// Messages for such a collective, from a peer that is ahead, stay in the transport until the
+  /// collective is open. All later messages of that peer also wait. A peer can therefore be ahead
+  /// only by the amount of data that the transport can buffer.
   [[nodiscard]] virtual bool is_expected_early(CollectiveTag) const { return false; }
 };
 
@@ -84,7 +84,7 @@ class Transport {
   /// Sets the receiver of messages, and the devices that copy messages between ranks of this
   /// process. To be called first. REQUIRES: both outlive the transport.
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
-  /// Sends a piece. Returns true if the payload has left the sender's memory already;
+  /// Sends a piece. Returns true if the payload has already left the sender's memory;
   /// Receiver::sent() is then not called.
   /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent(ticket).
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
@@ -98,24 +98,24 @@ class Transport {
   /// Notifies the sender of `channel` that a slot is free again.
   virtual void free_slot(const Channel& channel) = 0;
   /// Moves all data that can be moved without waiting, and calls the receiver. If no data can be
-  /// moved, waits for data until `until`, but for about 10 ms at most. ERRORS: a peer is gone, or
+  /// moved, waits for data until `until`, but at most for about 10 ms. ERRORS: a peer is gone, or
   /// violates the protocol.
   virtual core::Expected<void> poll(Clock::time_point until) = 0;
   /// Returns true if all messages have left this process.
   [[nodiscard]] virtual bool flushed() const = 0;
-  /// Returns the number of bytes that connections to other processes have carried so far, in both
+  /// Returns the number of bytes that connections to other processes have carried, in both
   /// directions. The number also grows while a long piece is being transferred over a slow link.
   [[nodiscard]] virtual std::int64_t carried() const { return 0; }
   /// Returns true if the rank is in this process. Messages to such a rank do not leave the memory
   /// of the process and its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
-  /// Returns the preferred size of pieces in bytes. Pieces of this size are large enough to make
-  /// the cost of headers negligible. They are small enough to be in the cache when they are
-  /// reduced, and to let the next rank begin early. The size is at most kMaxPieceBytes (wire.h),
-  /// and a multiple of every element size.
+  /// Returns the preferred size of pieces in bytes. Pieces of this size are large enough that the
+  /// cost of headers is negligible. Pieces of this size are small enough to be in the cache when
+  /// they are reduced, and to let the next rank begin early. The size is at most kMaxPieceBytes
+  /// (wire.h), and a multiple of every element size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
-  /// Inside a call of the receiver, returns the time of the event that the call reports. Outside of
-  /// poll(), returns the current time.
+  /// Inside a call of the receiver, returns the time of the event that is reported to the receiver.
+  /// Outside of poll(), returns the current time.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
   /// Returns the time at which the message that is being delivered began to move; now() if the time
   /// is unknown.

@@ -17,7 +17,7 @@ struct WaitOptions {
   std::chrono::microseconds spin{50};
 };
 
-/// The time limit for waiting for peers while a transport is set up.
+/// The maximum time for which a transport waits for peers during its set-up.
 struct SetupDeadline {
   Transport::Clock::time_point until;
   /// Called repeatedly while the transport waits for peers. An error ends the wait. May be empty.
@@ -37,10 +37,10 @@ struct SetupDeadline {
 ///
 /// Waking a sleeping thread on an idle core takes about 30 µs, and a call of `look` takes almost no
 /// time, so spinning is faster than sleeping. This thread may wait for another process that is
-/// ready to run, so it yields the core between calls. Once other threads have used the core several
-/// times and `look` still returns false, the thread sleeps: on a core that is not idle, waking up
-/// is cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes 22 µs if
-/// the thread sleeps after other threads have used the core once, and 10 µs if it sleeps after ten
+/// ready to run, so it yields the core between calls. If `look` returns false after other threads
+/// have used the core several times, the thread sleeps: on a core that is not idle, waking up is
+/// cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes 22 µs if the
+/// thread sleeps after other threads have used the core once, and 10 µs if it sleeps after ten
 /// times.)
 /// REQUIRES: `look` takes less than 1 µs if it returns false.
 template <class Look>

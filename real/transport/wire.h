@@ -33,7 +33,7 @@ inline constexpr std::int64_t kMaxPieceBytes = 1 << 20;
 
 using HeaderBytes = std::array<std::byte, kHeaderBytes>;
 HeaderBytes encode(const Header& header);
-/// Returns nothing if the header is invalid: its kind is unknown, a number is negative, or the
+/// Returns nullopt if the header is invalid: its kind is unknown, a number is negative, or the
 /// piece is too long or exceeds its message.
 std::optional<Header> decode(std::span<const std::byte, kHeaderBytes> bytes);
 

@@ -12,8 +12,8 @@ namespace tutti::real {
 /// Returns the message preceded by its length in bytes (u32, little-endian).
 std::string framed(std::string_view message);
 
-/// Splits a stream of framed() messages. Only received bytes are buffered, so a message that merely
-/// claims a large length allocates no memory.
+/// Splits a stream of framed() messages. Only received bytes are buffered, so a message that claims
+/// a large length, but is short, allocates no memory.
 class FrameReader {
  public:
   /// `longest`: the maximum length of a message in bytes.
@@ -21,11 +21,11 @@ class FrameReader {
 
   void allow(std::size_t longest) { longest_ = longest; }
   void take(std::string_view bytes) { buffer_.append(bytes); }
-  /// Returns the next message; nothing if the message is incomplete. The result is valid until the
-  /// next call of any function. ERRORS: the message is longer than allowed; the stream then cannot
-  /// be continued.
+  /// Returns the next message; nullopt if the message is incomplete. The result is valid until the
+  /// next call of any member function. ERRORS: the message is longer than allowed; in this case, no
+  /// further messages can be read from the stream.
   core::Expected<std::optional<std::string_view>> next();
-  /// Returns true if a part of a message has arrived.
+  /// Returns true if a part of a message has arrived, but not the whole message.
   [[nodiscard]] bool in_the_middle() const { return buffer_.size() > done_; }
 
  private:

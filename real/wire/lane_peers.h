@@ -13,7 +13,7 @@
 namespace tutti::real {
 
 /// Adds the sender of each received message to the spans that workers record for their lanes. The
-/// schedule determines the senders. This class handles the tracks of one training step at a time.
+/// schedule determines the senders. This class handles the lanes of one training step at a time.
 class LanePeers {
  public:
   /// REQUIRES: the scenario outlives this object.
@@ -24,8 +24,8 @@ class LanePeers {
   /// training step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
            core::TrackId track);
-  /// Sets the sender in a span of the lane, if the span's step received a message and the sender's
-  /// lane has a track.
+  /// If the span's step received a message and the sender's lane has a track, sets the sender in
+  /// the span.
   void join(std::int32_t worker, const std::string& device, core::Lane lane, core::Span& span);
 
  private:

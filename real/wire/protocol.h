@@ -11,11 +11,12 @@ namespace tutti::real {
 inline constexpr int kProtocolNumber = 1;
 
 /// Returns a text such as "0.1.0+1-5f3a09c1": the release, then kProtocolNumber, then a digest of
-/// the message schema without comments. The last two parts must be equal at both ends.
+/// the message schema without comments. The protocol number and the digest must be equal at both
+/// ends.
 std::string_view protocol();
 
-/// Returns true if a process whose protocol() is `theirs` is compatible. Releases may differ, since
-/// a separate check ensures that both processes make the same plan of a scenario
+/// Returns true if this process is compatible with a process whose protocol() is `theirs`. Releases
+/// may differ, since a separate check ensures that both processes make the same plan of a scenario
 /// (core/scenario/plan_digest.h).
 bool is_compatible(std::string_view theirs);
 

@@ -76,10 +76,11 @@ Expected<void> check_algorithms(const core::Scenario& scenario) {
     if (!algorithm->uses_nccl()) {
       return tl::make_unexpected(Error::request(
           {core::ProblemCode::kConflict, "--backend"},
-          fmt::format(
-              "--backend nccl: NCCL does not have algorithm \"{}\": it runs {}; use --backend cuda",
-              algorithm->name,
-              core::names_where([](const core::AlgorithmTraits& t) { return t.uses_nccl(); })),
+          fmt::format("--backend nccl: NCCL does not have algorithm \"{}\" and would run {}; use "
+                      "--backend cuda",
+                      algorithm->name, core::names_where([](const core::AlgorithmTraits& t) {
+                        return t.uses_nccl();
+                      })),
           {scenario.file, 0, 0}));
     }
     (algorithm->nccl == core::NcclPart::kAll ? whole : inside) = true;

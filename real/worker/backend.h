@@ -12,8 +12,8 @@
 
 namespace tutti::real {
 
-/// A backend defines where the buffers of a real run are, and which component moves and reduces the
-/// data.
+/// A backend defines where the buffers of a real run are stored, and which component moves and
+/// reduces the data.
 enum class Backend {
   kTcp,   ///< host memory and CPU cores; messages over TCP
   kCuda,  ///< GPUs with Tutti's own kernels; messages over TCP between workers
@@ -42,7 +42,7 @@ struct BackendOptions {
 };
 /// Creates the devices of one worker's replicas, and of the worker's host if the algorithm uses the
 /// host. The replicas of all workers on a machine are assigned to its GPUs in order. If there are
-/// more replicas than GPUs, the assignment begins again at GPU 0, and several ranks share a GPU.
+/// more replicas than GPUs, the assignment starts again at GPU 0, and several ranks share a GPU.
 /// ERRORS: as check_backend(); a GPU cannot be used (kRun).
 core::Expected<std::unique_ptr<Devices>> make_devices(const BackendOptions& options,
                                                       const core::Scenario& scenario);
@@ -54,9 +54,9 @@ core::Expected<std::string> make_nccl_id();
 
 /// Returns a function that creates the Collectives of one worker; empty if the interpreter executes
 /// the collectives. If workers share a communicator, waits for the other workers. During the wait,
-/// calls `idle` regularly; `idle` returns false to cancel the wait.
-/// REQUIRES: `devices` are from make_devices() with the same options; transport and devices outlive
-/// the result.
+/// calls `idle` regularly; if `idle` returns false, the wait is cancelled.
+/// REQUIRES: `devices` were created by make_devices() with the same options; transport and devices
+/// outlive the result.
 /// ERRORS (kRun): an NCCL error; a worker did not join in time.
 core::Expected<CollectivesMaker> make_collectives(const BackendOptions& options,
                                                   const core::Scenario& scenario,

@@ -45,7 +45,7 @@ Expected<void> CoordinatorLine::send(const Control& message) {
 Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence,
                                                          const std::function<void()>& meanwhile) {
   Clock::time_point until = Clock::now() + silence;
-  // A coordinator that compares clocks needs replies at once.
+  // A coordinator that compares clocks needs immediate replies.
   Clock::time_point listens_until;
   for (std::uint64_t arrived = channel_.arrived();;) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());

@@ -17,7 +17,7 @@ class Ping;
 
 namespace tutti::real {
 
-/// A worker's connection to its coordinator. The connection receives orders, checks whether the run
+/// A worker's connection to its coordinator. The class receives orders, checks whether the run
 /// continues, and reports the worker's activity. Every function that receives messages also answers
 /// pings.
 class CoordinatorLine {
@@ -31,21 +31,22 @@ class CoordinatorLine {
   void begin_heartbeat(std::chrono::milliseconds interval);
   /// Sets the activity that heartbeats report. REQUIRES: begin_heartbeat() was called.
   void now_doing(std::string what);
-  /// Sets the start of the current standstill; nothing if this process makes progress. In a
-  /// standstill, the process moves no data and has no pending timers. `where` returns a text on
-  /// what the run waits for, and is called once per standstill. REQUIRES: begin_heartbeat() was
-  /// called.
+  /// Sets the start of the current standstill; nullopt if this process makes progress. In a
+  /// standstill, the process moves no data and has no pending timers. `where` returns a text that
+  /// describes what the run waits for; it is called once per standstill. REQUIRES:
+  /// begin_heartbeat() was called.
   void set_standstill(std::optional<Clock::time_point> since,
                       const std::function<std::string()>& where);
 
   /// Sends a message. ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
   /// Returns the next message that is an order. `meanwhile` is called while there is nothing to
-  /// read. ERRORS: the coordinator is gone, sends nothing for a time of `silence`, or reports that
+  /// read. ERRORS: the coordinator is gone, sends nothing for the time `silence`, or reports that
   /// the run has failed; the user interrupted this process.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence,
                                                        const std::function<void()>& meanwhile);
-  /// Checks that the run continues. Does not wait. ERRORS: as next(); the run was stopped.
+  /// Checks that the run continues. Does not wait. ERRORS: the errors of next(); the run was
+  /// stopped.
   core::Expected<void> look();
   /// Calls look() if the last call was at least 10 ms ago. Returns false if the run has ended;
   /// stopped_or() then returns the reason.
@@ -58,9 +59,8 @@ class CoordinatorLine {
 
   /// Ends the session with the coordinator. Reports a failure that the coordinator does not know
   /// yet. Then waits until the coordinator, which gets reports from all workers, has determined the
-  /// cause. To be called before connections to peers are closed. If this function were called after
-  /// connections to peers are closed, peers would report the closed connection instead of the
-  /// cause.
+  /// cause. Must be called before connections to peers are closed. Otherwise, peers would report
+  /// the closed connection instead of the cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
@@ -81,12 +81,12 @@ class CoordinatorLine {
   Clock::time_point looked_;
   /// The value of `since` in the last call of set_standstill().
   std::optional<Clock::time_point> still_since_;
-  /// True: the coordinator has reported how the run ended.
+  /// True: the coordinator has reported the end of the run.
   bool failure_reported_ = false;
   bool gone_ = false;
 };
 
-/// Returns an error with the text that the coordinator sent another message than `what`.
+/// Returns an error that states that the coordinator has sent another message than `what`.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

@@ -6,11 +6,12 @@ namespace tutti::real {
 
 namespace {
 
-/// The tolerance for late wake-ups. A delay shorter than this makes no other process wait longer.
+/// The tolerance for late wake-ups. If the delay is shorter than this, no other process waits
+/// longer because of it.
 constexpr std::chrono::milliseconds kTolerance{1};
 /// Tolerance in an emulation. If an event is handled late, other processes wait only for the
-/// event's messages, which are in flight for their emulated time anyway. Messages that really
-/// arrive too late are counted (EmulatedNetwork).
+/// event's messages, and these messages are in flight for their emulated time in any case. Messages
+/// that actually arrive too late are counted (EmulatedNetwork).
 constexpr std::chrono::hours kUnlimitedTolerance{24};
 
 }  // namespace

@@ -22,9 +22,9 @@ class Heartbeat {
 
   void now_doing(std::string what);
   [[nodiscard]] std::string doing() const;
-  /// Sets the start of the current standstill, in which this process moves no data and has no
-  /// pending timers, and a text on what the run waits for. Without a start, the process makes
-  /// progress.
+  /// Sets the start of the current standstill, and a text that describes what the run waits for. In
+  /// a standstill, this process moves no data and has no pending timers. If `since` is nullopt, the
+  /// process makes progress.
   void set_standstill(std::optional<std::chrono::steady_clock::time_point> since,
                       std::string where);
 

@@ -41,7 +41,7 @@ class WorkersNeed {
     } else {
       for (std::size_t p = 0; p < scenario_.plan.packs.size() && !(options_.loop && p > 0); ++p)
         add_pack(p);
-      // A fused pack is copied into a buffer of its own.
+      // A fused pack is copied into a separate buffer.
       need_.buffers += fused_ * std::ssize(replicas_);
     }
     need_.copies = filled_ + (options_.verify ? compared_ : Bytes());
@@ -62,7 +62,7 @@ class WorkersNeed {
             : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
   }
 
-  /// Returns how many of the concurrent steps have buffers for the pack.
+  /// Returns the number of concurrent steps that have buffers for the pack.
   [[nodiscard]] std::int64_t sets_of(const Pack& pack) {
     if (options_.loop) return 1;
     const std::int32_t together = std::min(options_.steps_at_once, scenario_.run.steps);
@@ -101,7 +101,8 @@ class WorkersNeed {
       add_scratch(*collective.schedule, host_, host_, collective.type, sets);
   }
 
-  /// Adds the schedule's buffers for partial results. `own` is the rank in the schedule.
+  /// Adds the schedule's buffers for partial results. `own` is the index of the rank in the
+  /// schedule.
   void add_scratch(const core::Schedule& schedule, Rank rank, Rank own, core::DataType type,
                    std::int64_t sets) {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;

@@ -25,7 +25,7 @@ struct MemoryNeed {
   MemoryNeed& operator+=(const MemoryNeed& other);
 };
 
-/// The options that the memory need depends on.
+/// The options on which the memory need depends.
 struct MemoryOptions {
   Backend backend = Backend::kTcp;
   bool shared_memory = false;  ///< true: the transport is shared memory, not TCP
@@ -36,7 +36,8 @@ struct MemoryOptions {
 };
 
 /// Returns the number of training steps that have buffers at the same time. The number is between 1
-/// and 16, and as large as 2 GiB of buffers allow on a machine with `workers_on_a_machine` workers.
+/// and 16. The number is as large as 2 GiB of buffers allow on a machine with
+/// `workers_on_a_machine` workers.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
 /// Returns the memory that the process of one worker needs. Cost: linear in the number of packs;
@@ -44,7 +45,8 @@ std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_
 MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
                        const MemoryOptions& options);
 
-/// A function that returns the free memory of this machine in bytes; nothing if it is unknown.
+/// A function that returns the free memory of this machine in bytes; nullopt if the free memory is
+/// unknown.
 using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 
 /// Checks that `workers` processes, each of which needs `need`, fit into this machine's free

@@ -8,15 +8,15 @@
 
 namespace tutti::real {
 
-/// Returns the error message of a worker that made no progress for `waited`. `where`: what it
+/// Returns the error message for a worker that made no progress for `waited`. `where`: what it
 /// waited for.
 inline std::string nothing_moved(std::chrono::duration<double> waited, const std::string& where) {
   return fmt::format("no progress for {:g} s: {}", waited.count(), where);
 }
 
-/// Returns how long the other end of a control connection may send nothing before it counts as
-/// gone. The result is the timeout, but at least three seconds, since heartbeats come every second,
-/// or later on a busy machine.
+/// Returns how long the other end of a control connection may be silent before it is considered
+/// gone. The result is the timeout, but at least three seconds, because heartbeats come every
+/// second, or later on a busy machine.
 inline std::chrono::steady_clock::duration longest_silence(std::chrono::duration<double> timeout) {
   const auto least = std::chrono::duration<double>(3);
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::max(timeout, least));

@@ -1,6 +1,6 @@
 // Between the timed iterations there are no checks and no messages to the coordinator, and the
-// clock is read only when no data moves. one() executes an iteration: it starts the collective,
-// and, while the first messages are in flight, closes the previous iteration and opens the next
+// clock is read only when no data moves. one() executes an iteration. It starts the collective;
+// while the first messages are in flight, it closes the previous iteration and opens the next
 // iteration for messages of peers that are ahead. The results of an iteration are the inputs of the
 // next iteration, so no buffer is filled in between. The measured time is the time of all timed
 // iterations together, by this process's clock. The caller divides it by the number of iterations.
@@ -169,7 +169,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
-  // Missing data because of a failed device is not a wrong result.
+  // If data is missing because of a failed device, this is not a wrong result.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
@@ -196,7 +196,7 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   if (auto polled = collectives_->poll(); !polled) return polled;
   if (iteration_ > 0) collectives_->close({iteration_ - 1, 0});
   open(++iteration_);
-  // Read the clock only if nothing moves: a short message takes no longer than a few clock
+  // Read the clock only if no data moves: a short message takes no longer than a few clock
   // readings.
   Clock::time_point moved{};
   std::int64_t carried = 0;

@@ -8,8 +8,8 @@ namespace tutti::real {
 // an error, and a message with such a value is rejected.
 
 inline constexpr double kMaxTimeoutSeconds = 86'400;
-/// The latest time in nanoseconds that any clock may show. The sum of a few times up to this limit
-/// does not overflow.
+/// The latest time in nanoseconds that any clock may show. The sum of several times up to this
+/// limit does not overflow.
 inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 59;
 inline constexpr double kMinTimeScale = 0.001;
 inline constexpr double kMaxTimeScale = 1e6;

@@ -145,8 +145,8 @@ void StepLog::Tail::add(Span span) const {
   spans->push_back(span);
 }
 
-/// Returns the columns to which a span of the row is appended; nullopt once the requested number of
-/// spans was recorded.
+/// Returns the columns to which a span of the row is appended; nullopt after the requested number
+/// of spans has been recorded.
 std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank,
                                               std::int32_t slot, core::Lane lane) {
   if (spans_ >= options_.most_spans) {

@@ -28,11 +28,11 @@ struct PackStep {
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
-/// Converts a time of the monotonic clock to a time in a worker's spans. Such times count
-/// nanoseconds, although core::Time otherwise counts picoseconds.
+/// Converts a time of the monotonic clock to a time in the spans of a worker. The times in these
+/// spans count nanoseconds, although core::Time otherwise counts picoseconds.
 core::Time stamp(Transport::Clock::time_point t);
 
-/// The spans of one track. Times are results of stamp().
+/// The spans of one track. The times of the spans are results of stamp().
 struct RecordedSpans {
   core::Track track;
   std::vector<core::Span> spans;
@@ -69,7 +69,7 @@ class StepLog {
   [[nodiscard]] ReplicaStep& replica(std::int32_t step, std::size_t replica) {
     return at(step).replicas[replica];
   }
-  /// Returns the record of the step so far, and removes the record from the log.
+  /// Returns the current record of the step, and removes the record from the log.
   [[nodiscard]] WorkerStep take(std::int32_t step);
 
   void computed(std::int32_t step, core::Rank rank, const core::ComputeTask& task,
@@ -85,7 +85,7 @@ class StepLog {
   void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) {
     at(step).core_wait = wait;
   }
-  /// Records an NCCL channel. If the record of the span's step was taken already, the span is
+  /// Records an NCCL channel. If the record of the span's step has already been taken, the span is
   /// recorded in the next step.
   void channel(const ChannelDone& done);
 

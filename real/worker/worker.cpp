@@ -5,10 +5,10 @@
 // buffers. While a worker waits for the coordinator, it serves peers that have already begun.
 //
 // The coordinator sees all workers, so it detects a run without progress. A worker's own time limit
-// is ten times longer. If lane steps are recorded and the run is not emulated, reports are delayed
-// by up to half a second, so that they disturb the steps less. Steps are executed in
-// worker_run.cpp, benchmarks in perf_loop.cpp, and the connection to the coordinator is in
-// coordinator_line.cpp.
+// is ten times as long as the coordinator's. If lane steps are recorded and the run is not
+// emulated, reports are delayed by up to half a second, so that they disturb the steps less. Steps
+// are executed in worker_run.cpp, benchmarks in perf_loop.cpp, and the connection to the
+// coordinator is in coordinator_line.cpp.
 
 #include "real/worker/worker.h"
 
@@ -99,7 +99,8 @@ class Worker {
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
-    // Check before workers connect to each other, while no process here has allocated buffers yet.
+    // Check before workers connect to each other, because no process on this machine has allocated
+    // buffers at this time.
     if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(),
                                  join_.free_memory);
         !fits)
@@ -167,9 +168,10 @@ class Worker {
     if (!collectives) return tl::make_unexpected(collectives.error());
     options.scale = environment_->scale();
     // The coordinator sees all workers, and ends the run when no worker has made progress for the
-    // timeout. A worker sees only itself. It may wait for two other workers that make progress
-    // slowly, over a slow link or because of the emulation. The worker's own limit is for a case
-    // that the coordinator cannot detect: a worker that is stuck while its heartbeat continues.
+    // timeout. A worker sees only itself. A worker may wait for two other workers that make
+    // progress slowly, over a slow link or because of the emulation. The worker's own limit handles
+    // a case that the coordinator cannot detect: a worker makes no progress, but its heartbeat
+    // continues.
     constexpr double kTimesLonger = 10;
     const double slowed = environment_->emulates() ? std::max(1.0, order.time_scale()) : 1.0;
     options.timeout = std::min<std::chrono::duration<double>>(
@@ -282,7 +284,7 @@ class Worker {
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
   /// Reports that step `next` can begin, or that all steps have ended. Returns true if the step
-  /// begins, at begin_; false if the run is over.
+  /// begins, and stores its start in begin_; returns false if the run is over.
   Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
@@ -331,8 +333,8 @@ class Worker {
   std::set<std::string> noted_;  ///< notes that were sent to the coordinator
 };
 
-/// Returns the listener for peers. It listens at the given address, or else at the address by which
-/// this worker reaches the coordinator.
+/// Returns the listener for peers. The listener uses the given address, or else the address by
+/// which this worker reaches the coordinator.
 Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
   return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
 }

@@ -13,7 +13,7 @@
 namespace tutti::real {
 
 /// Converts a time of a worker's monotonic clock to the time that the worker reports, in
-/// nanoseconds. Tests set offset and drift to emulate the clock of another machine.
+/// nanoseconds. Tests set offset and drift, to emulate the clock of another machine.
 struct WorkerClock {
   /// The identity of the clock, in the format of clock_identity(); empty: the identity of this
   /// machine's clock.
@@ -40,21 +40,21 @@ struct WorkerJoin {
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
   /// Returns the free memory of this machine for the run. If this function is empty, the free
-  /// memory is unknown, or was already checked by the process that started the worker.
+  /// memory is unknown, or was already checked by the process that started this worker.
   FreeMemory free_memory;
 };
 
 /// The result of a worker process.
 struct WorkerEnd {
   core::Expected<void> done;
-  /// True: the coordinator is still alive, and knows the error or has reported it itself.
+  /// True: the coordinator is still alive, and already knows the error or has reported it itself.
   bool told = false;
 };
 
 /// Runs a worker process. Joins a run, executes its steps, and ends when the coordinator requests
 /// the end or is gone. Joins another run if the coordinator requests another run. A worker needs no
-/// files, since the plan comes from the coordinator. ERRORS: any failure, which was reported to the
-/// coordinator if possible.
+/// files, because the plan comes from the coordinator. ERRORS: any failure, which was reported to
+/// the coordinator if possible.
 WorkerEnd work(const WorkerJoin& join);
 
 }  // namespace tutti::real

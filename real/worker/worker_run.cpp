@@ -1,11 +1,11 @@
 // One thread executes all replicas of a worker: it polls timers, devices, collectives and the
 // transport in turn, and each completed task lets the replica's runner start further tasks.
 // Computation is replayed, not executed. A task begins at the end of the previous task of its
-// stream (Replica::cause), not at the time when polling detected the end, so that polling delays do
-// not add up over the layers of a model. `left_in_all_` counts the steps that have not ended and
-// the ranks' parts of packs that are not complete. A batch of steps ends when the count is 0. The
-// run fails if there is no progress for the timeout. Pending timers and computing devices count as
-// progress. worker_run_packs.cpp launches and completes packs.
+// stream (Replica::cause), not at the time when polling detected this end. Otherwise, polling
+// delays would add up over the layers of a model. `left_in_all_` counts the steps that have not
+// ended and the ranks' parts of packs that are not complete. A batch of steps ends when the count
+// is 0. The run fails if there is no progress for the timeout. Pending timers and computing devices
+// count as progress. worker_run_packs.cpp launches and completes packs.
 
 #include "real/worker/worker_run.h"
 
@@ -75,7 +75,7 @@ WorkerRun::WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transp
   }
   if (scenario.plan.fuses()) fuse();
   TUTTI_CHECK(!gates_.any() || gates_.scope() == core::GateScope::kWorker || scenario.plan.fuses(),
-              "a real run supports only the fusing gates of all replicas");
+              "a real run supports a gate over all replicas only if the gate fuses packs");
   if (gates_.any() && gates_.scope() == core::GateScope::kWorker && !replicas_.empty())
     gate_ = gates_.make({ranks_.front(), std::ssize(replicas_)}, {});
   gradients_ = std::make_unique<Gradients>(scenario, ranks_,
@@ -275,7 +275,7 @@ core::Expected<void> WorkerRun::verify() {
   if (async_servers_) return options_.verify ? async_servers_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
-    // Missing data because of a failed device is not a wrong result.
+    // If data is missing because of a failed device, this is not a wrong result.
     if (auto polled = devices_.poll(*this); !polled) return polled;
     if (!right) return right;
   }

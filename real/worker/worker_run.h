@@ -44,19 +44,19 @@ using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
 /// One worker's part of a run: the worker's replicas with their runners, and the worker's host if
-/// the host is a helper. Computation is replayed by kernels on devices that support this, else by
-/// threads that keep cores busy, or by a timer (the compute stream is busy, the core is idle).
-/// Communication therefore overlaps computation as in training.
+/// the host is a helper. If a device supports it, kernels replay the computation. Otherwise,
+/// threads that keep cores busy replay it, or a timer (the compute stream is busy, the core is
+/// idle). Communication therefore overlaps computation, as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
-/// step has ended, even if other replicas are behind. Training and the simulator do the same.
+/// step has ended, even if other replicas are behind. Real training and the simulator do the same.
 /// Between batches, results are checked and buffers get new inputs.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
 
   /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
-  /// executes them.
+  /// executes the collectives.
   /// REQUIRES: all arguments outlive this object.
   WorkerRun(const core::Scenario& scenario, std::int32_t worker, Transport& transport,
             Devices& devices, Timers& timers, const WorkerOptions& options,
@@ -65,30 +65,30 @@ class WorkerRun : private InterpreterListener, private WorkListener {
 
   [[nodiscard]] Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// Returns notes(), followed by the notes that are known only after the last step.
+  /// Returns the result of notes(), followed by the notes that are known only after the last step.
   [[nodiscard]] std::vector<std::string> final_notes() const;
 
   /// Fills the buffers with the inputs of the training steps first … first + count - 1, and opens
   /// the collectives of these steps.
   void prepare(std::int32_t first, std::int32_t count);
   /// Runs the prepared steps from time `begin` to their end on all replicas of this worker. `idle`
-  /// is called regularly, and returns false to cancel the run. ERRORS: a peer is gone or violates
-  /// the protocol; there is no progress within the timeout; `idle` returned false.
+  /// is called regularly; if it returns false, the run is cancelled. ERRORS: a peer is gone or
+  /// violates the protocol; there is no progress within the timeout; `idle` returned false.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
   /// The following two functions may be called during run(). still_since() returns the start of the
-  /// current standstill, in which no data moves and no timer is pending; nothing if there is
-  /// progress. progress_text() returns a text on what the run waits for.
+  /// current standstill, in which no data moves and no timer is pending; nullopt if there is
+  /// progress. progress_text() returns a text that describes what the run waits for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
   [[nodiscard]] std::string progress_text() const;
   /// Returns, in order, the records of the steps that are complete on this worker, except records
   /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
-  /// Sends what peers may still need, such as freed slots.
+  /// Sends data that peers may need after the end of the run, such as freed slots.
   core::Expected<void> flush();
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
   /// Checks every element of all prepared steps. ERRORS: an element is wrong. The error names the
-  /// rank, pack, index and both values of the first wrong element.
+  /// rank, the pack, the index and both values of the first wrong element.
   core::Expected<void> verify();
   /// For asynchronous workers: the two functions return the reads of variables and the staleness of
   /// updates in the current steps.
@@ -147,20 +147,21 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// The gate of this worker. Used only if the plan has a gate that works without the other
   /// workers.
   std::unique_ptr<core::Gate> gate_;
-  std::unique_ptr<Cycles> cycles_;               ///< only if packs are fused
-  std::unique_ptr<AsyncServers> async_servers_;  ///< only if workers are asynchronous
+  std::unique_ptr<Cycles> cycles_;               ///< cycles of fusion; null if packs are not fused
+  std::unique_ptr<AsyncServers> async_servers_;  ///< null if workers are not asynchronous
   StepLog log_;
   std::int32_t first_ = 0;  ///< first prepared step
   std::int32_t count_ = 0;  ///< number of prepared steps
   std::int32_t taken_ = 0;  ///< the first step whose record was not taken yet
-  /// By step: the number of replicas that have not ended the step, plus the number of (rank, pack)
-  /// pairs that are not complete.
+  /// Indexed by step: the number of replicas that have not ended the step, plus the number of
+  /// (rank, pack) pairs that are not complete.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
   /// Measures how long the thread in run() waits for a core. A measurement begins when the first
   /// pack is in flight.
   std::optional<CoreWait> core_wait_;
-  /// The time waited for a core in the current step while packs were in flight.
+  /// The time for which this thread waited for a core in the current step while packs were in
+  /// flight.
   std::chrono::nanoseconds waited_for_core_{};
   int in_flight_ = 0;  ///< number of packs in flight, over all replicas
   /// The error if a device or the collectives have failed.

@@ -10,12 +10,12 @@ namespace tutti::real {
 using core::Rank;
 using Clock = Transport::Clock;
 
-/// Starts the pack at once, or asks the worker's gate to release it.
+/// Starts the pack immediately, or asks the worker's gate to release it.
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack)))
     return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
-  // A gate that does not work in rounds ignores the time.
+  // A gate that does not work in rounds ignores the time argument.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
@@ -57,7 +57,7 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     const auto pack = async_servers_->pack_of(collective);
     if (!pack) return count_completed(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
-    // The worker for which a server works records the server's work.
+    // The worker that uses a server records the work of this server.
     if (replicas_.empty()) return count_completed(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);

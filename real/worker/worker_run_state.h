@@ -33,7 +33,7 @@ struct WorkerRun::Replica : core::Host {
                std::int64_t compute_bound_ppm) override {
     run.compute(*this, {id, task, duration, compute_bound_ppm});
   }
-  /// Launches a pack. Real runs have no exchanges, since tcp_executor.cpp rejects scenarios with
+  /// Launches a pack. Real runs have no exchanges, because tcp_executor.cpp rejects scenarios with
   /// exchanges.
   void communicate(core::TaskId id, const core::Task& task, std::int64_t) override {
     tasks.begun(id, task);
@@ -54,7 +54,7 @@ struct WorkerRun::Replica : core::Host {
   /// Tasks whose end the device has not reported. Task::end is the planned end of the task.
   std::deque<Task> on_device;
   Clock::time_point device_ended;    ///< latest end that the device has reported
-  std::unique_ptr<BusyThread> core;  ///< only if computation keeps a core busy
+  std::unique_ptr<BusyThread> core;  ///< null if computation does not keep a core busy
   /// The time at which the runner's current request takes effect; unset: the current time.
   std::optional<Clock::time_point> cause;
   int in_flight = 0;

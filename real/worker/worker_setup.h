@@ -27,8 +27,9 @@ core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment
 /// coordinator's plan, which means that the programs differ; a file has an unknown kind.
 core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 
-/// Checks that the numbers of an assignment are in range for the scenario, since they are used as
-/// indexes and counts. ERRORS: a number is out of range. The error names the first such number.
+/// Checks that the numbers of an assignment are in range for the scenario, because they are used as
+/// indices and counts. ERRORS: a number is out of range. The error names the first number that is
+/// out of range.
 core::Expected<void> check_assignment(const proto::Assignment& order,
                                       const core::Scenario& scenario);
 
@@ -42,14 +43,15 @@ core::Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
                                                  const CoordinatorFound& found,
                                                  const Listener& listener, CoordinatorLine& line);
 
-/// Creates the transport. REQUIRES: `sockets` are from connect_workers() with the same assignment.
+/// Creates the transport. REQUIRES: `sockets` were returned by connect_workers() with the same
+/// assignment.
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                           const core::Scenario& scenario,
                                                           std::vector<int> sockets,
                                                           CoordinatorLine& line);
 
-/// Returns the memory that all workers on this worker's machine need together, assuming that each
-/// needs as much as this worker.
+/// Returns the memory that all workers on this worker's machine need together, under the assumption
+/// that every worker needs as much as this worker.
 [[nodiscard]] MemoryNeed need_of(const proto::Assignment& order, const core::Scenario& scenario);
 
 [[nodiscard]] WorkerOptions options_of(const proto::Assignment& order);

@@ -41,7 +41,7 @@ std::uint32_t CollectiveEngines::handle_of(std::uint32_t engine, std::uint32_t i
   return engine << kInstanceBits | instance;
 }
 
-/// The last engine that accepts the collective executes it, because the first engine, the
+/// The collective is executed by the last engine in the list that accepts it; the first engine, the
 /// interpreter, accepts every collective.
 std::size_t CollectiveEngines::engine_for(const core::Collective& collective) const {
   std::size_t engine = kEngines - 1;

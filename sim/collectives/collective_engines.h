@@ -58,7 +58,7 @@ class CollectiveEngines {
       default: return start(event);
     }
   }
-  /// Skips repeated rounds of a collective. Returns the duration of the skipped rounds, 0 if no
+  /// Skips rounds of a collective that repeat. Returns the duration of the skipped rounds; 0 if no
   /// round was skipped. REQUIRES: the caller calls this function after every event.
   core::Time skip_rounds(core::Time now) {
     // This function is inline and has no loop over the engines, because virtual calls after each
@@ -69,9 +69,9 @@ class CollectiveEngines {
     return visited ? rounds_.look(now) : core::Time();
   }
 
-  /// Returns the amount of work that was done so far, in the unit of work_of().
+  /// Returns the amount of work that has been done, in the unit of work_of().
   [[nodiscard]] std::int64_t work_done() const;
-  /// Returns the number of schedule steps that were executed so far, over all lanes.
+  /// Returns the number of schedule steps that have been executed, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
   /// Returns notes for the report that explain how the run's times were computed.
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -109,9 +109,9 @@ class CollectiveEngines {
   Rounds rounds_;
 };
 
-/// Returns the approximate amount of work to execute `collective`: the number of lane steps in all
-/// `groups` groups of replicas that execute it at the same time, or the number of pieces of one
-/// group if NCCL's predicted time is used.
+/// Returns the approximate amount of work to execute `collective`. The unit is schedule steps in
+/// all `groups` groups of replicas that execute it at the same time, or pieces of one group if
+/// NCCL's predicted time is used.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if the steps of `collective` can be recorded.
 bool has_steps(const core::Collective& collective);

@@ -9,12 +9,13 @@
 
 namespace tutti::sim {
 
-/// A unit of communication in a training step: one collective of the plan, executed by one of the
-/// groups that execute it at the same time.
+/// A unit of communication in a training step: one collective of the plan in one of the groups that
+/// execute it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
   core::Partition::Place place;  ///< group and rank of any replica of the group
-  // Labels: the pack or the exchange that requested the collective; -1: none.
+  // The labels are the indices of the pack and of the exchange that requested the collective; -1:
+  // none.
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
   std::int64_t occurrence = 0;  ///< number of earlier executions of the exchange in the same
@@ -22,8 +23,8 @@ struct Work {
 };
 
 /// The collectives of a plan, for all groups of replicas that execute them. Only the collectives of
-/// the first group are stored; those of other groups are created on demand, so memory does not grow
-/// with the number of groups.
+/// the first group are stored. The collectives of other groups are created on demand, so memory
+/// does not grow with the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -51,7 +52,7 @@ class PlanCollectives {
     return plan_.partition ? plan_.partition->groups() : 1;
   }
   /// Returns NCCL's launch time if the collective begins with an NCCL operation; otherwise returns
-  /// the argument `otherwise`.
+  /// `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);

@@ -91,8 +91,8 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   enter(*wholes_.at(instance), 0, rank, now, causal_chain);
 }
 
-/// Starts a part that NCCL executes. At this time, all replicas of the worker have arrived, and the
-/// launch is complete.
+/// Starts a part that NCCL executes. At the time of this call, all replicas of the worker have
+/// arrived, and the launch is complete.
 void StagedCollectives::handle(const Event& event) {
   timed_.start(event.a, static_cast<Rank>(event.b), event.time);
 }

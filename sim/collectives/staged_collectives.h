@@ -32,7 +32,7 @@ class StagedCollectives final : public CollectiveEngine {
         among_all_(*this),
         inside_workers_(*this) {}
 
-  /// Returns true if the collective has parts inside workers with NCCL's predicted times.
+  /// Returns true if some parts of the collective inside workers have NCCL's predicted times.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
     return core::timed_parts(collective) != nullptr;
   }
@@ -59,12 +59,13 @@ class StagedCollectives final : public CollectiveEngine {
   /// A part of a collective in flight.
   struct Stage {
     std::uint64_t serial = 0;  ///< NCCL parts: serial number, which orders simultaneous events
-    /// NCCL parts: the number of replicas that have not arrived, by worker.
+    /// For NCCL parts: the number of replicas that have not arrived, indexed by worker.
     std::vector<core::Rank> waits_for;
     std::int64_t instance = -1;      ///< other parts: instance number; -1: no rank has arrived
     core::Rank left = 0;             ///< other parts: number of ranks that have not completed the
                                      ///< part
-    std::vector<CausalChain> began;  ///< by rank: the causal chain of the rank when it arrived
+    std::vector<CausalChain> began;  ///< by rank: the causal chain at the time at which the rank
+                                     ///< arrived
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -82,7 +83,7 @@ class StagedCollectives final : public CollectiveEngine {
                                ///< yet
   };
 
-  /// The parts that another engine executes, by the instance number of that engine.
+  /// The parts that another engine executes, indexed by the instance numbers of that engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
@@ -113,8 +114,8 @@ class StagedCollectives final : public CollectiveEngine {
   std::unordered_map<std::uint32_t, std::unique_ptr<Whole>> wholes_;
   Parts among_all_;       ///< parts that the interpreter executes
   Parts inside_workers_;  ///< parts that TimedCollectives executes
-  /// Free instance numbers. The lowest number is used first, so that a training step that begins
-  /// with no collective in flight uses the same numbers as the previous step (Repetition).
+  /// Free instance numbers. The lowest free number is used first, so that a training step that
+  /// begins with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
 };

@@ -1,7 +1,7 @@
-// A piece occupies links in one of two ways. If links serve in order of arrival, the end of a hold
-// is known when it begins, so a piece is a single event at the latest of these ends. If links are
-// shared fairly, the end of a hold depends on future traffic. Each hold then ends with a separate
-// event, and the last of these events starts the next piece.
+// A piece occupies links in one of two ways, depending on the links. If links serve in order of
+// arrival, the end of a hold is known at its beginning. So the whole piece is one event, at the
+// latest of these ends. If links are shared fairly, the end of a hold depends on future traffic.
+// Each hold then ends with a separate event, and the last of these events starts the next piece.
 //
 // A piece is one slot of 512 KiB per channel, and a collective has at most 1024 pieces. The work
 // and the bytes of a piece are differences of two rounded cumulative values, so the pieces add up
@@ -129,7 +129,7 @@ void TimedCollectives::handle(const Event& event) {
   event.kind == EventKind::kReleased ? released(event) : go_on(event);
 }
 
-/// Begins the next piece, after the previous one or the initial delay has ended.
+/// Begins the next piece after the end of the previous piece or of the initial delay.
 void TimedCollectives::go_on(const Event& event) {
   Job& job = *jobs_.at(event.a);
   if (!is_whole(job, event.time)) return;
@@ -141,7 +141,8 @@ void TimedCollectives::go_on(const Event& event) {
   begin_piece(job, event.time);
 }
 
-/// Returns the piece's share of a hold. The shares of all pieces add up exactly to the hold.
+/// Returns the share of a hold time that belongs to the piece. The shares of all pieces add up
+/// exactly to the hold time.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
   hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -

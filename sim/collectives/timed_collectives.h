@@ -6,8 +6,8 @@
 // Such a collective begins when its last rank arrives. After the time `delay`, the data moves in n
 // equal pieces. Each piece takes 1/n of the predicted `work`, and occupies every link on the route
 // for 1/n of the time that the whole collective needs the link. If a link is busy with other
-// traffic, the piece, and therefore the whole collective, waits for the link. In the same way, the
-// ranks of a ring or tree wait for their neighbours. A collective without competing traffic
+// traffic, the piece, and therefore the whole collective, waits for the link. The ranks of a real
+// ring or tree wait for their neighbours in the same way. A collective without competing traffic
 // therefore takes exactly the predicted time. Two collectives that each need the full bandwidth of
 // a link use the link alternately, piece by piece. All ranks complete at the same time. In
 // collectives with NCCL inside workers (staged_collectives.h), each worker's part is one such
@@ -55,9 +55,9 @@ class TimedCollectives final : public CollectiveEngine {
 
   /// expect_inside() and open_inside() do the same as expect() and open(), for a collective inside
   /// one worker (core/strategy/collective_parts.h). `collective` is the collective of the first
-  /// worker. All ranks have arrived when the collective is opened, and one call of start(), with
-  /// the last rank, begins it. Simultaneous events are ordered by `serial`, which is the number of
-  /// the part, and then by worker.
+  /// worker. All ranks have arrived when the collective is opened; a single call of start(), for
+  /// the last rank, begins the collective. Simultaneous events are ordered by `serial`, which is
+  /// the number of the part, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);
@@ -115,20 +115,20 @@ class TimedCollectives final : public CollectiveEngine {
   Devices& devices_;
   EventQueue& events_;
   /// The links that the data of a collective uses. The key has two parts: the address of the
-  /// schedule, which many collectives share (inside a worker, the address of its routes), and the
-  /// number of the group or worker. A new schedule may have the address of a deleted schedule, so
-  /// `of` is checked.
+  /// schedule, which many collectives share (inside a worker, the address of the schedule of its
+  /// routes), and the number of the group or worker. A new schedule may have the same address as a
+  /// deleted schedule, so `of` is checked.
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
   };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  /// The links of the last collective. They are kept because consecutive collectives often use the
-  /// same links.
+  /// The links of the last collective. The links are kept because consecutive collectives often use
+  /// the same links.
   std::shared_ptr<const core::NcclLinks> last_links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
-  /// Free instance numbers. The lowest number is used first, so that a training step that begins
-  /// with no collective in flight uses the same numbers as the previous step (Repetition).
+  /// Free instance numbers. The lowest free number is used first, so that a training step that
+  /// begins with no collective in flight uses the same numbers as the previous step (Repetition).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_;
   std::uint32_t instances_ = 0;
   std::int64_t pieces_ = 0;

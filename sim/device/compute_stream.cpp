@@ -1,10 +1,10 @@
-// The header defines the end t of a task by its losses. This file computes t without small time
-// steps. begin() stores the sums at t0, so that each loss is a difference of two sums. It also adds
-// an event at the end that the current state predicts. Losses only grow, so t can be found by
+// The header defines the end t of a task by its losses. This file computes t without simulating
+// small time steps. begin() stores the sums at t0, so that each loss is a difference of two sums.
+// begin() also adds an event at the predicted end. Losses only grow, so t can be found by
 // bisection. end_if_busy() solves the formula for a given busy time. The current busy time gives a
 // lower bound, and the busy time after all known services gives an upper bound. If communication
-// takes more than predicted, the task is not complete at the event, and end() adds another event.
-// If multiprocessors are released, the end may be earlier, so hold() adds an earlier event;
+// takes more than predicted, the task is not complete when the event occurs, and end() adds another
+// event. If multiprocessors are released, the end may be earlier, so hold() adds an earlier event;
 // `stamp_` invalidates the old event. Losses are rounded up in 128 bits, so no result depends on
 // floating-point arithmetic.
 
@@ -26,7 +26,7 @@ Wide wide(Time t) { return static_cast<Wide>(t.count()); }
 
 Wide quotient_up(Wide dividend, Wide divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// Converts to a time, and saturates at the longest duration.
+/// Converts a number to a time, and saturates at the longest duration.
 Time time_of(Wide picoseconds) {
   return Time(static_cast<std::int64_t>(std::min(picoseconds, wide(core::kLongestDuration))));
 }
@@ -77,20 +77,20 @@ void ComputeStream::expect_end(Time at, EventQueue& events) {
   events.push({at, replica_, EventKind::kCompute, replica_, ++stamp_});
 }
 
-/// Returns the time that the task loses because communication moves `bytes` in memory.
+/// Returns the time by which the task is delayed because communication moves `bytes` in memory.
 Time ComputeStream::lost_to(Wide bytes) const {
   return time_of(quotient_up(bytes * wide(memory_bound()) * wide(core::kPicosecondsPerSecond),
                              wide(kAll) * wide(memory_)));
 }
 
-/// Returns the time that the task loses because kernels hold multiprocessors and the device reduces
-/// and copies, in units of 1/unit() ps.
+/// Returns the time by which the task is delayed because kernels hold multiprocessors and the
+/// device reduces and copies, in units of 1/unit() ps.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) +
          wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
-/// Returns the number of units of lost_to() per picosecond.
+/// Returns the number of units of lost_to() in one picosecond.
 Wide ComputeStream::unit() const {
   return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_);
 }
@@ -103,8 +103,8 @@ bool ComputeStream::is_done(Time t, Wide moved) const {
          duration_;
 }
 
-/// Returns the end of the task for a total busy time `busy` of the device, if kernels keep the
-/// number of multiprocessors that they hold now.
+/// Returns the end of the task for a total busy time `busy` of the device, if kernels keep their
+/// current number of multiprocessors.
 Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   const Time end = core::later(core::later(start_, duration_),
                                lost_to(moved_before(core::kNever) - at_start_.bytes));
@@ -118,8 +118,8 @@ Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   return core::later(now, time_of(quotient_up(left, unit() - lost_to(wide(holding_), 0))));
 }
 
-/// Returns the end of the task that the current state predicts. Later transfers can delay the end,
-/// and released multiprocessors can make it earlier.
+/// Returns the end of the task as predicted from the current state. Later transfers can delay this
+/// end, and released multiprocessors can make it earlier.
 Time ComputeStream::foreseen_end(Time now) const {
   if (is_done(now, moved_before(now))) return now;
   Time least = end_if_busy(busy_until(now), now);
@@ -165,7 +165,7 @@ void ComputeStream::move(core::Bytes bytes, Time now) {
 
 void ComputeStream::moved(core::Bytes bytes, Time now) {
   sum_of_bytes_.before += wide(bytes.count());
-  // Bytes moved until now do not slow a task that has just begun.
+  // Bytes that were moved before the task began do not slow it down.
   if (running_ && start_ == now) at_start_.bytes += wide(bytes.count());
 }
 
@@ -211,7 +211,8 @@ Wide ComputeStream::moved_before(Time t) const {
   return sum_of_bytes_.before + (sum_of_bytes_.last < t ? sum_of_bytes_.at_last : 0);
 }
 
-/// Returns the busy time until `t`. Each service occupies its share of the device evenly over time.
+/// Returns the total busy time of the device until `t`. Each service occupies its share of the
+/// device evenly over time.
 Wide ComputeStream::busy_until(Time t) const {
   Wide sum = served_;
   for (const Service& s : services_) {

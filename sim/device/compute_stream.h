@@ -1,7 +1,7 @@
 #pragma once
 
-// The compute stream of a device. Communication on the device at the same time slows down its tasks
-// (docs/interference.md, decision 28).
+// The compute stream of a device. Communication on the device at the same time slows down the tasks
+// of this stream (docs/interference.md, decision 28).
 //
 // A task of nominal duration d that begins at t0 ends at the first time t with
 //
@@ -12,11 +12,12 @@
 // a CPU, φ is 0. `held`: the number of multiprocessors, out of M, that kernels of collectives hold,
 // at most M - 1. `bytes`: the bytes that communication has read and written in memory of bandwidth
 // B. `busy`: the time that reductions and copies have taken on the T threads of the device, each of
-// which serves one operation at a time. All three are stored as integer sums that never decrease.
+// which serves one operation at a time. These three quantities are stored as integer sums that
+// never decrease.
 //
 // Multiprocessors, bytes and threads that are taken at time t slow down computation after t; bytes
-// that have arrived by t slow down computation until t. So the order of simultaneous events does
-// not matter, as long as the ends of earlier tasks are handled before arrivals.
+// that have arrived by t slow down computation until t. So the order of simultaneous events has no
+// effect, provided that the ends of earlier tasks are handled before arrivals.
 
 #include <cstdint>
 
@@ -38,8 +39,8 @@ class ComputeStream {
 
   // --- computing ---
 
-  /// Begins a training step, so that the next task does not count as a continuation of the previous
-  /// one.
+  /// Begins a training step; the next task then does not count as a continuation of the previous
+  /// task.
   void begin_step() { goes_on_from_ = core::kNever; }
   /// Starts a task that takes `duration` without interference, and adds an event of kind kCompute
   /// for its end. REQUIRES: no task is running; `now` is not before the end of the previous task.
@@ -61,19 +62,20 @@ class ComputeStream {
   /// Counts bytes that were read or written until `now`. REQUIRES: events of kind kCompute at this
   /// time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Visits the state of the stream. Calls unfit() while a task is running, because the sums from
-  /// which its end is computed cannot be shifted in time.
+  /// Visits the state of the stream. If a task is running, calls unfit(), because the sums from
+  /// which the end of the task is computed cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// Returns the duration of a reduction or copy that starts at `now`, takes `duration` on an idle
-  /// device, and is the `nth` in service on the device. A memory-bound compute task shares the
-  /// memory evenly with the reductions and copies.
+  /// Returns the duration of a reduction or copy that starts at `now` and takes `duration` on an
+  /// idle device. `nth`: its position among the operations that the device executes at the same
+  /// time. A memory-bound compute task shares the memory bandwidth evenly with the reductions and
+  /// copies.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
   /// Records that a reduction or copy runs from `start` to `end`. The operation would take
   /// `duration` on an idle device. REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// A sum of bytes. Bytes that were moved at the latest time are counted separately.
+  /// A sum of bytes. The bytes that were moved at the latest time are counted separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;

@@ -13,8 +13,8 @@
 namespace tutti::sim {
 
 /// The memory operations (reductions, copies and updates) of devices. A device with n threads
-/// serves up to n operations at a time, each at 1/n of the device's rate. Devices are created on
-/// first use.
+/// serves up to n operations at the same time, each at 1/n of the device's rate. Devices are
+/// created on first use.
 class Devices {
  public:
   using Id = std::int32_t;
@@ -51,7 +51,8 @@ class Devices {
   /// The component that executes a reduction or a copy.
   enum class By : std::uint8_t {
     kDevice,  ///< the device as a whole, with all of its threads
-    kKernel,  ///< a kernel on its own multiprocessors, whose bytes the compute stream counts
+    kKernel,  ///< a kernel on its own multiprocessors; the compute stream counts the bytes of this
+              ///< kernel
   };
 
   void visit_state(StateVisitor& visitor) {
@@ -95,7 +96,7 @@ class Devices {
           pool(rates.threads) {}
 
     /// Returns the share of a rate that one thread gets. A rate of 0 means that operations take no
-    /// time; its share is also 0.
+    /// time; the share of such a rate is also 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate
                                : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
@@ -126,8 +127,8 @@ class Devices {
   const core::Cluster& cluster_;
   DeviceFaults device_faults_;
   std::size_t parts_ = 1;  ///< maximum number of parts per worker
-  /// The ids of devices, by worker and part. The array is flat, because it is read for every rank
-  /// of every piece of a collective.
+  /// The ids of devices, indexed by worker and part. The array is flat, because it is read for each
+  /// rank and each piece of a collective.
   std::vector<Id> ids_;
   std::vector<Device> devices_;
   bool any_shared_ = false;

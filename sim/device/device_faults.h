@@ -40,8 +40,8 @@ class DeviceFaults {
   }
 
   [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
-  /// Returns true if the worker is lost at `now` or earlier. A lost worker completes no further
-  /// operation.
+  /// Returns true if the worker is lost at `now` or earlier. A lost worker does not complete any
+  /// further operation.
   [[nodiscard]] bool gone(std::int64_t worker, core::Time now) const {
     if (gone_.empty()) return false;
     const auto entry = gone_.find(worker);

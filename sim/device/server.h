@@ -48,8 +48,8 @@ class ServerPool {
         std::count_if(servers_.begin(), servers_.end(),
                       [now](const Server& server) { return server.free_at() > now; }));
   }
-  /// Visits the times at which the servers become free, in ascending order, because the servers are
-  /// interchangeable.
+  /// Visits the times at which the servers become free, in ascending order. This order is
+  /// sufficient, because the servers are interchangeable.
   void visit_state(StateVisitor& visitor) {
     std::sort(servers_.begin(), servers_.end(),
               [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });

@@ -7,15 +7,15 @@
 
 namespace tutti::sim {
 
-/// The causal chain that led to the current state of a lane or a message, as a sum of times: for
-/// each kind of activity, the time that the chain spent on it since its first rank started. The
-/// critical path is computed forwards in time: a lane that waited for an event copies the causal
-/// chain of that event. When a collective ends, the chain of its last rank is therefore the
-/// critical path, so no schedule steps have to be stored. The sum of `parts` is always the time
-/// since the start of rank `origin`.
+/// The causal chain that led to the current state of a lane or a message, as a sum of times. For
+/// each kind of activity, it has the time that the chain spent on it since its first rank started.
+/// The critical path is computed forwards in time: a lane that waited for an event copies the
+/// causal chain of that event. When a collective ends, the chain of its last rank is therefore the
+/// critical path, so schedule steps need not be stored. The sum of `parts` is always the time since
+/// the start of rank `origin`.
 ///
-/// Every message carries a causal chain, so its size dominates the simulator's memory traffic.
-/// Links are therefore 32-bit numbers here; Network checks that 32 bits suffice.
+/// Every message carries a causal chain, so the size of a chain dominates the simulator's memory
+/// traffic. Links are therefore 32-bit numbers in this struct; Network checks that 32 bits suffice.
 struct CausalChain {
   std::int32_t origin = 0;      ///< the rank whose launch is the first event of the chain
   std::int32_t slowest = -1;    ///< link of the longest single transfer on the chain

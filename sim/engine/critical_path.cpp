@@ -11,8 +11,9 @@ using core::Wide;
 
 namespace {
 
-/// Removes the time of the piece before `start`, the start of the step. Such time exists if a
-/// replica is ahead of the other replicas. The parts of a pack are shortened proportionally.
+/// Removes the time of the first pieces that precede `start`, the start of the step. Such time
+/// exists if a replica is ahead of the other replicas. The parts of a pack are shortened
+/// proportionally.
 void cut_front(PathPiece& piece, Time start) {
   const auto before = static_cast<Wide>((piece.end - piece.start).count());
   const auto left = static_cast<Wide>((piece.end - start).count());
@@ -81,8 +82,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
   return pieces;
 }
 
-/// Nodes refer only to older nodes, so one pass in descending order marks the needed nodes, and one
-/// pass in ascending order moves them.
+/// Nodes refer only to older nodes. So one pass in descending order marks the needed nodes, and one
+/// pass in ascending order moves these nodes.
 void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots) {
   std::vector<char> needed(nodes_.size(), 0);
   const auto mark = [&](Cause& cause) {

@@ -9,7 +9,7 @@
 
 namespace tutti::sim {
 
-/// A cause of an event: the work of node `node` up to time `until`. The work of the node may
+/// A cause of an event: the work of node `node` until time `until`. The work of the node may
 /// continue after that time.
 struct Cause {
   std::int32_t node = -1;
@@ -22,7 +22,7 @@ struct Cause {
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;  ///< kind of a compute span, or kPackInFlight
-  /// The index of the replica. Higher numbers than the indices of all replicas are the CPUs of
+  /// The index of the replica. Numbers above the indices of all replicas denote the CPUs of
   /// workers.
   std::int32_t replica = 0;
   std::int32_t step = 0;
@@ -32,8 +32,8 @@ struct PathNode {
                                    ///< -1
 };
 
-/// A graph of all computation and all packs in which every node records the node that it waited
-/// for. The chain of these causes, followed backwards from the end of a training step, is the
+/// A graph of all computation and all packs, in which every node records the node for which it
+/// waited. The chain of these causes, followed backwards from the end of a training step, is the
 /// step's critical path. (Inside a pack, lanes and messages carry a CausalChain.)
 class CriticalPath {
  public:
@@ -47,8 +47,8 @@ class CriticalPath {
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,
                                                     const core::Scenario& scenario) const;
 
-  /// Returns true if enough nodes were added since the last call of forget_before() that another
-  /// call is worth its cost.
+  /// Returns true if so many nodes have been added since the last call of forget_before() that
+  /// another call is worth its cost.
   [[nodiscard]] bool is_worth_pruning() const { return nodes_.size() > 2 * kept_ + 100'000; }
   /// Removes all nodes that no chain from one of `roots` reaches after time `horizon`. Clears the
   /// causes that end at `horizon` or earlier, and updates the node numbers in all other causes.

@@ -11,12 +11,13 @@ namespace tutti::sim {
 inline constexpr int kSentBits = 12;
 inline constexpr int kTurnBits = 24;
 
-/// `sent`: the message's number in the lane; 0 stands for the lane itself. Message numbers wrap
-/// around, because they only have to distinguish the messages in flight.
+/// `sent`: the message's number in the lane; 0 denotes the lane itself. Message numbers wrap
+/// around, because they only have to distinguish messages in flight.
 constexpr std::uint64_t event_order(std::uint64_t serial, std::uint64_t turn, std::uint64_t sent) {
   return serial << (kTurnBits + kSentBits) | turn << kSentBits | (sent & ((1U << kSentBits) - 1));
 }
-/// Returns the part of the key that identifies the collective and the lane, without the message.
+/// Returns the part of the key that identifies the collective and the lane, without the message's
+/// number.
 constexpr std::uint64_t lane_of_order(std::uint64_t order) { return order >> kSentBits; }
 
 }  // namespace tutti::sim

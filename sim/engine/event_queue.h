@@ -2,18 +2,18 @@
 
 // The event queue is a radix queue with 64 buckets per six-bit digit of the time (after Cherkassky,
 // Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). Virtual
-// time never goes back: no event is pushed that is earlier than the last popped event. Events that
-// are far in the future therefore do not need to be fully sorted yet. In the time of an event on
-// level l of `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the
-// lowest. When the earliest bucket is reached, it becomes the current run. It is sorted if it is
-// small or has only one time; otherwise its events are first distributed to the levels below.
+// time never goes back: a pushed event is never earlier than the last popped event. Events that are
+// far in the future therefore do not need to be fully sorted immediately. In the time of an event
+// on level l of `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the
+// lowest. When the earliest bucket is reached, it becomes the current run. The bucket is sorted if
+// it is small or has only one time; otherwise its events are first distributed to the levels below.
 // Events pushed into the time range of the current run go to a small separate heap.
 //
 // Each event is moved once or twice and sorted with a few dozen other events, regardless of the
-// number n of events in the queue. In a heap, it is moved log n times. A pop and a push together
-// take 5 ns with 4,096 ranks in lockstep (a heap: 55 ns), 38 ns with 4,096 ranks out of lockstep
-// (the same as a heap), and 52 ns with 65,536 ranks out of lockstep (a heap: 75 ns). These times
-// were measured with tools/bench.sh --benchmark_filter=Hold.
+// number n of events in the queue. In a heap, each event would be moved log n times. A pop and a
+// push together take 5 ns with 4,096 ranks in lockstep (a heap: 55 ns), 38 ns with 4,096 ranks out
+// of lockstep (the same as a heap), and 52 ns with 65,536 ranks out of lockstep (a heap: 75 ns).
+// These times were measured with tools/bench.sh --benchmark_filter=Hold.
 //
 // Simultaneous events are ordered by their `order` key, then by their other fields, never by the
 // order of insertion. The result therefore depends on the scenario alone.
@@ -36,17 +36,16 @@ enum class EventKind : std::uint32_t {
   kHop,       ///< `a`: message, `b`: the hop that its head reaches
   kSent,      ///< `a`: message that has left its sender's buffer; used only if the time was unknown
               ///< when the message was sent
-  kDeliver,   ///< `a`: message, `b`: index of the receiver at which the whole message has arrived
+  kDeliver,   ///< `a`: message, `b`: index of a receiver, at which the whole message has arrived
   kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; replaces kHop and
               ///< kDeliver if the times of the message were computed when it was sent
   kChange,    ///< `a`: index of the link whose bandwidth changes
   kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
   kTimer,     ///< `a`: number in Deadlines
-  kCycle,     ///< `a` = 0: a round of Gates begins; `a` = 1: the round ends, and the packs that it
-              ///< released start
+  kCycle,     ///< `a` = 0: a round of Gates begins; `a` = 1: a round ends, and the packs that this
+              ///< round released start
   kShare,     ///< `a`: number in FairLinks; handled after all other events of the same time
-  kReleased,  ///< `a`: hold of a link, which ends (holds and messages share one sequence of
-              ///< numbers)
+  kReleased,  ///< `a`: hold of a link that ends (holds and messages share one sequence of numbers)
   kStage,  ///< `a`: instance of TimedCollectives that begins a part of StagedCollectives, `b`: rank
            ///< that arrived last
 };
@@ -124,7 +123,8 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. If an event is earlier than the last popped event, the queue pops it next.
+  /// REQUIRES: time ≥ 0. If a pushed event is earlier than the last popped event, the queue pops it
+  /// next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -184,8 +184,8 @@ class EventQueue {
     levels_ |= 1U << level;
   }
 
-  /// Makes the earliest events the current run. REQUIRES: there are pending events; the current run
-  /// is empty.
+  /// Makes the earliest events the current run. REQUIRES: there are pending events, and the current
+  /// run is empty.
   void begin_run() {
     while (true) {
       const auto level = static_cast<std::size_t>(std::countr_zero(levels_));

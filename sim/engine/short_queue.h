@@ -7,8 +7,8 @@
 namespace tutti::sim {
 
 /// A FIFO queue that is usually empty or short. Every replica has such a queue, so an unused queue
-/// must not allocate memory. A std::deque allocates some 600 bytes before its first element. Adding
-/// and removing an element take amortized constant time.
+/// must not allocate memory. (A std::deque allocates some 600 bytes before its first element.)
+/// Adding and removing an element take amortized constant time.
 template <class T>
 class ShortQueue {
  public:

@@ -75,8 +75,8 @@ class Folded : public core::Schedule {
   [[nodiscard]] Place place_of(Rank rank) const {
     const Rank replicas = workers_ * per_worker_;
     if (rank >= replicas) return {rank - replicas, per_worker_};
-    // These cases avoid divisions, which dominate the cost of a step, because most peers are in the
-    // same or the next worker.
+    // Most peers are in the same or the next worker. These cases avoid divisions, which dominate
+    // the cost of a step.
     if (rank < per_worker_) return {0, rank};
     if (rank < 2 * per_worker_) return {1, rank - per_worker_};
     const Rank first_of_last = replicas - per_worker_;
@@ -86,8 +86,8 @@ class Folded : public core::Schedule {
 
   void fold(Step& step, Rank own) const {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
-      // Both kinds stay inside the worker (PathTable), where ranks keep their numbers. The last
-      // rank may be a host.
+      // Multicasts and in-switch reductions stay inside the worker (PathTable), where ranks keep
+      // their numbers. The last rank may be a host.
       TUTTI_CHECK(
           step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
           "a multicast from rank {} leaves its worker", own);

@@ -18,8 +18,8 @@ using core::Pack;
 using core::Renumbering;
 using core::Scenario;
 
-/// Returns a description of a difference between workers, other than in collectives; empty if there
-/// is no such difference.
+/// Returns a description of a difference between workers that is not in the collectives; empty if
+/// there is no such difference.
 std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;

@@ -1,11 +1,12 @@
 #pragma once
 
 // Folding: in a symmetric scenario all workers do the same at the same times, so one worker is
-// simulated on behalf of all (docs/scale.md, decision 23). A scenario is symmetric if all workers
-// are of one kind, no condition affects only some workers, every switch looks the same to all
-// workers, and every collective is the same on all of them (Schedule::same_everywhere). The order
-// in which simultaneous messages are served may still break the symmetry. Class Ties detects that,
-// and the run is then repeated with all workers.
+// simulated on behalf of all workers (docs/scale.md, decision 23). A scenario is symmetric if it
+// fulfils four conditions: all workers are of one kind, no condition affects only some workers,
+// every switch looks the same to all workers, and every collective is the same on all workers
+// (Schedule::same_everywhere). The order in which simultaneous messages are served may still break
+// the symmetry. Class Ties detects a broken symmetry, and the run is then repeated with all
+// workers.
 
 #include <memory>
 #include <string>
@@ -15,8 +16,8 @@
 namespace tutti::sim {
 
 struct Folding {
-  /// A scenario with one worker and its work; null if the original scenario is not symmetric. The
-  /// new scenario has no pointers into the original scenario.
+  /// A scenario with one worker and this worker's work; null if the original scenario is not
+  /// symmetric. The new scenario has no pointers into the original scenario.
   std::shared_ptr<const core::Scenario> scenario;
   std::string why_not;  ///< the reason why `scenario` is null
 };

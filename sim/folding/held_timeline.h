@@ -44,8 +44,8 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// A placeholder for the next spans of spans_, up to index `end` - 1. Spans are in a vector of
-  /// their own, because they are numerous and small.
+  /// A placeholder for the next spans of spans_, up to index `end` - 1. Spans are stored in a
+  /// separate vector, because they are numerous and small.
   struct SpansUpTo {
     std::size_t end = 0;
   };

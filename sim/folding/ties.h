@@ -12,25 +12,26 @@
 namespace tutti::sim {
 
 /// Detects simultaneous events whose order would not be the same on all workers, so that one worker
-/// cannot represent all.
+/// cannot represent all workers.
 ///
 /// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
 /// its worker, then by worker. Consider two events from ranks with the same index, on workers at
-/// different distances. Their order is the same on most workers, but reversed on workers for which
-/// the worker numbers wrap around. The tie affects the result if both events request the same thing
-/// (a network resource, a device, or the opening of a collective).
+/// different distances. The order of the two events is the same on most workers, but reversed on
+/// workers for which the worker numbers wrap around. The tie affects the result if both events
+/// request the same thing (a network resource, a device, or the opening of a collective).
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };
 
-  /// Begins an event with the key `order` (Event::order). The event was caused by the same worker
-  /// unless comes_from() is called.
+  /// Begins an event with the key `order` (Event::order). By default, the event was caused by the
+  /// same worker; otherwise comes_from() is called.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
   /// Records that the current event was caused by a worker at this distance (core::Peer::away).
   void comes_from(std::int32_t away) { now_.away = away; }
   /// Records that the current event requests this network resource or device, or opens a
   /// collective, at `now`.
-  /// REQUIRES: `now` is no earlier than in the previous call for the same thing.
+  /// REQUIRES: `now` is not earlier than in the previous call for the same resource, device or
+  /// collective.
   void wants(Thing thing, std::int64_t which, core::Time now) {
     std::vector<Wanted>& all = wanted_[static_cast<std::size_t>(thing)];
     const auto index = static_cast<std::size_t>(which);

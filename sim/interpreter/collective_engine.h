@@ -19,7 +19,7 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   core::Time start;  ///< time at which the lane reached the step
-  /// The time from `start` until the awaited event began; for a receive, until its message began to
+  /// The time from `start` until the awaited event began; for a receive, until the message began to
   /// move.
   core::Time wait;
   core::Time end;
@@ -43,11 +43,11 @@ class CollectiveListener {
   virtual void step_done(const StepDone& step) = 0;
 };
 
-/// Executes collectives in virtual time, as real::Collectives does in real time. There are three
-/// engines. The first interprets schedules (interpreter.h). The second occupies links for a
-/// predicted time (timed_collectives.h). The third executes the parts of a collective in sequence,
-/// each part on one of the other two engines (staged_collectives.h). CollectiveEngines chooses
-/// among them.
+/// An engine that executes collectives in virtual time, as real::Collectives does in real time.
+/// There are three engines. The first interprets schedules (interpreter.h). The second occupies
+/// links for a predicted time (timed_collectives.h). The third executes the parts of a collective
+/// in sequence, each part on one of the other two engines (staged_collectives.h). CollectiveEngines
+/// chooses among them.
 ///
 /// Every engine numbers its own instances from 0. The lowest free number is used first, so that a
 /// training step that begins with no collective in flight uses the same numbers as the previous
@@ -59,11 +59,11 @@ class CollectiveEngine {
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine can execute the collective. If several engines can execute it, the
-  /// last of them in CollectiveEngines does.
+  /// Returns true if this engine can execute the collective. If several engines can execute the
+  /// collective, the last of them in CollectiveEngines executes it.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use, before the first message of the run. The
-  /// registration takes minutes for many ranks, so it calls `go_on` regularly, and ends early if
+  /// registration takes minutes for many ranks. So it calls `go_on` regularly, and ends early if
   /// `go_on` returns false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
   /// Creates an instance of a collective, which executes nothing until its ranks start. Returns the
@@ -71,12 +71,12 @@ class CollectiveEngine {
   virtual std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) = 0;
   /// Starts a rank's part of the collective.
   virtual void start(std::uint32_t instance, core::Rank rank, core::Time now) = 0;
-  /// Frees an instance that every rank has completed. Its instance number may be reused.
+  /// Frees an instance that every rank has completed. The instance number may be used again.
   virtual void close(std::uint32_t instance) = 0;
   /// Handles an event that this engine or its messages caused.
   virtual void handle(const Event& event) = 0;
 
-  /// Returns the amount of work that was done so far, in the unit of sim::work_of().
+  /// Returns the amount of work that has been done, in the unit of sim::work_of().
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
   /// Returns true if Rounds visits all current state of this engine that affects future events.
   [[nodiscard]] virtual bool state_is_visited() const = 0;

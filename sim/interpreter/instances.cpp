@@ -1,4 +1,4 @@
-// The part of the interpreter that opens and closes collectives. interpreter.cpp executes them.
+// This file opens and closes collectives, and interpreter.cpp executes them.
 
 #include <algorithm>
 #include <utility>

@@ -1,12 +1,12 @@
-// A lane is a state machine. `phase` is the progress within its step (before its input, working, or
-// worked), and `blocked` names the event that it waits for. run_step() advances a lane until it is
-// blocked or time must pass; exactly one event, message or other lane then continues it. `ready` is
-// the lane's own clock, which may be ahead of the simulation. In this case, the lane has executed
-// everything that other components cannot observe, and it resumes at the time `ready`. Connections
-// are created on first use. Each lane stores its last connection in each direction, so a step of a
-// ring needs no hashing. Lanes that wait for a lane of the same rank form a linked list without
-// allocations. instances.cpp opens and closes collectives, sharing.cpp slows down computation, and
-// interpreter_state.cpp lets identical rounds be skipped.
+// A lane is a state machine. `phase` is the progress of a lane within its step (before its input,
+// working, or worked), and `blocked` names the event that the lane waits for. run_step() advances a
+// lane until it is blocked or time must pass; exactly one event, message or other lane then
+// continues it. `ready` is the lane's own clock, which may be ahead of the simulation. A lane that
+// is ahead of the simulation has executed everything that other components cannot observe, and
+// resumes at the time `ready`. Connections are created on first use. Each lane stores its last
+// connection in each direction, so a step of a ring needs no hashing. Lanes that wait for a lane of
+// the same rank form a linked list without allocations. instances.cpp opens and closes collectives,
+// sharing.cpp slows down computation, and interpreter_state.cpp lets identical rounds be skipped.
 
 #include "sim/interpreter/interpreter.h"
 
@@ -58,7 +58,7 @@ void Interpreter::deliver(const Event& event) {
 
 void Interpreter::arrive(const Event& event) { arrived({event.a, event.b}, event.time, nullptr); }
 
-/// `arrival`: the message's record; null if it is not needed.
+/// `arrival`: the record of the message's arrival; null if it is not needed.
 void Interpreter::arrived(Address address, Time now, const Network::Arrival* arrival) {
   Instance& instance = *instances_[address.instance];
   const auto id = static_cast<std::int32_t>(address.connection);
@@ -85,7 +85,7 @@ void Interpreter::buffer_free(const Event& event) {
   Instance& instance = *instances_[departure.address.instance];
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
-  // After a reduction in a switch, the lane waits for the result instead.
+  // After a reduction in a switch, the lane waits for the result of the reduction.
   if (state.blocked != Blocked::kOnWire) return;
   if (network_.keeps_causal_chains()) {
     const core::Path::PathSegment& way = network_.paths().path(departure.path).segments.front();
@@ -101,8 +101,8 @@ void Interpreter::buffer_free(const Event& event) {
   run(instance, lane, event.time);
 }
 
-/// True if the lane receives messages in the order of arrival. The first receive of the lane
-/// determines this, because all receives of a lane are of the same kind.
+/// True if the lane receives messages in the order of arrival. The lane's first receive determines
+/// the result, because all receives of a lane are of the same kind.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
@@ -110,7 +110,8 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
     if (receives(kind))
       state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
   }
-  // A wrong algorithm sends messages to a lane without receives. Do not search its steps again.
+  // An incorrect algorithm may send messages to a lane without receives. Do not search the steps of
+  // such a lane again.
   if (state.receiving == Receiving::kUnknown) state.receiving = Receiving::kInOrder;
   return state.receiving == Receiving::kAny;
 }
@@ -156,8 +157,8 @@ void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
 }
 
 /// Executes the lane's next step as far as possible. Returns true if the lane can continue
-/// immediately. Returns false if the lane is blocked, is scheduled for later, or has completed, in
-/// which case the instance may not exist any more.
+/// immediately. Returns false if the lane is blocked, is scheduled for later, or has completed; in
+/// the last case, the instance may have been deleted.
 bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   if (state.next == state.steps) {
@@ -172,8 +173,9 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
-      // The lane is ahead of the clock, so it must not do anything yet that other components can
-      // observe. However, it can be blocked now if its message has not arrived.
+      // The lane is ahead of the clock, so it must not do anything that other components can
+      // observe until the clock has caught up. However, the lane can be blocked now if its message
+      // has not arrived.
       const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
@@ -209,8 +211,8 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
     add_waiter(instance, other, lane, count);
     return false;
   }
-  // The awaited lane may be ahead of the clock. Its last step counts only once the clock has
-  // reached the end of this step.
+  // The awaited lane may be ahead of the clock. The awaited lane's last step counts only after the
+  // clock has reached the end of this step.
   if (awaited.next == count && awaited.ready > now) {
     take_causal_chain(instance, lane, other);
     waited(instance, lane, awaited.ready - state.ready);
@@ -262,8 +264,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step
   return true;
 }
 
-/// Starts the step's reductions and copies. Returns true if they take time; the lane is then
-/// scheduled for their end.
+/// Starts the step's reductions and copies. Returns true if the reductions and copies take time;
+/// the lane is then scheduled for their end.
 bool Interpreter::work(Instance& instance, std::int32_t lane, const StepFields& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
@@ -408,7 +410,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
   }
 }
 
-/// Reports the current step, which is done at `end`, to the listener.
+/// Reports the current step, which ends at `end`, to the listener.
 void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
   Watched& watched = instance.watched[lane];
@@ -432,13 +434,14 @@ void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
     causal_chain_at(instance, lane) = causal_chain_at(instance, from);
 }
 
-/// Records that the lane's step waited for the time `wait` until the awaited event began.
+/// Records that the lane's step waited for the time `wait` until the event that ended its wait
+/// began.
 void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
   if (watch_steps_) instance.watched[lane].wait = wait;
 }
 
-/// Frees the slot of the current message, and continues a lane that waits for a slot of the same
-/// connection.
+/// Frees the slot of the current message, and continues a lane that waits for a slot of the
+/// message's connection.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   Connection& in = instance.connections[std::exchange(state.held_connection, kNone)];

@@ -3,9 +3,9 @@
 // All lanes of a collective are numbered consecutively, rank by rank, and the state of lanes is in
 // arrays indexed by this number. Data that only some runs need (causal chains, observed steps) is
 // in separate arrays, which are empty in other runs. Connections are made when they are first used,
-// because most lanes have one per direction. A lane is blocked for exactly one reason (Blocked).
-// The event that removes the reason continues the lane: the arrival of a message, a free slot,
-// progress of another lane, or the departure of a message.
+// because most lanes have only one connection per direction. A lane is blocked for exactly one
+// reason (Blocked). The event that removes the reason continues the lane: the arrival of a message,
+// a free slot, progress of another lane, or the departure of a message.
 //
 // The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
 // closes collectives, sharing.cpp slows down devices that also compute, and interpreter_state.cpp
@@ -36,15 +36,15 @@ namespace tutti::sim {
 /// Executes schedules in virtual time on Network and Devices, with the semantics that
 /// core::Schedule defines.
 ///
-/// A lane runs ahead of the clock if this has no observable effect. After a send, for example, the
-/// lane continues before its buffer is free if its next step is a receive whose message has not
-/// arrived. A step of a ring therefore costs one event.
+/// A lane runs ahead of the clock if this has no observable effect on other components. After a
+/// send, for example, the lane continues before its buffer is free if its next step is a receive
+/// whose message has not arrived. A step of a ring therefore costs one event.
 class Interpreter final : public CollectiveEngine {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
       : network_(network), devices_(devices), events_(events), watch_steps_(watch_steps) {
     TUTTI_CHECK(!watch_steps || network.keeps_causal_chains(),
-                "steps are observed without keeping causal chains");
+                "steps are observed, but the network keeps no causal chains");
   }
 
   /// Starts to report requests to `ties`.
@@ -81,12 +81,12 @@ class Interpreter final : public CollectiveEngine {
     std::int64_t lanes = 0;  ///< number of lanes of the collective
     core::IdenticalSteps identical;
   };
-  /// Returns the lane whose next identical steps are the most. Returns nullopt if no lane has
-  /// identical steps, if several collectives are in flight, or if the collective has more than
+  /// Returns the lane with the largest number of identical next steps. Returns nullopt if no lane
+  /// has identical steps, if several collectives are in flight, or if the collective has more than
   /// `max_lanes` lanes.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t max_lanes) const;
   /// Returns the number of steps that the lane has completed; nullopt if the collective has ended,
-  /// or if another collective was opened since find_pace().
+  /// or if another collective has been opened since find_pace() was called.
   [[nodiscard]] std::optional<std::int64_t> progress(const Pace& pace) const;
   /// Returns the number of completed steps of each lane of the collective. REQUIRES: the collective
   /// has not ended.
@@ -103,8 +103,8 @@ class Interpreter final : public CollectiveEngine {
   /// share one sequence of serial numbers, because these numbers order simultaneous events.
   std::uint64_t take_serial() { return ++serial_; }
 
-  /// Returns the number of schedule steps that were executed so far, over all instances and
-  /// including no-ops.
+  /// Returns the number of schedule steps that have been executed, over all instances and including
+  /// no-ops.
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
  private:
@@ -142,8 +142,8 @@ class Interpreter final : public CollectiveEngine {
     core::Bytes target;
   };
 
-  /// The state of a lane. Its size is two cache lines, so that the lanes of a collective over
-  /// thousands of ranks fit into the second-level cache.
+  /// The state of a lane. The size of the struct is two cache lines, so that the lanes of a
+  /// collective over thousands of ranks fit into the second-level cache.
   struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
@@ -162,10 +162,10 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t held_connection =
         kNone;  ///< the connection whose slot the current step still holds
     /// The last connection that the lane used in each direction. Most lanes use only one connection
-    /// per direction.
+    /// in each direction.
     std::int32_t last_in = kNone;
     std::int32_t last_out = kNone;
-    /// For a lane that receives in order of arrival: index into Instance::arrivals.
+    /// For a lane that receives in order of arrival: the lane's index in Instance::arrivals.
     std::int32_t arrivals = kNone;
     std::uint32_t turn = 0;  ///< the lane's index in the order of simultaneous events
   };
@@ -184,7 +184,7 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t first_waiter = kNone;
     std::int32_t next_waiter = kNone;
     std::int64_t wake_at = 0;  ///< number of completed steps at which the first waiter is woken
-    /// kOnLane: the number of steps that the other lane must have completed.
+    /// For kOnLane: the number of steps that the other lane must have completed.
     std::int64_t awaited_steps = 0;
   };
 
@@ -206,7 +206,7 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t blocked_sender = kNone;
   };
 
-  /// The key of a connection: both lanes, and the distance between their workers.
+  /// The key of a connection: the two lanes, and the distance between their workers.
   struct Ends {
     std::int32_t from, to, away;
     bool operator==(const Ends&) const = default;
@@ -232,7 +232,7 @@ class Interpreter final : public CollectiveEngine {
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
-    /// By rank: the index of its first lane. The last entry is the number of lanes.
+    /// Indexed by rank: the index of the rank's first lane. The last entry is the number of lanes.
     std::vector<std::int32_t> first_lane;
     std::vector<LaneState> lanes;
     std::vector<Waiting> waiting;            ///< by lane

@@ -1,5 +1,5 @@
-// The part of the interpreter that visits the state of collectives in flight, so that rounds can be
-// compared and skipped (sim/interpreter/rounds.h).
+// This file visits the state of collectives in flight, so that rounds can be compared and skipped
+// (sim/interpreter/rounds.h).
 
 #include <algorithm>
 #include <limits>

@@ -52,7 +52,7 @@ class Mover : public StateVisitor {
   std::size_t numbered_ = 0;
 };
 
-/// True if both snapshots have the same future, shifted in time.
+/// True if both snapshots lead to the same future, shifted in time.
 bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
          a.recorded.size() == b.recorded.size();
@@ -121,7 +121,7 @@ void Rounds::give_up() {
   snapshots_.clear();
 }
 
-/// Tries longer rounds: 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
+/// Tries rounds of increasing length: 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
 void Rounds::longer_rounds(StateSnapshot last) {
   const std::int64_t times = round_ / pace_->identical.period;
   const bool three = times % 3 == 0;

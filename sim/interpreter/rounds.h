@@ -1,16 +1,16 @@
 #pragma once
 
 // Long collectives consist of rounds that repeat: a ring over a million ranks has two million
-// rounds. If all current state (lanes, messages, events, busy resources), relative to the current
-// time, equals the state of some rounds ago, and the steps to come are identical
-// (Schedule::identical_from), then these rounds repeat, and only the time and the counters change.
+// rounds. Suppose that all current state (lanes, messages, events, busy resources), relative to the
+// current time, equals the state of some rounds ago, and that the coming steps are identical
+// (Schedule::identical_from). Then these rounds repeat, and only the time and the counters change.
 // The times and counters of the remaining rounds are therefore computed without a simulation.
 //
 // Causal chains are sums of times, which lanes and messages copy from each other. In equal rounds,
 // the new chain of each lane or message x is an old chain f(x) plus constant times: T'(x) = T(f(x))
-// + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), it is the
-// same in all later rounds. (Maxima that have not changed for one round never change.) Three equal
-// snapshots of the state (StateSnapshot), taken one round apart, therefore prove that rounds
+// + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), the growth
+// is the same in all later rounds. (Maxima that have not changed for one round never change.) Three
+// equal snapshots of the state (StateSnapshot), taken one round apart, therefore prove that rounds
 // repeat.
 
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace tutti::sim {
 
-/// Observes one run, and skips the rounds of a collective that repeat.
+/// Observes one run, and skips rounds of a collective that repeat.
 class Rounds {
  public:
   Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
@@ -45,7 +45,7 @@ class Rounds {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
     return compare_rounds(now);
   }
-  /// Returns the number of lane steps that were not simulated.
+  /// Returns the number of schedule steps that were not simulated.
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
 
  private:
@@ -77,7 +77,7 @@ class Rounds {
                                            ///< taken
   std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of the lane of
                                            ///< `pace_`
-  std::int64_t due_ = 0;                  ///< step of that lane at which the next snapshot is taken
+  std::int64_t due_ = 0;  ///< step of the lane of `pace_` at which the next snapshot is taken
   std::vector<StateSnapshot> snapshots_;  ///< up to three snapshots, one per round
   std::int64_t steps_skipped_ = 0;
 };

@@ -1,5 +1,4 @@
-// The part of the interpreter that slows down devices which compute while their lanes run
-// (sim/device/compute_stream.h).
+// This file slows down devices that compute while their lanes run (sim/device/compute_stream.h).
 
 #include "sim/interpreter/interpreter.h"
 
@@ -13,7 +12,8 @@ namespace {
 /// The number of times that each byte of a step crosses the device's memory. Work that Devices
 /// counts separately (reductions and copies outside of a collective's kernel) is excluded.
 struct Crossings {
-  std::int64_t arriving = 0;  ///< before the step begins, when its message has arrived
+  std::int64_t arriving = 0;  ///< crossings before the step begins, caused by the arrival of its
+                              ///< message
   std::int64_t then = 0;
 };
 
@@ -43,7 +43,7 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
 
 }  // namespace
 
-/// Returns the compute stream of the lane's device; null if it has none.
+/// Returns the compute stream of the lane's device; null if the device has no compute stream.
 ComputeStream* Interpreter::compute_stream_of(const Instance& instance, LaneState& state) {
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   ComputeStream* const stream = devices_.stream(state.device);
@@ -54,9 +54,9 @@ ComputeStream* Interpreter::compute_stream_of(const Instance& instance, LaneStat
   return stream;
 }
 
-/// The lane of a kernel is a thread block, which holds a multiprocessor even while it waits. It
-/// holds the multiprocessor from the time at which its first step waits only for messages until the
-/// end of its last step.
+/// The lane of a kernel is a thread block, which holds a multiprocessor even while it waits. The
+/// thread block holds the multiprocessor from the time at which its first step waits only for
+/// messages until the end of its last step.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
   ComputeStream* const stream = compute_stream_of(instance, state);

@@ -16,8 +16,8 @@ using core::Time;
 
 namespace {
 
-/// Returns, by receiver, the latency from hop `first` until the last byte has arrived. Each hop of
-/// a path precedes its successors.
+/// Returns, for each receiver, the latency from hop `first` until the last byte has arrived. Each
+/// hop of a path precedes its successors.
 std::vector<Time> lags_of(const Path& path, std::size_t first) {
   std::vector<Time> reached(path.hops.size());
   std::vector<Time> lags;
@@ -49,7 +49,7 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
-/// Returns the capacity shared by all messages that stream through a host's threads. This capacity
+/// Returns the capacity that all messages share that stream through a host's threads. This capacity
 /// is not a link of the cluster, so it has no name as a bottleneck.
 FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
@@ -61,7 +61,7 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
 }
 
 /// Adds the route of a segment. `narrowest` is the minimum bandwidth of the links. If a segment is
-/// slower than this even without competing traffic, its route has a cap.
+/// slower than this bandwidth even without competing traffic, its route has a cap.
 FairShare::Route FairLinks::route(const PathSegment& segment, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
   for (const LinkId id : segment.links) links.push_back(link(id));
@@ -101,8 +101,8 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathTable& pat
       in_flow = false;
       continue;
     }
-    // Threads that process bytes as they arrive spend their time per message before the first byte
-    // or after the last byte.
+    // Threads that process bytes as they arrive spend their time per message either before the
+    // first byte or after the last byte.
     const bool behind = in_flow;
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {

@@ -14,8 +14,8 @@ namespace tutti::sim {
 /// and the ends of FairShare's flows to events.
 ///
 /// All flows that start at the same time are admitted together, by an event that is handled after
-/// all other events of that time. One event is then pending for the next end of a flow. If another
-/// flow starts before that end, the pending event is outdated and is ignored.
+/// all other events of that time. At any time, one event is pending for the next end of a flow. If
+/// another flow starts before that end, the pending event is outdated and is ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
@@ -23,9 +23,9 @@ class FairLinks {
   /// A part of a path without staging. A message uses all links of a segment at the same time, at
   /// one rate.
   struct PathSegment {
-    /// If set, the segment is not a flow but the threads of a host, which serve messages in order
-    /// of arrival. Each message takes the threads' overhead per message; if `with_bytes`, it also
-    /// takes the time to process its bytes.
+    /// If this is set, the segment is not a flow; it represents the threads of a host, which serve
+    /// messages in order of arrival. Each message takes the overhead per message; with
+    /// `with_bytes`, it also takes the time to process its bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;
@@ -39,8 +39,8 @@ class FairLinks {
     std::vector<PathSegment> segments;
     std::vector<core::Time> lags;  ///< by receiver: latency between the end of the last flow and
                                    ///< the arrival
-    /// The index of the first segment that is a flow. The sender's buffer becomes free when this
-    /// flow ends.
+    /// The index of the path's first segment that is a flow. The sender's buffer becomes free when
+    /// this flow ends.
     std::size_t leaves = 0;
   };
   /// REQUIRES: the path has hops.
@@ -49,7 +49,7 @@ class FairLinks {
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now,
              EventQueue& events);
 
-  /// Sets the link's bandwidth from now on, as a share of its full bandwidth (in ppm).
+  /// Sets the link's bandwidth from now on, as a share of its full bandwidth in ppm.
   void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
 
   /// Returns false if the event is outdated and must be ignored.

@@ -1,12 +1,12 @@
 // The header explains the algorithm. settle() executes it in the order of this file: it ends flows,
 // admits new flows and capacities, fills, and then commits. A filling covers a region: the links
-// and routes whose `round` is the current `round_`. Because these numbers are compared, marks never
-// have to be cleared, so the cost depends on the size of the region, not on the size of the
-// network. New rates are stored in `next_rate` and `next_group`, and take effect only in commit().
-// Before commit(), fits() may add overloaded links to the region, and the filling is repeated.
-// After three attempts, the whole connected component is filled. The level of a link in the heap
-// `fill_heap_` is a lower bound, because fixing other routes can only raise it. An outdated entry
-// is therefore inserted again with its current level.
+// and routes whose `round` is the current `round_`. Marks are compared with the current round, so
+// they never have to be cleared. Therefore the cost depends on the size of the region, not on the
+// size of the network. New rates are stored in `next_rate` and `next_group`, and take effect only
+// in commit(). Before commit(), fits() may add overloaded links to the region, and the filling is
+// repeated. After three attempts, the whole connected component is filled. The level of a link in
+// the heap `fill_heap_` is a lower bound, because fixing other routes can only raise it. An
+// outdated entry is therefore inserted again with its current level.
 
 #include "sim/network/fair_share.h"
 
@@ -144,7 +144,7 @@ void FairShare::end_flows(Time now, std::vector<Done>& done) {
   }
 }
 
-/// Ends the completed flows of a route of the group.
+/// Ends the completed flows of one route of the group.
 void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -173,7 +173,7 @@ void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
     state.group = kNoGroup;
     state.rate = 0;
   }
-  // Only links that were full have freed capacity to redistribute.
+  // Only links that were full have free capacity to redistribute when a flow leaves.
   for (const Link l : links_of(state)) {
     if (is_full(link(l))) enter(l);
   }
@@ -208,8 +208,8 @@ void FairShare::admit(Time now) {
     }
     state.capacity = capacity;
   }
-  // No link's level is below its capacity divided by its flows, so routes with lower rates keep
-  // them.
+  // A link's level is never below its capacity divided by its number of flows, so routes with lower
+  // rates keep their rates.
   for (const Arrival& arrival : arrivals_) {
     const RouteState& state = route(arrival.route);
     lowest_ = std::min(lowest_, state.cap);
@@ -244,7 +244,7 @@ void FairShare::take_off_links(Route r) {
 }
 // --- filling ---
 
-/// Adding one link at a time could take long, so from this attempt on, the whole connected
+/// Extending the region link by link could take long, so from this attempt on, the whole connected
 /// component is filled.
 void FairShare::fill_all_links() {
   over_all_links_ = true;
@@ -269,7 +269,7 @@ void FairShare::visit(Route r) {
   }
 }
 
-/// Finds the routes to be filled: all routes over links of the region whose rate is not below the
+/// Finds the routes to be filled: the routes over links of the region whose rate is not below the
 /// lowest level. The links of these routes can in turn extend the region.
 void FairShare::grow() {
   for (; grown_ < region_.size(); ++grown_) {
@@ -367,7 +367,7 @@ bool FairShare::fits() {
   bool all = true;
   for (const Link id : unsaturated_) {
     LinkState& l = link(id);
-    // A link may be listed twice; its first entry accounts for all of its change.
+    // A link may be listed twice; its first entry accounts for its whole change.
     if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
       enter(id);
       all = false;

@@ -2,31 +2,31 @@
 
 // Shares links between flows with max-min fairness, updated incrementally as flows come and go.
 //
-// Rates are max-min fair if no flow can become faster without slowing down a flow that is no faster
-// than itself. The classical algorithm is progressive filling (Bertsekas & Gallager, "Data
+// Rates are max-min fair if no flow can become faster without slowing down another flow that is at
+// most as fast. The classical algorithm is progressive filling (Bertsekas & Gallager, "Data
 // Networks", section 6.5.2). All rates rise together. When a link is full, the rates of its flows
 // stay at this *level*, and all other rates continue to rise. Every flow ends up with a
 // *bottleneck*: a full link on which no flow has a higher rate. The rate of a flow is the level of
 // its bottleneck.
 //
-// Fluid simulators are slow if they refill all flows at every arrival and departure. For example,
-// 8,192 flows that end one by one need 8,192 fillings of thousands of flows each, and each filling
-// updates the remaining bytes of every flow. Four techniques avoid that:
+// Fluid simulators are slow if every arrival and departure leads to a new filling of all flows. For
+// example, 8,192 flows that end one by one need 8,192 fillings of thousands of flows each, and each
+// filling updates the remaining bytes of every flow. Four techniques avoid that:
 //
 // 1. Flows with the same links are one *route* with a number of flows. 512 equal messages between
 //    two hosts are filled as one route, whose flows end in the order of their remaining bytes.
-// 2. A change of a flow's rate does not change the data of the flow. Each bottleneck has a *clock*:
+// 2. A change of a flow's rate does not change any data of the flow. Each bottleneck has a *clock*:
 //    the bytes that each of its flows has moved since the clock began (the level, integrated over
 //    time). A flow ends when the clock reaches a mark, which is known when the flow starts, so each
 //    bottleneck keeps its routes in a heap ordered by the next mark. When a level changes, only the
-//    rate of one clock changes, instead of the end times of thousands of flows. A route that
-//    changes its bottleneck stores the difference between the two clocks.
+//    rate of one clock changes, and the end times of thousands of flows need no update. A route
+//    that changes its bottleneck stores the difference between the two clocks.
 // 3. Lower levels are kept. If a flow of rate x leaves, routes with a rate below x keep their
 //    rates. An arriving flow does not change rates that are below the smallest capacity per flow of
 //    its links.
 // 4. Unaffected links are not visited. Filling starts with the full links of the flows that arrived
 //    or left, and adds another link only if it is full and on a route that is filled. Links that
-//    are not full are checked afterwards; if one is overloaded, it is added and the filling is
+//    are not full are checked afterwards; if a link is overloaded, it is added and the filling is
 //    repeated. In a ring over 4,096 hosts, each message therefore costs a filling of two links
 //    instead of 4,096 links.
 //
@@ -34,12 +34,12 @@
 // sizes, a quarter of the workers slow, up to 8,192 active routes) takes 6,062 fillings of 288
 // routes on average. One in 200 filled routes changes its bottleneck.
 //
-// All numbers are integers. A rate is in units of 2^-s bytes per second; s is at most 30, and as
-// large as possible for the rate of the widest link to fit into 63 bits (28 for 25 GB/s). Rates are
-// rounded down, so no link ever carries more than its capacity. Clocks count in units of 2^-s bytes
-// per second times picoseconds, in 128 bits and without rounding. Rounding rates down delays the
-// end of a flow by far less than a picosecond. To compensate, a flow that would end within 2^-12 ps
-// after a whole picosecond ends at that picosecond.
+// All numbers are integers. A rate is in units of 2^-s bytes per second. The exponent s is at most
+// 30, and as large as possible so that the rate of the widest link fits into 63 bits (28 for 25
+// GB/s). Rates are rounded down, so no link ever carries more than its capacity. Clocks count in
+// units of 2^-s bytes per second times picoseconds, in 128 bits and without rounding. Rounding
+// rates down delays the end of a flow by far less than a picosecond. To compensate, a flow that
+// would end less than 2^-12 ps after a whole picosecond ends at this picosecond.
 
 #include <cstdint>
 #include <limits>
@@ -67,7 +67,7 @@ class FairShare {
   /// Adds a flow of `bytes`, which starts at the next call of settle(). A later call of settle()
   /// reports the end of the flow with Done::id = `id`. REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
-  /// Sets the link's bandwidth from the next settle() on. 0 stops its flows.
+  /// Sets the link's bandwidth from the next call of settle() on. 0 stops its flows.
   void set_capacity(Link link, core::Bandwidth capacity);
 
   struct Done {
@@ -78,8 +78,8 @@ class FairShare {
   /// Appends the flows that have ended to `done`, starts the flows that were added, and updates all
   /// rates. REQUIRES: `now` is not earlier than in the last call, and not later than next().
   void settle(core::Time now, std::vector<Done>& done);
-  /// Returns the time at which the next flow ends, provided that no other flow starts before;
-  /// kNever if there are no flows.
+  /// Returns the time at which the next flow ends if no other flow starts before; kNever if there
+  /// are no flows.
   [[nodiscard]] core::Time next() const {
     return ending_.empty() ? core::kNever : group(ending_.front()).next;
   }
@@ -93,7 +93,7 @@ class FairShare {
   [[nodiscard]] core::Bandwidth widest() const { return widest_; }
   [[nodiscard]] core::Bandwidth capacity(Link link) const;
 
-  /// Counters of the work that was done.
+  /// Counters of the work that this object has done.
   struct Work {
     std::int64_t fillings = 0;
     std::int64_t routes_filled = 0;  ///< total number of routes in all fillings
@@ -229,7 +229,7 @@ class FairShare {
   std::vector<Progress> progress_;
   std::vector<GroupState> groups_;
   std::vector<Link> route_links_;  ///< the links of all routes, concatenated
-  /// By index into route_links_: the route's position in that link's list.
+  /// Indexed like route_links_: the route's position in the list of that link.
   std::vector<std::uint32_t> route_places_;
   std::vector<Group> ending_;  ///< groups that have flows: a heap by `next`
 
@@ -243,7 +243,7 @@ class FairShare {
 
   // The current filling:
   std::uint32_t round_ = 0;
-  Rate lowest_ = 0;  ///< routes with a lower rate than this keep their rate
+  Rate lowest_ = 0;  ///< routes whose rate is below this value keep their rate
   std::vector<Link> region_;
   std::size_t grown_ = 0;
   bool over_all_links_ = false;

@@ -38,8 +38,8 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 
 // --- one link ---
 
-/// Bursts start in the steady state: the probability of an initial burst is the bursts' share of
-/// the time. Bursts are memoryless, so the remaining length of an initial burst has the
+/// Bursts start in the steady state: the probability of an initial burst equals the fraction of
+/// time with bursts. Bursts are memoryless, so the remaining length of an initial burst has the
 /// distribution of a whole burst.
 void LinkBandwidth::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
@@ -121,7 +121,7 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
   std::size_t number = 0;
   if (course.has_bursts()) number = course.forget_before(head);
   while (const LinkBandwidth::Phase* const phase = course.phase(number)) {
-    // Copy the speed, because the next call of phase() may move the phase.
+    // Copy the speed, because the next call of phase() may move the object in memory.
     const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());
     const LinkBandwidth::Phase* const next = course.phase(++number);
     const Time end = next ? next->from : kNever;

@@ -28,8 +28,8 @@ class LinkBandwidth {
   /// Returns the phase with this number; null if an earlier phase lasts forever. Phase 0 begins at
   /// time 0.
   const Phase* phase(std::size_t number);
-  /// Removes the phases that ended at `now` or earlier, which must not be requested again. Returns
-  /// the number of the first remaining phase.
+  /// Removes the phases that ended at `now` or earlier; these phases must not be requested again.
+  /// Returns the number of the first remaining phase.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
   /// Returns true if the link is down and no later change restores it.
@@ -39,7 +39,7 @@ class LinkBandwidth {
 
  private:
   struct Burst {
-    /// The share of the bandwidth that the burst leaves for messages, in millionths.
+    /// The share of the bandwidth that is left for messages during a burst, in millionths.
     std::int64_t left_ppm = 1'000'000;
     core::Time mean_burst, mean_pause;
     core::Random random;
@@ -54,7 +54,7 @@ class LinkBandwidth {
   std::vector<core::LinkChange> changes_;
   std::size_t next_change_ = 0;
   std::int64_t changed_ppm_ = 1'000'000;
-  /// The share of the bandwidth that constant traffic leaves for messages, in millionths.
+  /// The share of the bandwidth that is left for messages by constant traffic, in millionths.
   std::int64_t constant_ppm_ = 1'000'000;
   std::vector<Burst> bursts_;
   std::deque<Phase> phases_;
@@ -73,9 +73,9 @@ class LinkHealth {
     return !by_link_.empty() && by_link_.contains(link);
   }
   /// Returns the time at which the last byte of a message of `bytes` enters `link` if its first
-  /// byte enters at `head`. Only the link and `rate`, the message's maximum rate, limit it. Returns
-  /// kNever if the link goes down before that time and stays down. REQUIRES: changes(link); if
-  /// there are bursts, calls are in ascending order of `head`.
+  /// byte enters at `head`. The only limits are the link and `rate`, the message's maximum rate.
+  /// Returns kNever if the link goes down before that time and stays down. REQUIRES: changes(link);
+  /// if there are bursts, calls are in ascending order of `head`.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
 

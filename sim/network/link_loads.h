@@ -36,7 +36,7 @@ class LinkLoads {
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 
-  /// The part of a link's load that add_held() recorded.
+  /// The part of a link's load that was recorded by add_held().
   struct Held {
     core::Bytes bytes;
     core::Time busy;
@@ -55,7 +55,7 @@ class LinkLoads {
   void add_again(const Totals& before, std::int64_t times);
 
   [[nodiscard]] core::Time bin_width() const { return width_; }
-  /// Bytes per bin; empty if the link carried nothing or is not binned.
+  /// The bytes per bin; empty if the link carried nothing or has no bins.
   [[nodiscard]] const std::vector<std::int64_t>& bins(core::LinkId link) const;
   [[nodiscard]] core::LinkId links() const {
     return static_cast<core::LinkId>(totals_.carried.size());

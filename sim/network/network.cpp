@@ -1,11 +1,12 @@
 // A message takes one of three ways through this file. With the models fifo and ideal, a message
 // passes a chain of hops section by section, with one event for each section (sections.cpp). If the
-// whole path is one section and no causal chain is kept, the message has no record. Its passage is
-// computed when it is sent, and its arrival is the only event. A message passes a tree, which is
-// the path of a multicast or an in-switch reduction, hop by hop (serve()). With the model fair,
-// each segment is a flow whose end depends on other flows (fair_links.cpp). Records of messages are
-// reused, so memory is proportional to the number of messages in flight. On arrival, deliver()
-// divides the time of a message into latency, transfer and host time; the rest is queueing.
+// whole path is one section and no causal chain is kept, the message has no record. The passage of
+// such a message is computed when the message is sent, and its arrival is the only event. A message
+// passes a tree, which is the path of a multicast or an in-switch reduction, hop by hop (serve()).
+// With the model fair, each segment is a flow whose end depends on other flows (fair_links.cpp).
+// Records of messages are reused, so memory is proportional to the number of messages in flight. On
+// arrival, deliver() divides the time of a message into latency, transfer and host time; the rest
+// is queueing.
 
 #include "sim/network/network.h"
 
@@ -49,8 +50,8 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   if (const std::uint32_t only =
           keep_causal_chains_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
-    // Nothing on the way is observable, so compute the whole passage now and add only an event for
-    // the arrival.
+    // Nothing is observable before the arrival, so compute the whole passage now and add only an
+    // event for the arrival.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost)
@@ -212,16 +213,16 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   return passage.left;
 }
 
-/// Returns when the message has left the hop. The message's head enters the hop at `head`, and its
-/// tail is never late.
+/// Returns the time at which the message has left the hop. The message's head enters the hop at
+/// `head`, and its tail is never late.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link())) return health_.tail(hop.link(), message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-/// Does nothing for links that serve messages in order, because the effect of changes on them is
-/// computed ahead of time.
+/// Does nothing for links that serve messages in order, because the effect of changes on these
+/// links is computed ahead of time.
 void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
@@ -240,8 +241,8 @@ void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  // If only changes of bandwidth are pending, nothing else will happen. Stop, because bursts would
-  // continue forever.
+  // If only changes of bandwidth are pending, nothing else will happen in the run. If only changes
+  // of bandwidth are pending, stop the loop, because bursts would continue forever.
   const bool alone = events.size() + 1 == pending_changes_--;
   const core::LinkId link = health_.links()[event.a];
   LinkBandwidth& course = health_.course(link);
@@ -353,8 +354,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   Message& message = messages_[id];
   const FairLinks::Way& way = fair_->way(message.path, paths_);
   const FairLinks::PathSegment& segment = way.segments[message.segment];
-  // Flows may end 2^-12 ps early, but no message is faster than it would be without competing
-  // traffic.
+  // Flows may end 2^-12 ps early, but a message must not be faster than without competing traffic.
   const Time alone = transfer_time(message.bytes, segment.alone);
   const Time end = std::max(now, core::later(message.stretch_began, alone));
   const Time shared = end - message.stretch_began - alone;
@@ -418,7 +418,7 @@ Network::Arrival Network::deliver(const Event& event) {
   const core::Path& path = paths_.path(message.path);
   Arrival arrival{address_of(message, event.b), message.began_moving, nullptr};
   if (keep_causal_chains_) {
-    // The chain is copied for each receiver but the last.
+    // The causal chain is copied for each receiver except the last receiver.
     CausalChain& chain =
         message.undelivered == 1 ? causal_chains_[event.a] : (delivered_ = causal_chains_[event.a]);
     Time explained = path.latency;

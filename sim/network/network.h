@@ -29,7 +29,7 @@
 namespace tutti::sim {
 
 /// The receiver of a message: a connection of an instance of a collective. The network does not
-/// interpret it.
+/// interpret this value.
 struct Address {
   std::uint32_t instance = 0;
   std::uint32_t connection = 0;
@@ -43,14 +43,14 @@ struct Address {
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
 ///              (if staged: tail_{i-1} in place of head_{i-1})
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
-/// Buffers between hops are unlimited. A message without competing traffic takes the sum of
+/// Buffers between hops are unlimited. Without competing traffic, a message takes the sum of all
 /// latencies plus its bytes divided by the lowest rate. Hops that form a section (sections.h) are
 /// handled in one event.
 ///
 /// The threads of a host (core/cluster/host_transport.h) are also a hop. If a host has several
-/// threads, a message takes longer to pass the hop than it occupies the hop. A link behind such a
-/// hop is occupied only for as long as it needs to transmit the bytes, even if the bytes arrive
-/// more slowly.
+/// threads, a message takes longer to pass the hop than the time for which it occupies the hop. A
+/// link behind such a hop is occupied only for the time that it needs to transmit the bytes, even
+/// if the bytes arrive more slowly.
 ///
 /// With the model `fair`, a segment without staging is one flow over all its links. The flow has
 /// its max-min fair rate from the time at which the message is sent. If a host processes bytes as
@@ -59,32 +59,32 @@ struct Address {
 /// its last byte has left the sender.
 class Network {
  public:
-  /// `keep_causal_chains`: messages carry their senders' causal chains, and add their own times to
-  /// the chains on arrival. `health`: the links whose bandwidth changes. REQUIRES: `health` is
-  /// empty if the model is ideal.
+  /// If `keep_causal_chains` is true, messages carry their senders' causal chains, and add their
+  /// own times to the chains on arrival. `health`: the links whose bandwidth changes. REQUIRES:
+  /// `health` is empty if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});
 
   [[nodiscard]] core::PathTable& paths() { return paths_; }
   [[nodiscard]] bool keeps_causal_chains() const { return keep_causal_chains_; }
-  /// Returns the loads of the links so far.
+  /// Returns the current loads of the links.
   const LinkLoads& loads() {
     sections_.settle(loads_);
     return loads_;
   }
 
-  /// Starts to report requests to `ties`. Only the models fifo and ideal need this, because the
-  /// order of requests does not affect fair sharing.
+  /// Starts to report requests to `ties`. Only the models fifo and ideal need this call, because
+  /// the order of requests does not affect fair sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// Adds the loads that were recorded since the totals were `before`, multiplied by `times`.
+  /// Adds the loads that were recorded since `before` was taken, multiplied by `times`.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
   /// Visits the time until which each resource is busy. Calls unfit() if flows share links, or if a
   /// change of bandwidth is pending.
   void visit_state(StateVisitor& visitor);
-  /// Visits a message in flight. Calls unfit() if its path is not a chain of hops. REQUIRES: causal
-  /// chains are kept.
+  /// Visits a message in flight. Calls unfit() if the message's path is not a chain of hops.
+  /// REQUIRES: causal chains are kept.
   void visit_message(std::uint32_t id, StateVisitor& visitor);
 
   /// Announces that messages will use a path. Simulation is faster if all paths are announced
@@ -93,14 +93,14 @@ class Network {
   void expect_no_other() { sections_.expect_no_other(); }
 
   /// Sends `bytes` along `path` at `now`. Returns the time at which the sender's buffer becomes
-  /// free. If this time depends on other traffic (model `fair`), returns kNever, and an event of
-  /// kind kSent reports the time. Adds events of kind kHop and kDeliver, or one event of kind
+  /// free. If this time depends on other traffic (model `fair`), returns kNever; an event of kind
+  /// kSent then reports the time. Adds events of kind kHop and kDeliver, or one event of kind
   /// kArrive; all of them have the key `order`. `causal_chain`: the sender's causal chain; null if
   /// causal chains are not kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);
-  /// Does the same as the function above, for one receiver and without an allocation.
+  /// Does the same as the function above, for one receiver and without allocating memory.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
@@ -108,8 +108,8 @@ class Network {
   using Hold = core::LinkUse;
   /// Announces a hold. Must be called before the first message is sent.
   void expect(const Hold& hold);
-  /// Returns true if flows share links (model `fair`). An event of kind kReleased then reports the
-  /// end of a hold.
+  /// Returns true if flows share links (model `fair`). With this model, an event of kind kReleased
+  /// reports the end of a hold.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
   /// Occupies the resource as soon as all earlier users have left it. Returns the time at which the
   /// hold ends; kNever if the link is down and stays down. REQUIRES: !shares().
@@ -161,7 +161,8 @@ class Network {
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    /// For a path that is a chain: the time at which the last byte reaches the next section.
+    /// For a path that is a chain of hops: the time at which the last byte reaches the next
+    /// section.
     core::Time tail;
     Address receiver;  ///< the address of a message with one receiver
     core::Time queued_time;
@@ -169,12 +170,12 @@ class Network {
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
     std::uint8_t segment = 0;  ///< model `fair`: index of the current segment
-    /// True if this object is a hold of a link instead of a message. A hold ends with an event of
+    /// True if this object is a hold of a link, and not a message. A hold ends with an event of
     /// kind kReleased.
     bool hold = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
-  /// The state of a message on a path that is not a chain, by hop.
+  /// The state of a message on a path that is not a chain of hops, indexed by hop.
   struct Branches {
     std::vector<core::Time> tails;       ///< by hop: time at which the tail reaches the hop, as far
                                          ///< as known
@@ -215,7 +216,7 @@ class Network {
   bool keep_causal_chains_;
   std::vector<Message> messages_;
   std::vector<CausalChain> causal_chains_;  ///< by message; only if causal chains are kept
-  /// A copy of the causal chain of the last delivery, made if other receivers of the message are
+  /// A copy of the causal chain of the last delivery, made if further receivers of the message are
   /// pending.
   CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;

@@ -25,7 +25,7 @@ Sections::Sections(ResourceId resources, LinkHealth& health, LinkRange binned)
       before_(static_cast<std::size_t>(resources)) {}
 
 void Sections::expect(const Path& path) {
-  TUTTI_CHECK(!complete_, "a path is announced after the last one");
+  TUTTI_CHECK(!complete_, "a path is announced after the announcements were complete");
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const PathHop& hop = path.hops[i];
     Before from{kSeveral, {}};
@@ -83,7 +83,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
               "a message uses a path that was not announced");
   const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
-  // The rate of engines and ports may depend on the path; the rate of a link never does.
+  // The rate of engines and ports may depend on the path; the rate of a link does not depend on it.
   const bool never_waits = !first && hop.is_link && !changes && legs_.back().is_link &&
                            !legs_.back().changes && hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();
@@ -104,7 +104,7 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     crossings_.push_back({hop.link(), static_cast<std::uint32_t>(legs_.size() - 1), shift});
 }
 
-/// Returns the Leg::host of the endpoint; 0 for links, ports and engines (null).
+/// Returns the value of Leg::host for the endpoint; 0 if `host` is null (links, ports and engines).
 std::uint8_t Sections::number_of(const core::HostEndpoint* host) {
   if (host == nullptr) return 0;
   auto known = std::find(hosts_.begin(), hosts_.end(), host);

@@ -3,10 +3,10 @@
 // Splits paths into sections that a message passes in one event. Resource B is *in line* behind
 // resource A if all messages that use B come from A, with the same latency. B then serves messages
 // in the same order as A, and the times at which head and tail leave A determine the times at which
-// they leave B. A path is therefore split into sections of resources that are in line. A section is
-// handled in one event, when the message's head reaches its first resource. (In a ring over
-// machines with one network card each, all links between two machines are one section: one event
-// per message instead of four.)
+// head and tail leave B. A path is therefore split into sections of resources that are in line. A
+// section is handled in one event, when the message's head reaches its first resource. (In a ring
+// over machines with one network card each, all links between two machines are one section: one
+// event per message instead of four.)
 //
 // Inside a section, a link that is at least as fast as the previous link never delays a message,
 // because messages leave the previous link at sufficient intervals. Such a link is not a leg; only
@@ -46,16 +46,16 @@ class Sections {
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
     bool received = false;  ///< true: the section begins in the receiver's worker (core::PathHop)
-    /// True if a message enters the section only when all of it has arrived.
+    /// True if a message enters the section only after all of it has arrived.
     bool staged = false;
-    /// True if the load of each message is recorded with its time. False if only total loads are
+    /// True if the load of each message is recorded with its time; false if only total loads are
     /// recorded.
     bool in_detail = false;
     core::Bytes carried;  ///< if not `in_detail`: bytes that passed since the last call of settle()
   };
-  /// Returns the place of the first entry in the path's list of sections. at() returns the section
-  /// at a place; the list ends at the place for which is_last() is true. REQUIRES: the path is a
-  /// chain with hops.
+  /// Returns the position of the path's first entry in the list of all sections. at() returns the
+  /// section at a position; the list of a path ends at the position for which is_last() is true.
+  /// REQUIRES: the path is a chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
@@ -64,7 +64,7 @@ class Sections {
   }
   [[nodiscard]] std::uint32_t at(std::uint32_t place) const { return places_[place] & ~kLast; }
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
-  /// Returns the path's only section; kNone if the path has several sections or other elements.
+  /// Returns the path's only section; kNone if the path has several sections or is not a chain.
   std::uint32_t only_section(std::int32_t path_id, const core::PathTable& paths) {
     const auto index = static_cast<std::size_t>(path_id);
     if (index < only_section_.size() && only_section_[index] != kUnknown)
@@ -77,16 +77,16 @@ class Sections {
     return only_section_[index] = is_last(place) ? at(place) : kNone;
   }
   [[nodiscard]] const Section& section(std::uint32_t id) const { return sections_[id]; }
-  /// Returns the first resource of the section. It serves messages in the order in which their
-  /// heads arrive.
+  /// Returns the first resource of the section. The resource serves messages in the order in which
+  /// their heads arrive.
   [[nodiscard]] core::ResourceId first_resource(std::uint32_t id) const {
     return legs_[sections_[id].first_leg].resource;
   }
 
   struct Passage {
     core::Time began;  ///< time at which the first byte entered the first resource
-    /// The time at which the last byte left the first resource; kNever: its link is down and stays
-    /// down.
+    /// The time at which the last byte left the first resource; kNever if its link is down and
+    /// stays down.
     core::Time left;
     /// True if a link of the section is down and stays down, so that the message never arrives.
     bool lost = false;
@@ -114,8 +114,8 @@ class Sections {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
     core::Time latency;  ///< latency from this leg to the next leg or to the end of the section
-    /// A cache: the size of the last message, and its transfer time `time`. Consecutive messages
-    /// usually have the same size.
+    /// A cache: the size of the last message, and the transfer time `time` of this message.
+    /// Consecutive messages usually have the same size.
     core::Bytes bytes{-1};
     core::Time time;
     bool is_link = false;
@@ -136,8 +136,8 @@ class Sections {
   };
   static_assert(sizeof(Leg) == 48);  // small, since each message looks up other legs
 
-  /// A link that a section crosses. Messages enter and leave the link `shift` later than the leg
-  /// `leg`.
+  /// A link that a section crosses. Messages enter and leave the link later than the leg `leg`, by
+  /// the time `shift`.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
@@ -182,8 +182,8 @@ class Sections {
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;
   std::vector<Leg> legs_;
-  std::vector<const core::HostEndpoint*> hosts_;  ///< the distinct kinds of host threads, of which
-                                                  ///< there are few
+  std::vector<const core::HostEndpoint*> hosts_;  ///< the distinct kinds of host threads; their
+                                                  ///< number is small
   std::vector<Crossing> crossings_;
 };
 

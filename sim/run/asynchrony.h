@@ -16,7 +16,7 @@
 namespace tutti::sim {
 
 /// Returns true if the simulated run continues until asynchronous workers reach a steady state. If
-/// conditions change with time, no steady state exists, and the run has the number of steps that
+/// conditions change with time, there is no steady state, and the run has the number of steps that
 /// the scenario states.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
@@ -50,7 +50,7 @@ class Asynchrony {
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
   /// Records that the pack is complete at the root, which holds the variable. If the pack carries a
-  /// gradient, the gradient is applied at this time.
+  /// gradient, the gradient is applied at the time of this call.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);
@@ -69,14 +69,14 @@ class Asynchrony {
   /// Returns true if the replica shall begin the step. Workers that have completed all steps of the
   /// scenario continue until the steady state is known, so that slower workers do not get a larger
   /// share of the servers. If one replica of a worker begins a step, all replicas of this worker
-  /// do.
+  /// begin the step.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[plan_.partition->place(replica).group];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
     return step <= begun;
   }
   /// Returns the steady state; null if the run does not search for a steady state, or was stopped
-  /// before it found one.
+  /// before it found a steady state.
   [[nodiscard]] const core::SteadyState* steady() const {
     return search_ && search_->state() ? &*search_->state() : nullptr;
   }

@@ -20,8 +20,8 @@ struct Awaited {
   core::Time last_ready, last_needed;
 
   /// Records that the gradients of `device`, which began the step at `began`, were ready at `at`.
-  /// `times`: the number of workers that the device's worker represents. Calls must be in ascending
-  /// order of `at`.
+  /// `times`: the number of workers that the worker of the device represents. Calls must be in
+  /// ascending order of `at`.
   void add(core::PartId device, core::Time began, core::Time at, std::int64_t times) {
     replicas += times;
     ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
@@ -31,9 +31,10 @@ struct Awaited {
     last_ready = at;
     last_needed = at - began;
   }
-  /// Returns the delay of the last device: the time by which it was ready later than the average of
-  /// the other devices. The delay is at most the time by which its step took longer than the
-  /// average of the other devices, and at least 0. REQUIRES: several replicas.
+  /// Returns the delay of the last device: the difference between the time at which it was ready
+  /// and the average time at which the other devices were ready. The delay is at least 0. The delay
+  /// is at most the difference between the duration of the last device's step and the average
+  /// duration on the other devices. REQUIRES: several replicas.
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);

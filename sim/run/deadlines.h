@@ -10,10 +10,10 @@
 namespace tutti::sim {
 
 /// The timers of TensorFlow's collectives. Every device that starts a collective has two timers in
-/// sequence, each with the full timeout. The first runs until the group is resolved, which happens
-/// once every device has started some collective of the group. The second runs until the collective
-/// is done on the device. So only the first collectives of a run wait for the group. Later, only
-/// the second timer limits how late a worker may be. SOURCE:
+/// sequence, each with the full timeout. The first timer runs until the group is resolved, which
+/// happens once every device has started some collective of the group. The second timer runs until
+/// the collective is done on the device. So only the first collectives of a run wait until the
+/// group is resolved. Later, only the second timer limits the delay of a worker. SOURCE:
 /// tensorflow/core/common_runtime/base_collective_executor.cc,
 /// collective_param_resolver_distributed.cc.
 class Deadlines {
@@ -46,7 +46,7 @@ class Deadlines {
     /// of the group.
     bool execution = false;
   };
-  /// Adds a timer. Returns the timer's number, by which events refer to it.
+  /// Adds a timer. Returns the number of the timer; events refer to the timer by this number.
   std::uint32_t arm(const Timer& timer) {
     timers_.push_back(timer);
     return static_cast<std::uint32_t>(timers_.size()) - 1;
@@ -55,7 +55,7 @@ class Deadlines {
 
  private:
   std::optional<core::Time> timeout_;
-  std::vector<bool> joined_;  ///< by replica: true once it has started a collective
+  std::vector<bool> joined_;  ///< by replica: true once the replica has started a collective
   std::int64_t missing_;
   std::vector<Timer> timers_;
 };

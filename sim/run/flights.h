@@ -14,7 +14,7 @@
 
 namespace tutti::sim {
 
-/// A pack or exchange of a training step that is in flight in a group of replicas.
+/// A pack or exchange of a training step that is in flight in one group of replicas.
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective
   std::int32_t step = 0;
@@ -24,11 +24,11 @@ struct Flight {
   core::Time first_start, last_start;
   std::vector<Cause> causes;        ///< by rank: the cause of the rank's start
   std::vector<core::Time> started;  ///< by rank: the time at which the rank started
-  /// By rank of a replica: `rank_started` is true once the rank has started, and `done` is true
-  /// once it has completed its part. Empty if there are no timers (Timeouts).
+  /// Indexed by the rank of a replica: `rank_started` is true once the rank has started, and `done`
+  /// is true once the rank has completed its part. Empty if there are no timers (Timeouts).
   std::vector<bool> rank_started, done;
-  /// By rank: true once the rank has completed its part. Used only for pushes that have a pull
-  /// (PullOrder).
+  /// Indexed by rank: true once the rank has completed its part. Used only for pushes that have a
+  /// pull (PullOrder).
   std::vector<bool> rank_completed;
   /// The message, if the flight is a message of an execution trace; otherwise nullopt.
   struct Message {
@@ -38,11 +38,11 @@ struct Flight {
   std::optional<Message> message;
   /// The group's own collective; null: the collective of the first group in the plan.
   std::shared_ptr<const core::Collective> in_group;
-  // For packs that are fused:
+  // The following members are used only for packs that are fused.
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time>
       requested;  ///< by rank: the time at which the rank began to wait for its cycle or its stream
-  /// By rank: the time of the copies into the fusion buffer and out of it.
+  /// Indexed by rank: the time of the copies into the fusion buffer and out of the fusion buffer.
   std::vector<core::Time> copies;
 };
 
@@ -71,8 +71,8 @@ class Flights {
     flight.work = work;
     return flight;
   }
-  /// Removes a flight that is complete on all ranks. The flight's `step` and `work` stay valid
-  /// until its handle is reused.
+  /// Removes a flight that is complete on all ranks. The members `step` and `work` of the removed
+  /// flight stay valid until its handle is reused.
   void remove(Flight& flight) {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
@@ -97,7 +97,7 @@ class Flights {
   }
 
  private:
-  /// The handles of flights, by step, number in the step, and group.
+  /// The handles of flights, indexed by step, number in the step, and group.
   std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::uint32_t> by_number_;
   std::map<std::uint32_t, Flight> by_instance_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 // Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). The
-// collective of a batch of fused packs is therefore created when the gate decides the batch. Its
-// time is predicted at the same moment.
+// collective of a batch of fused packs is therefore created when the gate decides the batch. The
+// time of the collective is predicted at the same moment.
 
 #include <map>
 #include <memory>
@@ -47,11 +47,11 @@ class Fusing {
 
   const core::Scenario& scenario_;
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
-  /// A cache, because consecutive steps mostly fuse the same packs.
+  /// A cache of collectives, because consecutive steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
-  /// By training step: the sizes of the step's collectives.
+  /// Indexed by training step: the sizes of the step's collectives.
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;
-  /// NCCL's predicted times of all collectives so far.
+  /// NCCL's predicted times of all collectives that have been created.
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;
 };
 

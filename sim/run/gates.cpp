@@ -7,7 +7,7 @@ namespace tutti::sim {
 using core::Time;
 
 namespace {
-/// Packs that become ready at the time when a round begins are included in it.
+/// Packs that become ready at the time when a round begins are included in this round.
 constexpr std::uint64_t kAfterOthers = std::numeric_limits<std::uint64_t>::max() - 2;
 enum : std::uint32_t { kBegins, kEnds };
 }  // namespace
@@ -46,8 +46,8 @@ void Gates::forget(const core::GateBatch& batch) {
   fusing_.forget(batch);
 }
 
-/// Starts the decided packs. `asked` has the cause for all replicas. If it is null, the cause for
-/// each replica is the replica's own pack that became ready last.
+/// Starts the decided packs. `asked` is the cause for all replicas. If `asked` is null, the cause
+/// for each replica is the replica's own pack that became ready last.
 void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
                            const Request* requested) {
   for (const core::GateDecision& decision : decisions) {
@@ -85,7 +85,7 @@ void Gates::handle(const Event& event) {
                   EventKind::kCycle, kEnds, 0});
     return;
   }
-  // One process has all replicas, so its proposal is the agreement.
+  // In a simulation, one process has all replicas, so the process's proposal is the agreement.
   execute_points(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }

@@ -31,8 +31,8 @@ class Gates {
   class Starter {
    public:
     virtual ~Starter() = default;
-    /// Starts the batch on the replica now. `fused`: the collective of a fused batch; null if the
-    /// batch is one pack, which has its own collective.
+    /// Starts the batch on the replica at the current time. `fused`: the collective of a fused
+    /// batch; null if the batch is a single pack, which uses the pack's own collective.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused,
                               const Request& requested) = 0;
@@ -48,7 +48,7 @@ class Gates {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();
   }
 
-  /// Reports that the pack is ready on the replica. `cause` is the event that made it ready.
+  /// Reports that the pack is ready on the replica. `cause` is the event that made the pack ready.
   void ready(const core::GateRequest& request, const Cause& cause, core::Time now);
   /// Reports that the pack's collective is complete on the replica.
   void done(const core::GateRequest& request, const Cause& cause, core::Time now);
@@ -79,8 +79,9 @@ class Gates {
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
   core::GateProposal proposal_;  ///< the proposal of the current round
-  /// Used only if gates have rounds. By step and pack, and then by replica: the time at which the
-  /// pack became ready, and the cause. An entry is kept until the pack is complete on all replicas.
+  /// Used only if gates have rounds. Indexed by step and pack, and then by replica: the time at
+  /// which the pack became ready, and the cause. An entry is kept until the pack is complete on all
+  /// replicas.
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Request>> requested_;
 };
 

@@ -11,8 +11,8 @@ using core::LinkId;
 using core::LinkRecord;
 using core::Time;
 
-/// Does the same as transfer_time(), for the load of a whole run, which may take longer than any
-/// message. Traffic other than messages counts with the time for which it occupied the link.
+/// Does the same as transfer_time(), but for the load of a whole run, which may take longer than
+/// any message. Traffic other than messages counts with the time for which it occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
@@ -39,7 +39,8 @@ LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& clu
   return record;
 }
 
-/// Adds a note about the link with the longest busy time if that exceeds the length of the run.
+/// Adds a note about the link with the longest busy time if this busy time exceeds the length of
+/// the run.
 void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time length,
                    core::TimelineSink& sink) {
   LinkId most = -1;

@@ -12,7 +12,7 @@
 namespace tutti::sim {
 
 /// The messages of an execution trace. Matches sends with receives, and represents each message by
-/// a collective of two ranks.
+/// a collective between two ranks.
 class Messages {
  public:
   /// REQUIRES: the scenario outlives this object.
@@ -38,7 +38,7 @@ class Messages {
     const auto known = matchers_.find({step, to});
     if (known != matchers_.end() && known->second.empty()) matchers_.erase(known);
   }
-  /// Returns true if neither a message nor a receive is waiting.
+  /// Returns true if neither a message nor a receive is waiting in the matcher.
   [[nodiscard]] bool empty() const { return matchers_.empty(); }
 
  private:

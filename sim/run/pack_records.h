@@ -20,8 +20,8 @@ class PackRecords {
   /// Records that the pack is ready on a replica. Calls must be in order of time.
   void ready(std::int32_t step, std::int32_t pack, core::Time now) { ready_[{step, pack}] = now; }
   /// Records that the pack is complete in a group. `in_group` is the record of the group, without
-  /// the time at which the pack was ready. Returns the pack's record once it is complete in all
-  /// groups.
+  /// the time at which the pack was ready. Returns the pack's record as soon as the pack is
+  /// complete in all groups.
   std::optional<core::PackRecord> over(const core::PackRecord& in_group) {
     core::PackRecord record = in_group;
     const std::pair key{record.step, record.pack};
@@ -47,8 +47,8 @@ class PackRecords {
   /// Packs that are complete in some but not all groups, with the number of groups in which they
   /// are complete.
   std::map<Key, std::pair<std::int64_t, core::PackRecord>> over_;
-  std::map<Key, core::Time> ready_;  ///< time at which the pack was ready on the last replica so
-                                     ///< far
+  std::map<Key, core::Time> ready_;  ///< by step and pack: the latest time so far at which the pack
+                                     ///< became ready on a replica
 };
 
 }  // namespace tutti::sim

@@ -8,8 +8,8 @@
 namespace tutti::sim {
 
 /// The order of pushes and their pulls (BytePS). A helper (a server or a worker's CPU) begins the
-/// pull of a pack as soon as it has completed its own part of the push. It does not wait until the
-/// push is complete on all ranks.
+/// pull of a pack as soon as it has completed its own part of the push. The helper does not wait
+/// until the push is complete on all ranks.
 class PullOrder {
  public:
   /// REQUIRES: the plan and the flights outlive this object.
@@ -30,7 +30,8 @@ class PullOrder {
     const Flight* const answered = flights_.find(flight.step, push, flight.work.place.group);
     return answered && !answered->rank_completed[rank];
   }
-  /// Returns the flight of the pull of the push `answered`; null if the pull is not in flight yet.
+  /// Returns the flight of the pull that belongs to the push `answered`; null if the pull is not in
+  /// flight.
   [[nodiscard]] Flight* pull_flight_of(const Flight& answered) const {
     return flights_.find(answered.step, pull_of(answered.work), answered.work.place.group);
   }

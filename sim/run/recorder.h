@@ -12,7 +12,8 @@
 
 namespace tutti::sim {
 
-/// Records the activity of the simulation as spans on tracks, as far as the options request.
+/// Records the activity of the simulation as spans on tracks, to the extent that the options
+/// request.
 class Recorder {
  public:
   Recorder(const core::Cluster& cluster, const core::RecordOptions& options,
@@ -31,7 +32,7 @@ class Recorder {
   /// but later records of other ranks may refer to it.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
-  /// Does the same as pack_done(), for an exchange.
+  /// Does the same as pack_done() for an exchange.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
                      std::int32_t exchange, core::Time start, core::Time end);
   /// Deletes the slots of a collective that every rank has completed.
@@ -57,14 +58,14 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  /// Slots 0 … used - 1 were assigned at least once. `free` has the slots that have become free
-  /// since, with the lowest slot on top.
+  /// Slots 0 … used - 1 have been assigned at least once. `free` contains the assigned slots that
+  /// have become free again, with the lowest slot on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
   };
   std::map<core::PartId, Slots> slots_in_use_;
-  /// The slots by the handle of the collective, and then by device.
+  /// The slots, indexed by the handle of the collective, and then by device.
   std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;
   std::int64_t spans_ = 0;
 };

@@ -3,9 +3,9 @@
 // Without disturbances, training steps repeat. If no collective is in flight when the last replica
 // begins a step, every link, engine and device is free, and computation takes the same time in each
 // step. The rest of the step then depends only on the time since each replica began the step. If
-// the replicas begin two consecutive steps at the same times relative to the last replica, the
-// second step and all later steps repeat the first, shifted in time. Repeated steps are recorded
-// without being simulated.
+// the replicas begin two consecutive steps at the same times relative to the last replica, all
+// later steps repeat the first of these steps, shifted in time. Repeated steps are recorded without
+// being simulated.
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +22,7 @@ class Repetition {
  public:
   /// The state at the beginning of a step, and the records of that step.
   struct Step {
-    /// By replica: the time by which the replica began the step earlier than the last replica.
+    /// Indexed by replica: how much earlier the replica began the step than the last replica.
     std::vector<core::Time> began;
     core::Time at;                         ///< time at which the last replica began the step
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
@@ -32,9 +32,9 @@ class Repetition {
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// Returns true if training steps of the scenario may repeat, because nothing in it depends on
-  /// the absolute time or on random numbers. (Gates are checked separately, since their state is
-  /// part of Step.)
+  /// Returns true if training steps of the scenario may repeat, because the scenario depends
+  /// neither on the absolute time nor on random numbers. (Gates are checked separately, because
+  /// their state is part of Step.)
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -74,7 +74,7 @@ class Repetition {
     later_ = later;
   }
   [[nodiscard]] bool repeats() const { return repeats_; }
-  /// Returns the time from the last simulated step to the last step of the run.
+  /// Returns the time between the last simulated step and the last step of the run.
   [[nodiscard]] core::Time later() const { return later_; }
 
   /// Records that steps overlap, so that the state at the beginning of a step does not determine

@@ -1,12 +1,12 @@
-// This file is the event loop of a simulated run. It takes the earliest event, sets the virtual
-// time to it, and passes it to the part of the run that it belongs to, which pushes further events.
-// This file also sets up a run and ends it; run_state.h lists the files of the other parts. The
-// loop ends if there are no more events, a time limit or timeout has passed, the run is cancelled,
-// or the remaining steps are repetitions (repetition.h). It also ends if one simulated worker
-// cannot represent all workers (sim/folding); the caller then simulates all workers. If no events
-// remain before the last step has ended, some component waits forever. finish() then reports the
-// cause: a dead link or worker, a custom algorithm, or an execution trace. Without such a cause, it
-// is a bug in Tutti.
+// This file is the event loop of a simulated run. The loop takes the earliest event, sets the
+// virtual time to the event's time, and passes the event to the part of the run to which it
+// belongs. That part pushes further events. This file also sets up a run and ends it; run_state.h
+// lists the files of the other parts. The loop ends if there are no more events, a time limit or
+// timeout has passed, the run is cancelled, or the remaining steps are repetitions (repetition.h).
+// The loop also ends if one simulated worker cannot represent all workers (sim/folding); the caller
+// then simulates all workers. If no events remain before the last step has ended, some component
+// waits forever. finish() then reports the cause: a dead link or worker, a custom algorithm, or an
+// execution trace. Without such a cause, finish() reports a bug in Tutti.
 
 #include "sim/run/run.h"
 
@@ -174,7 +174,7 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
   // Links between switches have the lowest numbers. The bins of a link take 8 KB, so large networks
-  // have no bins for these links.
+  // have no bins for links between switches.
   constexpr core::LinkId kMaxSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};

@@ -1,6 +1,6 @@
-// This part of a run handles the communication of an execution trace (core/replay). The trace's
-// collectives are packs; its messages are flights of two ranks. A message is in flight from the
-// time it is sent, even if its receive has not been posted.
+// This file handles the communication of an execution trace (core/replay). The trace's collectives
+// are packs; its messages are flights of two ranks. A message is in flight from its send, even if
+// its receive has not been posted.
 
 #include "sim/run/run_state.h"
 

@@ -1,4 +1,4 @@
-// This part of a run handles packs and exchanges in flight.
+// This file handles packs and exchanges in flight.
 
 #include <algorithm>
 
@@ -42,8 +42,8 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
              copies);
 }
 
-/// Returns the flight of the replica's pack or exchange. If this launch is the first, opens the
-/// flight.
+/// Returns the flight of the replica's pack or exchange. If this launch is the first launch of the
+/// pack or exchange, opens the flight.
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
@@ -143,7 +143,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (last) gates_.forget(*fused->batch);
 }
 
-/// Records the pack, if it is now complete in all groups.
+/// Records the pack if all groups have completed it.
 void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   const auto record =
       pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});

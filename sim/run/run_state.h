@@ -39,8 +39,8 @@ namespace tutti::sim {
 class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario` is the simulated scenario, and `timeline_scenario` is the scenario that the
-  /// timeline describes. If one simulated worker represents several workers, the two differ in the
-  /// number of workers; otherwise they are the same.
+  /// timeline describes. If one simulated worker represents several workers, the two scenarios
+  /// differ in the number of workers; otherwise they are the same.
   Run(const core::Scenario& scenario, const core::Scenario& timeline_scenario,
       const core::RecordOptions& record, bool remember, const core::RunControl& control,
       core::TimelineSink& sink);
@@ -51,8 +51,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// Must be called only once.
   core::Expected<void> run();
 
-  /// Returns true if one simulated worker cannot represent all workers. The contents of the sink
-  /// are then invalid.
+  /// Returns true if one simulated worker cannot represent all workers. If this is true, the
+  /// contents of the sink are invalid.
   [[nodiscard]] bool symmetry_broken() const { return ties_.matter(); }
 
  private:
@@ -97,7 +97,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     core::Time step_began;
     core::Time ready;             ///< time at which the latest gradients were ready
     std::vector<Stream> streams;  ///< one stream, unless an execution trace has several
-    /// The graph of the replica's rank in an execution trace; null without a trace.
+    /// The graph of the replica's rank in an execution trace; null if the run has no trace.
     const core::ExecutionGraph::Rank* graph = nullptr;
     Cause cause;  ///< cause of the event that is being handled for this replica
     // The current step:
@@ -196,14 +196,16 @@ class Run : private CollectiveListener, private Gates::Starter {
                                          ///< chosen workers
   Network network_;
   Devices devices_;
-  Ties ties_;  ///< used only if one simulated worker represents several workers
+  Ties ties_;  ///< ties between simultaneous events; only used if one simulated worker represents
+               ///< several workers
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
-  /// By stream number: the replica of the stream, and the stream's index in Replica::streams.
+  /// Indexed by stream number: the replica of the stream, and the stream's index in
+  /// Replica::streams.
   std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
   core::StepProgram no_program_;  ///< the program of replicas that execute a trace
-  /// Durations without rows, for replicas that execute a trace, because each task of a trace has
-  /// its own duration.
+  /// An empty table of durations for replicas that execute a trace, because each task of a trace
+  /// has its own duration.
   core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
@@ -217,7 +219,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   PackRecords pack_records_{collectives_.groups_of_packs()};
   StepEnds step_ends_{cluster_, workers_per_simulated_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
-  std::optional<Asynchrony> asynchrony_;  ///< set only if workers are asynchronous
+  std::optional<Asynchrony> asynchrony_;  ///< the state of asynchronous workers; nullopt if workers
+                                          ///< are synchronous
   /// Set only if repeated steps are recorded without being simulated.
   std::optional<Repetition> repetition_;
   CriticalPath path_;

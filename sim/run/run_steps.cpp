@@ -1,4 +1,4 @@
-// This part of a run handles the computation of replicas and their steps.
+// This file handles the computation of replicas and their training steps.
 
 #include <algorithm>
 #include <set>
@@ -145,7 +145,8 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   Stream& one = replica.streams[stream];
   const auto& [task, requested, requested_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  // If the stream was busy, its last task is the cause; otherwise the request is the cause.
+  // If the stream was busy, the last task of the stream is the cause; otherwise the request is the
+  // cause.
   const Cause before = now_ > requested && one.cause.node >= 0 ? one.cause : requested_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
@@ -219,8 +220,8 @@ void Run::end_step(const core::StepRecord& record) {
 
 // --- steps that repeat ---
 
-/// Called when the last replica has begun `step`. If this step repeats the previous step, it and
-/// all remaining steps are recorded now.
+/// Called when the last replica has begun `step`. If this step repeats the previous step, this step
+/// and all remaining steps are recorded now.
 void Run::skip_repeated_steps(std::int32_t step) {
   const bool together = flights_.empty() && messages_.empty() &&
                         std::all_of(replicas_.begin(), replicas_.end(),
@@ -238,7 +239,7 @@ void Run::skip_repeated_steps(std::int32_t step) {
   if (before) repeat(*before, begun, step);
 }
 
-/// Returns the state of all gates; nullopt if some gate cannot be visited.
+/// Returns the state of all gates; nullopt if some gate does not support snapshots.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
   StateSnapshot snapshot =
       snapshot_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
@@ -275,7 +276,7 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
 
 // --- the critical path ---
 
-/// Returns all causes from which a critical path may be traced back.
+/// Returns all causes from which a critical path may be traced back later.
 std::vector<Cause*> Run::causes() {
   std::vector<Cause*> all;
   step_ends_.add_causes(all);

@@ -32,11 +32,11 @@ class StepEnds {
   StepEnds(const core::Cluster& cluster, std::int64_t workers_per_simulated)
       : cluster_(cluster), workers_per_simulated_(workers_per_simulated) {}
 
-  /// Records that a replica has ended the step. Calls must be in order of time. Once all replicas
-  /// have ended the step, returns the record of the replica that computed longest (if there are
-  /// several, of the one that ended last).
+  /// Records that a replica has ended the step. Calls must be in order of time. When all replicas
+  /// have ended the step, returns the record of the replica that computed longest. If several
+  /// replicas computed equally long, returns the record of the one that ended last.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
-  /// Counts `steps` further steps, which are not simulated and take the time `later` together.
+  /// Counts `steps` further steps, which are not simulated and together take the time `later`.
   void skip(std::int32_t steps, core::Time later) {
     ended_ += steps;
     last_end_ += later;

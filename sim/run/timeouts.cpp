@@ -15,7 +15,7 @@ using core::Time;
 
 namespace {
 
-/// Returns text such as "w1, w2", with an ellipsis in place of workers after the eighth.
+/// Returns text such as "w1, w2"; an ellipsis replaces the workers after the eighth.
 std::string named(const std::vector<std::int32_t>& workers) {
   constexpr std::size_t kMaxNamed = 8;
   std::string text;
@@ -90,7 +90,8 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
       {core::ProblemCode::kTimeout, "CommunicationOptions.timeout_seconds",
        absent.empty() ? -1 : absent.front()},
       fmt::format("DeadlineExceeded at {}, in step {}: Collective has timed out {}. {} on {} had "
-                  "been {} for {}; {} of {} devices had started it{}. Set timeout_seconds to more "
+                  "been {} for {}; {} of {} devices had started this collective{}. Set "
+                  "timeout_seconds to more "
                   "than the longest collective takes, or to 0 for no timeout",
                   core::show(now), timer.step,
                   timer.execution ? "during execution" : "waiting for other workers", what,

@@ -11,7 +11,7 @@
 
 namespace tutti::sim {
 
-/// The maximum work of one point of a search, in lane steps (sim/simulator.h, work_of()).
+/// The maximum work of one point of a search, in schedule steps (sim/simulator.h, work_of()).
 struct MostWork {
   double whole = 0;   ///< limit for a simulation of all workers
   double folded = 0;  ///< limit for a simulation of one worker on behalf of all
@@ -20,12 +20,12 @@ struct MostWork {
   [[nodiscard]] std::optional<Folds> folds(const core::Scenario& scenario) const;
 };
 /// Returns limits that correspond to about ten seconds of simulation. If the base scenario `now`
-/// takes more work, its work is the limit.
+/// takes more work than this, the work of `now` is the limit.
 MostWork max_work(const core::Scenario& now);
 
-/// Removes from `axes` the algorithms that exceed `most` in the base scenario, because each of
-/// thousands of devices does something different. Returns the names of the removed algorithms, each
-/// once. Used for searches in which the user named no algorithms, because a search that omits some
+/// Removes from `axes` the algorithms whose work exceeds `most` in the base scenario; usually,
+/// these are algorithms that cannot be folded. Returns the names of the removed algorithms, each
+/// once. Used for searches for which the user has not named algorithms. A search that omits some
 /// algorithms and takes minutes is more useful than a complete search that takes a day.
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
                                              const BaseScenario& base, const core::Library& library,

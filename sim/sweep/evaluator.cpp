@@ -32,8 +32,8 @@ class StepMonitor : public core::Summary {
   [[nodiscard]] bool all_ended() const {
     return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
   }
-  /// Returns the virtual time by which all steps have ended unless they are too slow. This limit
-  /// also stops a run during a single long step.
+  /// Returns the latest virtual time at which all steps end in a run that is not too slow. This
+  /// limit also stops a run during a single long step.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
     return max_step_time_.count() > core::kNever.count() / expected_ ? core::kNever

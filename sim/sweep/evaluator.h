@@ -25,8 +25,8 @@ inline constexpr const char* kTooLong =
     "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
 /// Runs a scenario repeatedly, each time with different values of its fields. Values that result in
-/// the same packs are simulated only once; most pack sizes give the same packs as another size.
-/// Thread-safe.
+/// the same packs are simulated only once, because most pack sizes give the same packs as another
+/// size. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
@@ -46,7 +46,7 @@ class Evaluator {
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);
 
-  /// Returns the files that scenarios have read since the last call, each once.
+  /// Returns the files that scenarios have read since the last call, each file once.
   std::vector<core::Library::File> new_files();
   /// Returns the number of points that were simulated. All other points have the outcome of a point
   /// with the same packs.

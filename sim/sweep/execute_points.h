@@ -17,7 +17,7 @@ class Evaluator;
 /// Options that control how a sweep is executed, observed and stopped.
 struct SweepControl {
   int threads = 1;
-  /// Called regularly on the thread of the caller; returns true to stop.
+  /// Called regularly on the thread of the caller; returns true if the execution has to stop.
   std::function<bool()> stop = {};
   /// Called on the thread of the caller after every point. The arguments are the number of
   /// completed points, the total number of points, and the number of points that were complete when
@@ -37,7 +37,7 @@ core::Expected<bool> execute_points(core::SweepStore& store, const core::Library
 
 /// Checks that the files that the sweep uses are unchanged. ERRORS (kRequest): a file has changed.
 core::Expected<void> check_files(core::SweepStore& store, const core::Library& library);
-/// Stores in the sweep the files that the evaluator has read since the last call. ERRORS: as for
+/// Stores the files that the evaluator has read since the last call in the sweep. ERRORS: as for
 /// execute_points().
 core::Expected<void> keep_files(core::SweepStore& store, Evaluator& evaluator);
 

@@ -78,8 +78,8 @@ bool run_pool(const PoolWork& work) {
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
   const auto n = static_cast<std::uint64_t>(points.size());
   if (n < 3) return points;
-  // Multiples of the golden ratio are spread most evenly. The stride is the nearest number with
-  // which all points are visited.
+  // Multiples of the golden ratio are distributed most evenly. The stride is the first number from
+  // 0.618 n on that has no common divisor with n, so all points are visited.
   auto stride = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(n));
   while (std::gcd(stride, n) != 1) ++stride;
   std::vector<std::int64_t> ordered;

@@ -22,7 +22,7 @@ struct PoolWork {
   /// Called on the thread of the caller for every completed point, in the order of completion;
   /// returns false to end the work.
   std::function<bool(std::int64_t point, const core::Outcome&)> take;
-  /// Called regularly on the thread of the caller; returns true to stop.
+  /// Called regularly on the thread of the caller; returns true if the execution has to stop.
   std::function<bool()> stop;
 };
 
@@ -30,8 +30,8 @@ struct PoolWork {
 bool run_pool(const PoolWork& work);
 
 /// Reorders `points` so that the first n points, for any n, are spread evenly over the original
-/// order. The evaluated points are then representative even if the work ends early, and their times
-/// give an estimate of the remaining time.
+/// order. If the work ends early, the evaluated points are then still representative. The times of
+/// the evaluated points also give an estimate of the remaining time.
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points);
 
 }  // namespace tutti::sim

@@ -66,8 +66,8 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
     // Evaluate a few points at a time, because early results provide the limit at which later
-    // evaluations stop. The number of points does not depend on the number of threads, so that the
-    // search does not depend on it either.
+    // evaluations stop. The number of points does not depend on the number of threads, so the
+    // result of the search does not depend on the number of threads.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
       const core::Time max_step_time = best == core::kNever

@@ -12,13 +12,13 @@
 
 namespace tutti::sim {
 
-/// The evaluation of a candidate stops early if its training step takes this many times as long as
-/// the training step of the best candidate so far.
+/// If a candidate's training step takes this many times as long as the training step of the best
+/// candidate, the evaluation of the candidate stops early.
 inline constexpr double kMaxSlowdown = 1.25;
 
-/// The points of a space that a search has tried. If there is a file, points with a result in the
-/// file are not tried again. Every new result is written to the file at once, so that other
-/// programs can observe the search, and a killed search can be continued.
+/// The points of a space that a search has evaluated. If there is a file, points with a result in
+/// the file are not evaluated again. Every new result is immediately written to the file, so that
+/// other programs can observe the search, and a killed search can be continued.
 class Trials {
  public:
   /// `store`: the file, which has a sweep of the same space; null: there is no file. `stop`: as in
@@ -31,24 +31,25 @@ class Trials {
         stop_(std::move(stop)),
         store_(store) {}
 
-  /// Sets a predicate for points whose costs can be compared with those of the other points. A
-  /// search also evaluates all other points, but reports them to the tuner as invalid. The
-  /// predicate is called on the thread of the caller. Default: all points are comparable.
+  /// Sets a predicate that is true for points whose costs can be compared with each other. A search
+  /// also evaluates points for which the predicate is false, but reports them to the tuner as
+  /// invalid. The predicate is called on the thread of the caller. Default: all points are
+  /// comparable.
   void compare_only(std::function<bool(std::int64_t point)> comparable) {
     comparable_ = std::move(comparable);
   }
 
-  /// Reads the results in the file, so that their points are not tried again. ERRORS: the file
-  /// cannot be read; a file that scenarios name has changed.
+  /// Reads the results in the file, so that the points with results are not evaluated again.
+  /// ERRORS: the file cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
-  /// Evaluates the points of `points` that were not tried yet. The evaluation of a point stops
+  /// Evaluates the points in `points` that have not been evaluated. The evaluation of a point stops
   /// early if its training steps take longer than `max_step_time`. Returns false if `stop` ended
   /// the evaluation. ERRORS: the disk is full.
   core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time max_step_time);
   /// Evaluates the points that the tuner requests, until it requests no more points. The evaluation
   /// of a point stops early if the point is much slower than the best point so far, or than `now`,
   /// the step time of the unchanged scenario (kNever: unknown). `progress` is called regularly with
-  /// the number of points that were reported to the tuner, even while a single point takes long.
+  /// the number of points that have been reported to the tuner, even if a single point takes long.
   /// Returns false if `stop` ended the search. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t evaluated)>& progress);

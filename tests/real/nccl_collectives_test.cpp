@@ -330,9 +330,10 @@ class NcclChannels : public NcclOnFakeGpus {
 TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
   const Tells tells("nothing");
   EXPECT_THAT(run_->notes(),
-              testing::Not(testing::Contains(HasSubstr("this needs NCCL 2.27 or later"))));
+              testing::Not(testing::Contains(HasSubstr("the recording needs NCCL 2.27 or later"))));
   reduce(0);
-  EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("this needs NCCL 2.27 or later")));
+  EXPECT_THAT(run_->notes(),
+              testing::Contains(HasSubstr("the recording needs NCCL 2.27 or later")));
   EXPECT_TRUE(done_.channels.empty());
 }
 

@@ -275,7 +275,7 @@ TEST(NcclBackend, ThatNcclToldNothingOfItsChannelsIsInTheReport) {
       run_tutti({"run", folder.write("s.textproto", scenario("algorithm: \"nccl\"", 2, 1, 1)),
                  "--backend", "nccl", "--timeline", folder.file("t.tutti")});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  const std::string note = "this needs NCCL 2.27 or later";
+  const std::string note = "the recording needs NCCL 2.27 or later";
   const std::size_t first = ran.out.find(note);
   ASSERT_NE(first, std::string::npos) << ran.out;
   EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos) << "once, though two workers say it";

@@ -203,8 +203,8 @@ TEST(PerfNccl, ATimeThatALinkCannotKeepIsCappedAndSaysByWhich) {
                                               "-b",   "1G",        "-e", "1G"};
   const Outcome text = run_tutti(arguments);
   ASSERT_EQ(text.status, 0) << text.err;
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("their times were raised to the bound"), HasSubstr(" us, which ")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("the times of these rows were raised to the bound"),
+                              HasSubstr(" us, which ")));
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--format", "json"});
   const Outcome json = run_tutti(as_json);

@@ -22,10 +22,11 @@ using core::nccl::ErrorBand;
 using core::nccl::ErrorBands;
 
 /// A band must hold for a system that is not among the n systems to which it was fitted. To contain
-/// 80 % of such systems, it must contain more than 80 % of the fitted systems: by half of the
-/// factor (n + 1) / n for 20 systems, as determined with systems that were left out.
+/// 80 % of such systems, the band must contain more than 80 % of the fitted systems. For 20
+/// systems, the increase is half of the factor (n + 1) / n, as determined with systems that were
+/// left out.
 constexpr double kLow = 0.09, kHigh = 0.91;
-constexpr double kPriorWeight = 3;  ///< weight of the prior factor of 1, in systems
+constexpr double kPriorWeight = 3;  ///< weight of the prior (a factor of 1), as a number of systems
 /// Minimum logarithmic distance between a band's end and its prediction.
 constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;
@@ -71,8 +72,8 @@ class BandFit {
     return product;
   }
 
-  /// Computes the ends of the error band for each part, from deviations that were divided by the
-  /// factors.
+  /// Computes the ends of the error band for each part from the deviations, which were divided by
+  /// the factors.
   void ends() {
     std::array<std::array<Weighted, ErrorBands::kSizes>, 2> parts;
     Weighted whole;
@@ -209,7 +210,7 @@ void print_coverage(const std::vector<Residual>& residuals) {
         networks[one.transport].add(measured, 1, band, one.weight);
       }
     }
-    fmt::print("{}, on systems left out of their fit (should cover 80 %)\n", title);
+    fmt::print("{}, on systems that were left out of the fit (should cover 80 %)\n", title);
     print("all", whole.quality());
     for (const auto& [part, held] : parts) print(part, held.quality());
     for (const auto& [network, held] : networks) {

@@ -16,7 +16,8 @@ struct Residual {
   std::string transport;  ///< "one node", or the name of the network
   int nodes = 1;
   std::int64_t bytes = 0;
-  /// The facts of the row. BandFacts::network is the number of other systems with the same network.
+  /// The facts that describe the row. BandFacts::network is the number of other systems with the
+  /// same network.
   core::nccl::BandFacts facts;
   double log_ratio = 0;  ///< logarithm of measured time over predicted time
   double weight = 0;     ///< weight of the row; the weights of each experiment have the same sum
@@ -26,14 +27,15 @@ struct Residual {
 /// √n. The factors of all facts are fitted jointly. A factor that few systems determine is
 /// regularized towards 1.
 core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
-/// Returns bands that do not depend on facts, with equal weight for every experiment. These bands
+/// Returns bands that do not depend on any facts; every experiment has equal weight. These bands
 /// are the baseline for fit_bands().
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
-/// Sets the factor of bands for GPUs that are timed as the nearest known model. Each residual is
-/// that of a row whose whole generation of GPUs was left out of the fit, predicted with the
-/// parameters of another generation. The factor is not regularized towards 1, because few
-/// generations exist. Prints the coverage for each generation with a factor from all others.
+/// Sets the factor of bands for GPUs whose times are computed with the nearest known model. For
+/// each residual, the row's whole generation of GPUs was left out of the fit, and the row was
+/// predicted with the parameters of another generation. The factor is not regularized towards 1,
+/// because few generations exist. For each generation, prints the coverage with a factor that was
+/// fitted to all other generations.
 void widen_for_nearest_gpu(const std::map<std::string, std::vector<Residual>>& by_generation,
                            core::nccl::ErrorBands& bands);
 

@@ -6,9 +6,10 @@
 // fit, a system with n experiments has weight √n, because a system with many experiments would
 // otherwise dominate all other systems. A parameter on which no row depends is set to the value of
 // similar parameters, and is marked as assumed. --leave-one-out predicts each system by a fit to
-// all other systems. It also reports the differences between tables of two systems with the same
-// recorded facts. --bands fits the error bands to the errors of these predictions. It also leaves
-// each generation of GPUs out of the fit, to widen the bands of GPUs whose model is unknown.
+// all other systems. The option also reports the differences between tables of two systems with the
+// same recorded facts. --bands fits the error bands to the errors of these predictions. --bands
+// also leaves each generation of GPUs out of the fit, to widen the bands of GPUs whose model is
+// unknown.
 
 #include <algorithm>
 #include <array>
@@ -207,9 +208,9 @@ std::vector<Residual> residuals_of(const std::vector<Row>& rows,
   return made;
 }
 
-/// Returns the residuals of each generation of GPUs as if its model were unknown: the parameters
-/// are fitted to all other generations, and those of the preceding generation stand in for its own
-/// (of the following one for the oldest).
+/// Returns the residuals of each generation of GPUs as if its model were unknown. The parameters
+/// are fitted to all other generations, and the parameters of the preceding generation replace its
+/// own (for the oldest generation, the parameters of the following generation).
 std::map<std::string, std::vector<Residual>> residuals_of_unknown_gpus(const std::vector<Row>& rows,
                                                                        const Parameters& start) {
   using enum nccl::GpuGeneration;
@@ -238,11 +239,12 @@ std::map<std::string, std::vector<Residual>> residuals_of_unknown_gpus(const std
   return made;
 }
 
-/// Name of a collector with several systems. Results are also reported without these systems.
+/// The name of a collector who has measured several systems. Results are also reported without the
+/// systems of this collector.
 constexpr const char* kOneCollector = "aiconfigurator";
 
-/// Predicts each system by a fit to all others. Rows are split into two groups: other systems
-/// determine all parameters of the row, or not.
+/// Predicts each system by a fit to all other systems. Rows are split into two groups: rows whose
+/// parameters are all determined by other systems, and all other rows.
 void leave_one_system_out(const std::vector<Row>& rows,
                           const std::map<std::string, Parameters>& left_out) {
   nccl::Errors all, known, alone, others;

@@ -33,7 +33,7 @@ std::string facts_of(const Row& row) {
   return key;
 }
 
-/// Interpolates the curve. Returns nullopt if the size is outside of the curve, or between two
+/// Interpolates the curve. Returns nullopt if the size is outside of the curve, or lies between two
 /// measured sizes that differ by more than a factor of four.
 std::optional<double> at(const Curve& curve, std::int64_t bytes) {
   const auto above = curve.lower_bound(bytes);

@@ -16,7 +16,7 @@ using core::nccl::TimeProcess;
 
 constexpr double kDegrees = 5;   ///< degrees of freedom of the distribution of a predicted value
 constexpr double kPullSd = 0.7;  ///< standard deviation of the prior of a scale's logarithm
-/// Weight of the data of a fit against the penalty, as a number of systems.
+/// The weight of a fit's data against the penalty, expressed as a number of systems.
 constexpr double kSystems = 30;
 /// The number of rows of a table that are predicted while scales are learned.
 constexpr std::size_t kMaxRowsPerTable = 8;

@@ -28,7 +28,7 @@ struct Residual {
   double weight = 0;
 };
 
-/// Returns the residuals of the requested rows of all cases.
+/// Returns the residuals of the requested rows in all cases.
 std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread,
                                 const core::nccl::ErrorBands& bands);
 

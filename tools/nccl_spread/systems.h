@@ -10,8 +10,7 @@
 
 namespace tutti::nccl_spread {
 
-/// One experiment of a system. Repeated measurements are combined into one row, which has their
-/// median.
+/// One experiment of a system. Repeated measurements are combined into one row with their median.
 struct Table {
   std::string name;
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
@@ -31,7 +30,7 @@ struct System {
 /// missing; a cell is not a number.
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file);
 
-/// A test case: given tables of a system, and the tables to predict from the given tables.
+/// A test case: some tables of a system are given, and other tables are predicted from them.
 struct Case {
   const System* system = nullptr;
   std::vector<std::size_t> given;
@@ -39,14 +38,14 @@ struct Case {
   double weight = 1;  ///< total weight of the predicted rows
 };
 
-/// Returns one case per all-reduce table of each system. The case gives this table, and predicts
-/// all other tables of the system.
+/// Returns one case per all-reduce table of each system. In each case, this table is given, and all
+/// other tables of the system are predicted.
 std::vector<Case> one_all_reduce(const std::vector<System>& systems);
-/// Returns one case per all-reduce table of each system. The case gives this table, and predicts
-/// the system's tables of other collectives.
+/// Returns one case per all-reduce table of each system. In each case, this table is given, and the
+/// system's tables of other collectives are predicted.
 std::vector<Case> other_collectives(const std::vector<System>& systems);
-/// Returns one case per system. The case gives all tables with one and two nodes, and predicts the
-/// tables with four and more nodes.
+/// Returns one case per system. In each case, all tables with one and two nodes are given, and the
+/// tables with four and more nodes are predicted.
 std::vector<Case> more_nodes(const std::vector<System>& systems);
 
 /// Returns the systems for whose index `hold` returns true.

@@ -48,10 +48,10 @@ struct ArrowArrayStream {
 namespace tutti::python {
 
 /// Fills `out` with a stream of one record batch. The batch's buffers are the table's memory. The
-/// table exists until the consumer has released the stream and all objects from the stream. Numbers
-/// become int64, int32 or float64, texts become utf8, and categorical columns become dictionaries
-/// of utf8. No value is null. REQUIRES: `out` contains no stream that the consumer has yet to
-/// release.
+/// table exists until the consumer has released the stream and all objects that it got from the
+/// stream. Numbers become int64, int32 or float64, texts become utf8, and categorical columns
+/// become dictionaries of utf8. No value is null. REQUIRES: `out` contains no stream that the
+/// consumer still has to release.
 void export_stream(std::shared_ptr<const Table> table, ArrowArrayStream* out);
 
 }  // namespace tutti::python

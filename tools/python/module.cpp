@@ -1,6 +1,7 @@
 // The extension module tutti._core, which the Python package calls. Long work runs in a separate
 // thread without the GIL. Meanwhile, the calling thread handles signals (Ctrl-C) and reports
-// progress. Errors are returned as lists of problems, which the package raises (tutti/errors.py).
+// progress. Errors are returned as lists of problems, which the Python package raises as exceptions
+// (tutti/errors.py).
 
 #include <atomic>
 #include <chrono>
@@ -81,7 +82,7 @@ T value_or_raise(core::Expected<T> result) {
 /// Reports the progress of long work to the caller.
 class Course {
  public:
-  /// `progress` is called as progress(what, share), or is None.
+  /// `progress` is None or is called as progress(what, share).
   explicit Course(py::object progress) : progress_(std::move(progress)) {}
 
   const std::atomic<bool>& cancel() const { return cancel_; }
@@ -163,7 +164,8 @@ py::dict run_command(const std::vector<std::string>& words,
                      std::map<std::string, std::string> scenarios, bool record,
                      const std::string& program, const std::string& folder, py::object progress) {
   if (!words.empty() && (words.front() == "view" || words.front() == "worker"))
-    throw py::value_error("this command replaces its process");
+    throw py::value_error(
+        "view and worker replace the process, so they cannot be called from Python");
   Course course(std::move(progress));
   const auto recording = record ? std::make_shared<Recording>() : nullptr;
   tools::Capture capture;
@@ -219,7 +221,7 @@ py::dict check_scenario(const std::string& text, const std::string& path,
 
 // --- Tables ---
 
-/// Returns a view of a column's memory. The memory exists as long as the view.
+/// Returns a column's memory as an array, without copying. The memory exists as long as the array.
 py::object array_of(const std::shared_ptr<const Table>& table, const std::string& name) {
   const Column* const column = table->find(name);
   if (column == nullptr) throw py::key_error(name);
@@ -331,7 +333,7 @@ std::string compare_recordings(const Recording& a, const Recording& b) {
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
-  m.doc() = "The compiled part of the package tutti, which wraps it.";
+  m.doc() = "The compiled part of the Python package tutti.";
   m.attr("__version__") = std::string(core::version());
   m.def("library_folder", &core::library_folder,
         "Returns the folder with the shipped machines, models and algorithms.");

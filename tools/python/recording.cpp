@@ -28,8 +28,8 @@ using core::Time;
 using core::Track;
 using core::TrackKind;
 
-/// Adds a name to a categorical column, whose names must differ. A name that is taken or empty gets
-/// `number` as a suffix.
+/// Adds a name to a categorical column, whose names must differ. If a name is empty or already
+/// taken, `number` is appended.
 void add_name(std::vector<std::string>& names, std::set<std::string>& taken, std::string name,
               std::size_t number) {
   if (name.empty() || taken.contains(name))
@@ -39,8 +39,8 @@ void add_name(std::vector<std::string>& names, std::set<std::string>& taken, std
 }
 
 /// Returns the names of the kinds of spans. The numbers of kinds have gaps, so the column stores
-/// indices of these names. Kinds of computation keep their names; an update on a lane is "update
-/// (11)".
+/// indices into this list of names. Kinds of computation have their usual names; an update on a
+/// lane is called "update (11)".
 std::vector<std::string> kind_names() {
   std::set<std::string> taken{core::span_name(core::SpanKind::kFirstCompute +
                                               static_cast<int>(core::ComputeKind::kUpdate))};
@@ -108,7 +108,8 @@ class Rows {
   std::vector<Column> columns_;
 };
 
-/// The key of a step of a lane, by which the receiver of the step's message refers to it.
+/// The key that identifies a step of a lane; the step that receives its message refers to it by
+/// this key.
 struct LaneStep {
   std::int32_t track, step, pack;
   std::int64_t index;

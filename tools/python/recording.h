@@ -14,8 +14,8 @@
 namespace tutti::python {
 
 /// A timeline in memory, stored in columns. A run or a file fills the recording, and callers read
-/// it as tables. In the tables, times are picoseconds since the start of the run, and sizes are
-/// bytes.
+/// the recording as tables. In the tables, times are picoseconds since the start of the run, and
+/// sizes are bytes.
 class Recording final : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { run_ = run; }
@@ -32,8 +32,8 @@ class Recording final : public core::TimelineSink {
   [[nodiscard]] const core::RunInfo& run() const { return run_; }
   [[nodiscard]] std::size_t span_count() const { return spans_ ? spans_->rows() : 0; }
 
-  // The tables. spans() shares the recording's memory. All other functions create a new table on
-  // each call. REQUIRES, for all tables: end() was called.
+  // These functions return the tables; spans() shares the recording's memory. All other functions
+  // create a new table on each call. REQUIRES, for all tables: end() was called.
   [[nodiscard]] std::shared_ptr<const Table> spans() const { return spans_; }
   [[nodiscard]] Table tracks() const;
   [[nodiscard]] Table steps() const;
@@ -41,11 +41,11 @@ class Recording final : public core::TimelineSink {
   [[nodiscard]] Table links() const;
   [[nodiscard]] Table path() const;
   /// Returns a table with one row per message that a recorded lane received. `sent_ps` is the time
-  /// when the sender began to send the message; -1 if the sender's lane was not recorded. Cost:
+  /// at which the sender began to send the message; -1 if the sender's lane was not recorded. Cost:
   /// linear in the number of spans.
   [[nodiscard]] Table messages() const;
 
-  /// Passes the whole timeline to a sink, with the same calls as the run.
+  /// Passes the whole timeline to a sink, by the same calls as the run.
   void replay(core::TimelineSink& sink) const;
   /// Passes the timeline without tracks and spans to a sink.
   void replay_records(core::TimelineSink& sink) const;
@@ -64,7 +64,7 @@ class Recording final : public core::TimelineSink {
   std::vector<core::LinkRecord> links_;
   std::vector<core::PathPiece> path_;
   std::optional<core::SteadyState> steady_;
-  // The columns until end() is called, which moves them to `spans_`.
+  // The columns of spans; end() moves them to `spans_`.
   std::vector<std::int32_t> track_, kind_, step_, pack_, peer_;
   std::vector<std::int64_t> start_, duration_, wait_, index_, bytes_, peer_index_;
   std::shared_ptr<const Table> spans_;

@@ -26,8 +26,7 @@ struct FieldState {
 };
 
 /// Returns the field of a scenario's text at `path`, such as "cluster.workers[1].count". A path
-/// without an index refers to a repeated field as a whole. The empty path refers to the scenario
-/// itself.
+/// without an index refers to a whole repeated field. The empty path refers to the scenario itself.
 /// ERRORS: the path is malformed; the schema has no such field (the error suggests the nearest
 /// name).
 core::Expected<FieldState> field_state(const std::string& text, const std::string& path);

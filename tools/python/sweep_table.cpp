@@ -25,8 +25,8 @@ std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& t
   return numbers;
 }
 
-/// Returns a column of integers if all texts are integers; else a column of floats if all texts are
-/// numbers; else a column of texts.
+/// If all texts are integers, returns a column of integers. If all texts are numbers, returns a
+/// column of floats. Otherwise returns a column of texts.
 Column column_of(const std::string& name, const std::vector<std::string>& texts) {
   if (auto whole = all_numbers<std::int64_t>(texts)) return {name, std::move(*whole)};
   if (auto numbers = all_numbers<double>(texts)) return {name, std::move(*numbers)};

@@ -37,8 +37,8 @@ struct Column {
   [[nodiscard]] std::size_t size() const;
 };
 
-/// Columns of equal length. A table is immutable. Arrays that are views of the table share its
-/// memory.
+/// Columns of equal length. A table is immutable. Arrays that are views of a column share the
+/// memory of the table.
 class Table {
  public:
   /// REQUIRES: the columns have equal length and different names; categorical values are in range.

@@ -1,11 +1,11 @@
 // Implements `tutti calibrate` with core::calibrate(): checks the options, runs the fit with the
 // simulator, and prints the result. Each parameter and each time becomes one Report, from which
 // both the tables and the JSON are made. Comments at the top of the written cluster file state how
-// to use the file, to which measurements it was fitted, and how exact it is.
+// to use the file, the measurements to which it was fitted, and its accuracy.
 //
 // The output file is created before the fit, which may take minutes, so that an unwritable path is
-// reported at once. The file gets its final name only when it is complete, and replaces only files
-// that Tutti has written. With --cluster, the command calibrates NCCL's times instead, in
+// reported immediately. The file gets its final name only when it is complete, and replaces only
+// files that Tutti has written. With --cluster, the command calibrates NCCL's times instead, in
 // calibration/calibrate_nccl.cpp.
 
 #include "tools/tutti/calibrate.h"
@@ -38,7 +38,8 @@ using core::ClusterFigure;
 using core::Determination;
 using core::Report;
 
-/// The first line of cluster files that Tutti writes. Only files with this line are overwritten.
+/// The first line of cluster files that Tutti writes. The command overwrites only files that begin
+/// with this line.
 constexpr const char* kFileMagic = "# The cluster of ";
 
 std::string show_figure(const ClusterFigure& figure, double value) {
@@ -122,8 +123,8 @@ const CalibratedFigure* launch_of(const Calibration& calibration) {
   return nullptr;
 }
 
-/// Returns the line to add to a scenario. Paths in a scenario are relative to the scenario's
-/// folder.
+/// Returns the line that the user has to add to a scenario. Paths in a scenario are relative to the
+/// scenario's folder.
 std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
   namespace fs = std::filesystem;
   std::error_code status;
@@ -161,8 +162,8 @@ std::string text_of(const core::Scenario& scenario, const Calibration& c,
   if (options.output.empty()) {
     text += "\nto write the cluster with these parameters, give -o FILE\n";
   } else {
-    text += fmt::format("\nuse it instead of the cluster in {}:   {}\n", options.scenario,
-                        how_to_use(c, options));
+    text += fmt::format("\nuse the fitted cluster instead of the cluster in {}:   {}\n",
+                        options.scenario, how_to_use(c, options));
   }
   return text;
 }
@@ -199,7 +200,7 @@ std::string file_of(const core::Scenario& scenario, const Calibration& c,
   std::string head = fmt::format("{}{}, with parameters fitted by tutti calibrate {}.\n",
                                  kFileMagic + 2, options.scenario, core::version());
   head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
-  head += "\nUse it instead of the cluster in a scenario in the same folder:   " +
+  head += "\nUse this cluster instead of the cluster in a scenario in the same folder:   " +
           how_to_use(c, options) + "\n\nFitted to:\n";
   std::string last;
   for (const CalibratedTime& time : c.times) {
@@ -217,7 +218,7 @@ std::vector<std::string> inputs_of(const CalibrateOptions& options) {
   return inputs;
 }
 
-/// Returns the first given option that requires --cluster.
+/// Returns the first of the given options that requires --cluster.
 const char* first_of_cluster(const CalibrateOptions& options) {
   if (const char* const given = options.nccl.first_given()) return given;
   if (!options.set.empty()) return "--set";

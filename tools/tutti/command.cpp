@@ -69,8 +69,8 @@ int report(const core::Error& error) {
     caller->errors.push_back(error);
     return status;
   }
-  // --quiet does not suppress errors. Names in them may come from files and other processes, so the
-  // text is sanitised.
+  // --quiet does not suppress errors. The names in errors may come from files and other processes,
+  // so the text is sanitised.
   std::string text;
   for (const core::Problem& problem : error.problems()) {
     const std::string whole = problem.where.file.empty() && !problem.text.starts_with("tutti")

@@ -29,8 +29,8 @@ struct Environment {
 /// "problems": […]}}`, with the code, field and position of each problem. Called once, after the
 /// command line has been parsed.
 void report_errors_as_json();
-/// Writes the stored error to stdout, unless the command has printed a result. Called at the end of
-/// the program.
+/// Writes the stored error to stdout, unless the command has already printed a result. Called at
+/// the end of the program.
 void write_reported_error();
 
 /// Prints an error to stderr, with one line per problem. Returns the exit status of the error.
@@ -43,7 +43,7 @@ tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<A
   return tl::unexpected(
       core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
 }
-/// Returns the error of `result`, for a return statement of another result type.
+/// Returns the error of `result`, for a return statement with another result type.
 template <class T>
 tl::unexpected<core::Error> failed(const core::Expected<T>& result) {
   return tl::unexpected(result.error());
@@ -76,15 +76,15 @@ inline constexpr int kSchemaVersion = 1;
 std::string result_json(const core::Report& report);
 
 /// Writes to stdout. Returns the exit status. If a part of the text could not be written, returns
-/// the status from stdout_failed().
+/// the result of stdout_failed().
 int print_out(const std::string& text);
 
-/// Handles a failure of standard output with `error` (an errno). Reports a full disk. A pipe that
-/// its reader (such as `head`) has closed is not reported, since the reader needs no more data.
-/// Returns kRunFailed in both cases.
+/// Handles a failure of standard output with `error` (an errno). Reports a full disk. If the reader
+/// of a pipe (such as `head`) has closed the pipe, this is not reported, because the reader needs
+/// no more data. Returns kRunFailed in both cases.
 int stdout_failed(int error);
 
-/// Returns a copy of the error in which all problems without a field have the field `option`.
+/// Returns a copy of the error in which the field `option` is set for all problems without a field.
 core::Error about(const std::string& option, core::Error error);
 
 /// Parses one of the choices of a command line option. ERRORS: the value is not a valid choice. The

@@ -49,7 +49,7 @@ void print_information(const CLI::App& app, const CLI::ParseError& request) {
 
 }  // namespace
 
-/// The function that executes each command.
+/// The function that implements each command.
 struct CommandLine::Commands {
   CompletionOptions completion;
   ManualOptions manual;
@@ -131,8 +131,8 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
     const auto color = choice<Color>("--color", commands_->color, kColors, parse_color);
     if (!color) return report(color.error());
-    // If a program calls the command in this process, these settings have no effect, since nothing
-    // is written to a terminal.
+    // If a program calls the command in this process, these settings have no effect, because
+    // nothing is written to a terminal.
     if (capture() == nullptr) {
       set_color(*color);
       set_verbosity(commands_->quiet     ? Verbosity::kNone

@@ -13,8 +13,8 @@ class App;
 
 namespace tutti::tools {
 
-/// The commands of `tutti` with their options. The program parses its arguments with this class.
-/// The Python module uses it to call the same commands in its own process
+/// The commands of `tutti` with their options. The program uses this class to parse its arguments.
+/// The Python module uses this class to call the same commands in its own process
 /// (tools/tutti/io/capture.h).
 class CommandLine {
  public:
@@ -38,7 +38,7 @@ class CommandLine {
   [[nodiscard]] std::string completions(const std::vector<std::string>& words,
                                         const core::Library& library) const;
 
-  /// Returns the tree of commands and options.
+  /// Returns the tree of all commands and options.
   [[nodiscard]] const CLI::App& app() const { return *app_; }
 
  private:

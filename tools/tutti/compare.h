@@ -12,7 +12,7 @@ namespace tutti::tools {
 
 struct CompareOptions {
   std::vector<std::string> files;  ///< two timelines; if `promise` is set, files with measurements
-  /// The report of `tutti tune` to compare with the measurements; empty: none.
+  /// The report of `tutti tune` that is compared with the measurements; empty: none.
   std::string promise;
   std::string format = "text";
   std::int32_t rows = 12;  ///< maximum number of packs in the text output

@@ -1,10 +1,10 @@
 // Measurements are logs of nccl-tests, or traces in any format that Tutti can import. Traces are
 // first converted to the table of nccl-tests, so that sizes, kinds and times are counted in the
-// same way. The table does not have NCCL's choice and the number of nodes. They are added from the
-// trace, if the trace has them. core/advice/promise.cpp compares each measurement with the
-// prediction and its error band, which should contain 80 % of the measurements. This file prints
-// the results of these comparisons. Timelines of Tutti are rejected, because they have training
-// steps instead of single collectives.
+// same way. The table lacks NCCL's choice and the number of nodes. NCCL's choice and the number of
+// nodes are added from the trace, if the trace has these facts. core/advice/promise.cpp compares
+// each measurement with the prediction and its error band, which should contain 80 % of the
+// measurements. This file prints the results of these comparisons. Timelines of Tutti are rejected,
+// because they have training steps instead of single collectives.
 
 #include "tools/tutti/compare_promise.h"
 
@@ -65,7 +65,7 @@ Expected<std::vector<std::string>> files_of(const std::vector<std::string>& name
   return files;
 }
 
-/// Adds the rows of nccl-tests' tables, with out-of-place times if there are any.
+/// Adds the rows of nccl-tests' tables, with out-of-place times if the tables have them.
 Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
                           std::vector<MeasuredPoint>& points) {
   for (const core::NcclTestsTable& table : tables) {
@@ -85,12 +85,12 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// The facts in a trace about the collectives of one kind, size and number of ranks.
+/// The facts that a trace has about the collectives of one kind, size and number of ranks.
 struct Reported {
   std::set<std::string> choices;  ///< NCCL's, such as "ring/ll128, 8 channels"
   std::set<std::int64_t> nodes;   ///< 0: unknown
 };
-/// By kind, bytes and ranks.
+/// Indexed by kind, bytes and number of ranks.
 using ReportedByCall = std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Reported>;
 
 ReportedByCall reported_by(const core::MeasuredRun& run) {

@@ -14,8 +14,8 @@ using core::Expected;
 
 namespace {
 
-/// A scenario in the current format, and the changes. There are no changes if the scenario already
-/// has the current format.
+/// A scenario in the current format, and the list of changes. The list is empty if the scenario
+/// already has the current format.
 struct Converted {
   std::string file;
   std::string text;

@@ -98,11 +98,12 @@ Finding gpus() {
   const auto driver = first_line("/proc/driver/nvidia/version");
   if (devices == 0)
     return {"GPUs", false, "none",
-            "--backend cuda and nccl need an NVIDIA GPU with its driver; everything else does not"};
+            "--backend cuda and nccl need an NVIDIA GPU with its driver; all other commands and "
+            "backends work without a GPU"};
   return {"GPUs", true, fmt::format("{}, {}", devices, driver.value_or("unknown driver"))};
 }
 
-/// Checks for a part of Tutti that is loaded on demand.
+/// Checks whether a part of Tutti that is loaded on demand is available.
 Finding loadable(const char* name, const char* library, const char* remedy) {
   std::error_code status;
   const bool there = fs::exists(real::module_folder() + "/lib" + library + ".so", status);

@@ -1,7 +1,7 @@
-// The steps that all commands that run a scenario share: options, scenario, timeline file, run,
-// notes, report. Mistakes in the request are found before the run begins. The run writes to a
-// summary, which becomes the report, and, if requested, to a timeline file and to the program that
-// called the command (capture.h).
+// The steps that are common to all commands that run a scenario: options, scenario, timeline file,
+// run, notes, report. Mistakes in the request are found before the run begins. The run writes to a
+// summary, which becomes the report. If requested, it also writes to a timeline file and to the
+// program that called the command (capture.h).
 //
 // Some runs do not end normally. The progress callback detects interrupts and a full disk, and
 // stops the run. A failed or interrupted run keeps the steps that have ended. If no step has ended,
@@ -65,7 +65,7 @@ Expected<void> read_workers(const std::string& written, RecordOptions& record) {
       record.last_worker >= record.first_worker)
     return {};
   return refused({ProblemCode::kSyntax, "--workers"},
-                 "--workers {}: expected a worker or a range of them, such as 0-3", written);
+                 "--workers {}: expected a worker or a range of workers, such as 0-3", written);
 }
 
 Expected<RecordOptions> record_options(const ExecuteOptions& options) {
@@ -224,8 +224,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty())
     band = besides.band_of(*scenario, control);
-  // If the order of packs changes the step time, both ends of the band may be above the step time,
-  // or both below.
+  // A change of NCCL's times can change the order of packs. Then both ends of the band may be above
+  // the step time, or both may be below it.
   if (band)
     band = StepBand{std::min(band->low, summary.step_time()),
                     std::max(band->high, summary.step_time())};

@@ -28,17 +28,17 @@ struct ExecuteOptions {
   std::int32_t rows = 12;  ///< maximum number of packs, and of links, in the text output
 };
 
-/// A function that changes the scenario before the run.
+/// A function that modifies the scenario before the run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
-/// Options for additional output and behaviour of a command.
+/// Options of a command for additional output and behaviour.
 struct Besides {
-  /// Returns notes for the report, one string each.
+  /// Returns notes for the report, one note per string.
   std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};
   /// Returns the error band of the prediction; nullopt if it is unknown.
   std::function<std::optional<StepBand>(const core::Scenario&, const core::RunControl&)> band_of =
       {};
-  /// True if the run takes real time. If true, the timeline is written during the run, so that a
-  /// killed process leaves the part that was recorded.
+  /// True if the run takes real time. If true, the timeline is written during the run, so that the
+  /// recorded part remains if the process is killed.
   bool writes_as_it_goes = false;
 };
 

@@ -49,13 +49,13 @@ using core::Report;
 using core::show;
 using core::Time;
 
-/// A collective with more schedule steps than this, over all ranks, is not simulated alone, since
-/// this would take more than about ten seconds.
+/// A collective with more schedule steps than this, over all ranks, is not simulated alone, because
+/// the simulation would take more than about ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
 /// The minimum saving that is reported, as a fraction of the step.
 constexpr double kMinReportedShare = 0.001;
 
-/// The times of one pack, from the lower bound to its time in the step.
+/// The times of one pack, from its lower bound to its time in the training step.
 struct PackCosts {
   std::int32_t pack = 0;
   core::Bytes bytes;
@@ -70,7 +70,7 @@ struct PackCosts {
              ///< not apply, or applies only to parts
 };
 
-/// The result of a what-if; nullopt: the changed scenario is invalid.
+/// The result of a what-if; nullopt if the changed scenario is invalid.
 struct Answer {
   core::WhatIf question;
   std::optional<Outcome> outcome;
@@ -96,7 +96,7 @@ std::int64_t steps_in(const core::Schedule& schedule) {
 std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Summary& summary,
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
-  // Packs of the same length have the same cost if they go to the same server.
+  // If packs of the same length go to the same server, their costs are equal.
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool on_servers = core::on_servers(who);
   std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,
@@ -108,8 +108,9 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
-    // The strategy's reduction does not apply to packs that are gathered or are not gradients.
-    // Collectives of a trace may have groups of ranks without bounds or closed forms.
+    // The strategy's reduction applies only to gradients that are reduced; it does not apply to
+    // gathered packs or to other data. The collectives of a trace may have groups of ranks for
+    // which there are no bounds or closed forms.
     const bool of_trace = scenario.plan.graph != nullptr;
     const bool reduced = !of_trace && !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;
@@ -149,11 +150,12 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     notes.emplace_back(core::kNcclIsMeasured);
   if (scenario.plan.fuses())
     notes.emplace_back(
-        "for a fused pack, the time simulated in the step is that of the fused buffer, and the "
-        "other times are those of the pack alone");
+        "for a fused pack, the time simulated in the step is the time of the fused buffer, and all "
+        "other times are times of the pack alone");
   if (too_long)
     notes.emplace_back(
-        "packs with this many ranks are not simulated separately, because it would take too long");
+        "packs with this many ranks are not simulated separately, because their simulation would "
+        "take too long");
   return list;
 }
 

@@ -1,11 +1,11 @@
 // The collective is simulated twice without other traffic: with its own size, and with one element
 // per rank, where latency dominates. Bounds from the cuts of the fabric limit the time of any
 // algorithm. losses_of() divides the time of the first run into four parts, in this order: the
-// bound, the additional bytes on the busiest link, the latency of the second run beyond its bound,
-// and the rest, which is waiting. Each part is limited to the remaining time, so the sum of the
-// parts is the simulated time. Collectives whose times come from NCCL's model are rejected, since
-// the model has no messages. core/strategy/collective_bound.cpp computes the bounds, and
-// sim::run_alone() the times.
+// bound, the additional bytes on the busiest link, the excess of the second run's time over its
+// bound (the latencies), and the rest, which is waiting. Each part is limited to the remaining
+// time, so the sum of the parts is the simulated time. Collectives whose times come from NCCL's
+// model are rejected, because this model has no messages. core/strategy/collective_bound.cpp
+// computes the bounds, and sim::run_alone() computes the times.
 
 #include "tools/tutti/explain_algorithm.h"
 
@@ -64,7 +64,7 @@ struct AlgorithmCosts {
   core::Rounds rounds;
   std::int64_t min_rounds = 0;
   Time time;       ///< simulated time without other traffic
-  Time of_little;  ///< simulated time as `time`, but with one element per chunk
+  Time of_little;  ///< simulated time without other traffic, with one element per chunk
   Bytes little;
   core::Bound bound;
   core::Bound little_bound;

@@ -28,7 +28,7 @@ using core::Rank;
 using core::Schedule;
 using core::Step;
 
-/// Returns true if `large` equals `small` with all lengths multiplied by `factor`.
+/// Returns true if `large` equals `small` after all lengths of `small` are multiplied by `factor`.
 bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor) {
   const auto scaled = [factor](const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.offset * factor == b.offset && a.count * factor == b.count;
@@ -53,7 +53,7 @@ bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor
   return true;
 }
 
-/// Returns candidates for the number of elements at which every chunk is one element.
+/// Returns candidates for the number of elements at which every chunk has one element.
 std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Collective& planned) {
   if (const auto& custom = scenario.strategy.custom) {
     const auto even = custom->made->even_elements();
@@ -65,8 +65,8 @@ std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Colle
   return {1, ranks, ranks * lanes};
 }
 
-/// Returns the first pack's schedule, with one element per chunk. ERRORS: there is no such number
-/// of elements.
+/// Returns the first pack's schedule, with one element per chunk. ERRORS: no number of elements
+/// gives chunks of one element.
 Expected<std::string> algorithm_text(const core::Scenario& scenario, const std::string& to) {
   const bool plan = to == "mscclpp";
   const std::string format = plan ? "a plan of MSCCL++" : "MSCCL's XML";

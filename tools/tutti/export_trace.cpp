@@ -79,7 +79,7 @@ class TraceFiles {
     return done ? write_scenario("") : done;
   }
 
-  /// Writes a scenario next to the trace, so that the trace can be executed here unchanged.
+  /// Writes a scenario next to the trace, so that Tutti can execute the exported trace unchanged.
   Expected<void> write_scenario(const std::string& groups) {
     const auto name = [](const std::string& path) {
       return std::filesystem::path(path).filename().string();

@@ -22,7 +22,8 @@ int import_tf_config(const ImportTfConfigOptions& options, const Environment& en
       tell(fmt::format("note: {} of job {} {} no part in all-reduces and {} ignored\n", tasks, job,
                        tasks == 1 ? "has" : "have", tasks == 1 ? "is" : "are"));
   };
-  // The servers in TF_CONFIG imply ParameterServerStrategy, unless an algorithm is requested.
+  // If TF_CONFIG lists servers, the strategy is ParameterServerStrategy, unless an algorithm is
+  // requested.
   if (scenario.algorithm.empty()) {
     scenario.servers = config->cluster.tasks("ps");
   } else {

@@ -68,8 +68,8 @@ std::string pattern_name(core::nccl::Pattern pattern) {
   return "?";
 }
 
-/// Returns text such as "0 1 2 3"; over several nodes, with the cards at both ends: "NET 0 → 0 1 2
-/// 3 → NET 1".
+/// Returns text such as "0 1 2 3". Over several nodes, the cards are at both ends: "NET 0 → 0 1 2 3
+/// → NET 1".
 std::string channel_text(const GraphChannel& channel, bool heads) {
   const std::string gpus = fmt::format("{}", fmt::join(channel.gpus, " "));
   if (channel.nets.size() < 2) return gpus;
@@ -106,8 +106,8 @@ std::string graphs_text(const SearchResult& found, const Channels& channels,
       found.node.min_sm() % 10);
   if (found.nodes_per_topology > 1)
     text += fmt::format(
-        "  NCCL treats each machine as {} nodes, because its network cards are faster than the "
-        "links between its GPUs\n",
+        "  NCCL treats each machine as {} nodes, because a machine's network cards are faster than "
+        "the links between the machine's GPUs\n",
         found.nodes_per_topology);
   text += fmt::format(
       "  the maximum bandwidth is {:g} GB/s per path, and {:g} GB/s for all links of a GPU "
@@ -175,7 +175,7 @@ std::string graphs_json(const SearchResult& found, const Channels& channels, std
 }
 
 /// Returns the differences from a graph of a dump, such as "8 channels, the dump has 16; …"; empty
-/// if there are none.
+/// if the graphs are equal.
 std::string differences(const Graph& found, const Graph& dumped) {
   std::vector<std::string> all;
   const auto differ = [&all](const char* what, const auto& ours, const auto& theirs) {
@@ -197,7 +197,7 @@ std::string differences(const Graph& found, const Graph& dumped) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-/// Reports, per graph, whether the dump equals the search result. Returns kRunFailed if a graph
+/// For each graph, reports whether the dump equals the search result. Returns kRunFailed if a graph
 /// differs.
 int compare(const SearchResult& found, const std::string& path) {
   const auto dumped = core::nccl::load_graphs(path);
@@ -243,14 +243,16 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
     return refused(out_of_range("--gpus", options.gpus, gpus),
-                   "--gpus {}: expected 1 to {}, the number in the file", options.gpus, gpus);
+                   "--gpus {}: expected 1 to {}, the number of GPUs in the file", options.gpus,
+                   gpus);
   if (options.gpus == 0) return topology;
   std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
   std::iota(ranks.begin(), ranks.end(), 0);
   return core::nccl::with_ranks(*topology, ranks);
 }
 
-/// The search settings in NCCL's environment variables, and graphs that need not be searched.
+/// The search settings from NCCL's environment variables, and the graphs that were given and need
+/// no search.
 struct Preferences {
   SearchSettings settings;
   std::vector<Graph> graphs;  ///< graphs of the file NCCL_GRAPH_FILE
@@ -345,12 +347,12 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
                   options.nodes, kMaxNodes);
   if (options.graphs &&
       (!options.name.empty() || !options.devices.empty() || !options.link.empty()))
-    return refuse(
-        {ProblemCode::kConflict, "--graphs"},
-        "--name, --devices and --link describe a cluster, but --graphs writes none; remove them");
+    return refuse({ProblemCode::kConflict, "--graphs"},
+                  "--name, --devices and --link describe a cluster, but --graphs does not write a "
+                  "cluster; remove these options");
   if (!options.graphs && options.nodes == 1 && !options.link.empty())
     return refuse({ProblemCode::kUnused, "--link"},
-                  "--link connects machines, but there is only one; set --nodes above 1");
+                  "--link connects machines, but there is only one machine; set --nodes above 1");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
                   "--against compares graphs with a dump; add --graphs, and remove --format json");

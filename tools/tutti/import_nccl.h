@@ -13,7 +13,7 @@ struct ImportNcclTopologyOptions {
   std::int64_t nodes = 1;
   std::int64_t gpus = 0;  ///< number of GPUs to import, beginning with the first; 0: all
   std::string name;       ///< name of the machine; empty: the name of the file
-  /// The machine that provides memory and arithmetic rates; empty: a machine with the same GPUs.
+  /// The machine whose memory and arithmetic rates are used; empty: a machine with the same GPUs.
   std::string devices;
   std::string link;              ///< kind of network link between machines
   std::vector<std::string> set;  ///< variables, such as "NCCL_CROSS_NIC=0"
@@ -26,7 +26,7 @@ struct ImportNcclTopologyOptions {
 };
 
 /// `tutti import nccl-topology`: writes the cluster that NCCL's topology file describes, or prints
-/// the graphs that NCCL finds on it.
+/// the graphs that NCCL finds on this topology.
 int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -1,11 +1,11 @@
 // The files of a run are read into one MeasuredRun and reduced to a StepModel. Each output is made
-// from these two objects. The suffix of the output's name selects the kind of output. The format is
-// recognised by content. All files must have the same format, because the traces of a run come from
-// one program. Many traces lack the sizes of gradients. Missing sizes are determined by matching
-// the packs with known models. If that fails, the error is stored in no_sizes, and reported only if
-// an output needs the sizes. A generated scenario is parsed before it is written, so that wrong
-// names in options are reported at once, not by the next command. core/import has the importers and
-// makes the outputs.
+// from the MeasuredRun and the StepModel. The suffix of the output's name selects the kind of
+// output. The format is recognised by content. All files must have the same format, because the
+// traces of a run come from one program. Many traces lack the sizes of gradients. Missing sizes are
+// determined by matching the packs with known models. If that fails, the error is stored in
+// no_sizes, and is reported only if an output needs the sizes. A generated scenario is parsed
+// before it is written, so that wrong names in options are reported immediately, not by the next
+// command. core/import has the importers and makes the outputs.
 
 #include "tools/tutti/import_trace.h"
 
@@ -59,7 +59,7 @@ Expected<Wanted> wanted_of(const std::string& path) {
                  path);
 }
 
-/// Returns the format of all files. Traces of one run come from one program.
+/// Returns the format of all files. All traces of one run come from the same program.
 Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   if (!options.from.empty()) {
     const auto named = core::parse_trace_format(options.from);
@@ -280,7 +280,7 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-/// Reads the generated scenario as a run would, which detects wrong names in the options.
+/// Reads the generated scenario in the same way as a run, which detects wrong names in the options.
 Expected<core::Scenario> read_made(const core::ScenarioOfRun& made, const std::string& path,
                                    const Environment& environment) {
   auto scenario = core::read_scenario(made.text, path, environment.library);
@@ -371,7 +371,8 @@ Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
 
 namespace {
 
-/// The data for giving the packs of a timeline the names of the packs in another timeline.
+/// The data that is needed to give the packs of a timeline the names of the packs in another
+/// timeline.
 class NamedLike : public core::TimelineTee {
  public:
   NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,

@@ -46,14 +46,15 @@ bool is_trace(const std::string& path);
 core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
                                        const Environment& environment);
 /// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. The error
-/// has one problem per option that could supply a fact.
+/// has one problem for each option that could supply a missing fact.
 core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
                                                   const Environment& environment,
                                                   std::vector<std::string>& notes);
 /// Returns the timeline of a run, as the content of a file. `like`: the run with which the timeline
 /// will be compared; null: none. If the packs of both runs have equal sizes, the k-th pack of a
-/// step gets the gradient names of the k-th pack of `like`, since a communicator executes its
-/// collectives in the same order in both runs. ERRORS: no record of the run has a time.
+/// step gets the gradient names of the k-th pack of `like`. The match by order is valid because a
+/// communicator executes its collectives in the same order in both runs. ERRORS: no record of the
+/// run has a time.
 core::Expected<std::string> timeline_of_traces(const ReadTraces& traces,
                                                const core::RunInfo* like = nullptr);
 

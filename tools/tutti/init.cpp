@@ -78,8 +78,8 @@ std::string profile_of(const Library& library, const std::string& model,
   return "";
 }
 
-/// Returns nccl if the machine has GPUs, else ring, which works everywhere. An unreadable machine
-/// is reported later.
+/// Returns "nccl" if the machine has GPUs, and otherwise "ring", which works everywhere. An
+/// unreadable machine is reported later.
 std::string usual_algorithm(const InitOptions& options, const Library& library) {
   const auto file = library.find(Library::Kind::kMachine, options.machine, options.output);
   if (!file) return "ring";
@@ -87,7 +87,8 @@ std::string usual_algorithm(const InitOptions& options, const Library& library) 
   return machine && !(*machine)->gpus().empty() ? "nccl" : "ring";
 }
 
-/// The networks that can be requested by name. The user edits their shapes later.
+/// The networks that the user can request by name. The user can edit the shapes of these networks
+/// later.
 const std::vector<std::string> kNetworks{"one_switch", "rails", "fat_tree", "dragonfly"};
 
 struct DragonflyOptions {
@@ -95,7 +96,7 @@ struct DragonflyOptions {
 };
 
 /// Returns a dragonfly of groups of 4 routers with 4 workers each, with links between every two
-/// groups. If there are too many of these links to simulate, groups are larger, and the number of
+/// groups. If such groups have too many links to simulate, the groups are larger, and the number of
 /// workers per router is half the number of routers per group.
 DragonflyOptions dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMaxRouters = 4096;
@@ -139,9 +140,8 @@ std::string network_text(const InitOptions& options) {
   const bool switches = options.network == "fat_tree" || options.network == "dragonfly";
   std::string text = fmt::format("  network {{\n    kind: {}\n", kind);
   if (!options.link.empty()) {
-    text += fmt::format(
-        "    link: \"{}\"  # its bandwidth and latencies; tutti init --list names the others\n",
-        options.link);
+    text += fmt::format("    link: \"{}\"  # kind of link; tutti init --list lists all kinds\n",
+                        options.link);
   } else {
     text +=
         "    # Latency in one direction, from network card to network card. About 1.5 µs for "
@@ -204,12 +204,13 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
 
 namespace {
 
-/// One dialogue of questions and answers.
+/// A dialogue that consists of questions and answers.
 class Questions {
  public:
   Questions(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
 
-  /// Asks until `accept` returns no reason to refuse the answer. Returns nullopt if the input ends.
+  /// Repeats the question until `accept` returns no reason to refuse the answer. Returns nullopt if
+  /// the input ends.
   std::optional<std::string> ask(const std::string& question, const std::string& usual,
                                  const std::vector<std::string>& names,
                                  const std::function<std::string(const std::string&)>& accept) {
@@ -241,7 +242,7 @@ bool file_exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// Returns the first name of a scenario for which there is no file: "vgg16.textproto",
+/// Returns the first name of a scenario that no existing file has: "vgg16.textproto",
 /// "vgg16_2.textproto", …
 std::string free_name(const std::string& stem) {
   std::string name = stem + ".textproto";
@@ -279,7 +280,7 @@ std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
   chosen.machine = *machine;
   const auto nodes = questions.ask("Number of machines", fmt::format("{}", chosen.nodes), {},
                                    [&](const std::string& answer) {
-                                     // The scenario has a 32-bit field for the number.
+                                     // The scenario's field for this number has 32 bits.
                                      const auto number = core::whole_number<std::int32_t>(answer);
                                      if (!number || *number < 1)
                                        return fmt::format("expected a whole number from 1 to {}",
@@ -316,7 +317,7 @@ std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
   const std::string stem = std::filesystem::path(chosen.model).stem().string();
   const auto output =
       questions.ask("File to write", free_name(stem), {}, [](const std::string& answer) {
-        return file_exists(answer) ? "this file exists; name another one" : std::string();
+        return file_exists(answer) ? "this file exists; name another file" : std::string();
       });
   if (!output) return std::nullopt;
   chosen.output = *output;
@@ -355,7 +356,7 @@ int init(const InitOptions& options, const Environment& environment) {
       (!options.link.empty() || options.network != InitOptions().network))
     return refuse(
         {ProblemCode::kUnused, "--nodes"},
-        "--network and --link connect workers, but there is only one; set --nodes above 1");
+        "--network and --link connect workers, but there is only one worker; set --nodes above 1");
   const std::string target =
       options.output.empty() || options.output == "-" ? "(the new scenario)" : options.output;
   const std::string text = scenario_to_start_from(options, library);

@@ -18,7 +18,8 @@ struct InitOptions {
   std::string network = "one_switch";
   /// The kind of network link; empty: the user has to edit the latency.
   std::string link;
-  /// Empty: nccl if the machine has GPUs, else ring. Unused if there are parameter servers.
+  /// Empty: nccl if the machine has GPUs, and ring otherwise. Unused if there are parameter
+  /// servers.
   std::string algorithm;
   /// The number of parameter servers; 0: an algorithm reduces gradients.
   std::int64_t servers = 0;
@@ -29,9 +30,9 @@ struct InitOptions {
   bool operator==(const InitOptions&) const = default;
 };
 
-/// Asks for the most important options, one question a line, with a default for each: an empty
-/// answer takes it, "?" lists the possible names. Repeats a question whose answer is invalid.
-/// Returns nullopt if the input ends.
+/// Asks for the most important options, one question per line. Each question has a default: an
+/// empty answer selects the default, and "?" lists the possible names. Repeats a question whose
+/// answer is invalid. Returns nullopt if the input ends.
 std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
                                             const core::Library& library);
 

@@ -1,8 +1,8 @@
 // This file decides whether this process coordinates a run or joins a run, by the following rules.
-// `--join` names the coordinator. If a launcher has started the process (mpirun, srun, torchrun,
-// TF_CONFIG), rank 0 coordinates. The address comes from the launcher, from --rendezvous, or from a
-// file that rank 0 writes. With `--listen` alone, the user starts the workers. Otherwise this
-// process starts all workers. Two rules apply to all cases. An address that other machines can
+// `--join` names the coordinator. If a launcher (mpirun, srun, torchrun, TF_CONFIG) has started the
+// process, rank 0 coordinates the run. The address comes from the launcher, from --rendezvous, or
+// from a file that rank 0 writes. With `--listen` alone, the user starts the workers. Otherwise
+// this process starts all workers. Two rules apply to all cases. An address that other machines can
 // reach requires a secret of at least 16 characters. Rank 0 of a run on several machines rejects a
 // host name for itself that resolves to loopback. real/join has the protocol, and real/coordinator
 // gathers the workers.
@@ -39,7 +39,7 @@ std::optional<std::string> environment_variable(const std::string& name) {
 /// True if the host is this machine. A name that cannot be resolved yet may belong to another
 /// machine.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
-/// True if the text itself names this machine, without resolving names.
+/// True if the text itself names this machine; names are not resolved.
 bool is_loopback_name(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
 }
@@ -199,8 +199,8 @@ class PartFinder {
     const Address at = listen_.value_or(here);
     if (!launch.one_machine && (is_near(at.host) || real::is_every_address(at.host))) {
       return refused({ProblemCode::kMissing, "--listen"},
-                     "other machines cannot reach this one at {}; give --listen HOST:0 with an "
-                     "address that they can reach",
+                     "other machines cannot reach this machine at {}; give --listen HOST:0 with an "
+                     "address that other machines can reach",
                      to_string(at));
     }
     if (auto coordinated = coordinate_at(at, real::Gathering::Spawn::kFirst); !coordinated)
@@ -270,9 +270,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // The coordinator ends workers that it has started. They also end when the coordinator ends
+  // The coordinator ends workers that it has started. Workers also end when the coordinator ends
   // (real::end_with_parent()). The coordinator has checked that these workers fit into memory. A
-  // worker that was started elsewhere checks this itself.
+  // worker that was started elsewhere checks its memory itself.
   if (!quiet) join.free_memory = [] { return free_memory(); };
   std::optional<Interrupt> interrupt;
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
@@ -280,8 +280,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
   const int status = report(end.done.error());
-  // Launchers kill all processes when one process has failed. Rank 0 must complete its files first.
-  // Rank 0's exit status reports the failure for all ranks.
+  // Launchers kill all processes when one process fails. So this process returns success, which
+  // lets rank 0 complete its files. Rank 0's exit status reports the failure for all ranks.
   return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 

@@ -24,19 +24,20 @@ struct PartInRun {
 };
 
 /// Returns the role of this process, according to the options and the environment variables of
-/// launchers. `join`: the coordinator's HOST:PORT. If it is not empty, the process joins, even if a
-/// launcher started it.
+/// launchers. `join`: the coordinator's HOST:PORT. If this address is not empty, the process joins
+/// a run, even if a launcher started the process.
 /// ERRORS (kRequest): options or variables contradict each other; the coordinator's address is
-/// unknown; processes of other machines can connect, and there is no secret.
+/// unknown; or processes of other machines can connect, but there is no secret.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
                                       const real::Variables& variables);
-/// Returns the role as above, with the environment variables of this process.
+/// Returns the role in the same way as the function above, with the environment variables of this
+/// process.
 core::Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join = "");
 
 /// Runs this process as a worker of a run that another process coordinates. Returns the exit
 /// status. `number`: the worker's number; -1: any. `listen`: HOST:PORT for peers; empty: the
 /// default. `quiet`: true if the parent process prints the errors of this process, so that this
-/// process prints none.
+/// process does not print them.
 int join_run(const PartInRun& part, std::int32_t number, const std::string& listen, bool quiet);
 
 }  // namespace tutti::tools

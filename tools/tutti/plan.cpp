@@ -44,10 +44,10 @@ using core::Scenario;
 using core::Schedule;
 using core::show;
 
-/// Longer lists of steps are not printed.
+/// Lists of steps that are longer than this are not printed.
 constexpr std::int64_t kMaxPrintedSteps = 20'000;
-/// The maximum width in characters of a pack's gradient names, in the table and in a line with all
-/// names.
+/// The maximum widths, in characters, of a pack's gradient names: in the table, and in a line that
+/// contains only names.
 constexpr std::size_t kNamesWidth = 70;
 constexpr std::size_t kLineWidth = 110;
 std::string name_of(const Scenario& scenario, const Member& member) {
@@ -61,7 +61,7 @@ bool is_whole(const Scenario& scenario, const Pack& pack, const Member& member) 
 }
 
 std::string start_rule(const Scenario& scenario, const Pack& pack) {
-  if (scenario.plan.graph) return "when its dependencies in the trace have ended";
+  if (scenario.plan.graph) return "when the dependencies in the trace have ended";
   const char* of_entry = scenario.strategy.spec ? " of its entry" : "";
   if (pack.phase == core::PackPhase::kRead)
     return "when the step begins" +
@@ -85,7 +85,7 @@ std::string rank_name(const Collective& collective, Rank rank) {
   return collective.group.cluster().part_name(collective.group.device(rank));
 }
 
-/// Returns the collective whose steps are requested.
+/// Returns the collective whose steps the user requests.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
   return options.exchange ? scenario.plan.collective(scenario.plan.exchanges[*options.exchange])
                           : scenario.plan.collective(scenario.plan.packs[options.pack]);
@@ -105,7 +105,7 @@ std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack
   return names;
 }
 
-/// Returns as many names as fit into a line, and the number of the remaining names.
+/// Returns the names that fit into a line, and the number of the remaining names.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   const std::vector<std::string> names = member_texts(scenario, pack);
@@ -132,8 +132,8 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
   return text + line + '\n';
 }
 
-/// Returns text such as "16 ranks". If workers are asynchronous, the text also has the group, since
-/// groups do not wait for each other.
+/// Returns text such as "16 ranks". If workers are asynchronous, the text also names the group,
+/// because groups do not wait for each other.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
   if (core::reduction_scope(scenario.strategy, scenario.plan) !=
@@ -144,7 +144,8 @@ std::string taking_part(const Scenario& scenario, const Pack& pack) {
                      scenario.plan.partition->groups());
 }
 
-/// Describes, such as "pscpu, 2 shards", the algorithm of a pack if the strategy has several.
+/// If the strategy has several algorithms, describes the algorithm of a pack, such as "pscpu, 2
+/// shards".
 std::string way_of(const Scenario& scenario, const Pack& pack) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const std::string& name = scenario.strategy.spec->entries[pack.entry].name;
@@ -168,7 +169,7 @@ std::string by_nccl(const Collective& collective) {
   return text + took + (capped.empty() ? "" : ", capped at " + capped);
 }
 
-/// Prints a line per pack. Values that all packs have in common are printed once, above.
+/// Prints a line per pack. Values that all packs have in common are printed once, above the table.
 std::string packs_table(const Scenario& scenario) {
   struct Column {
     std::string heading;
@@ -414,10 +415,10 @@ int plan(const PlanOptions& options, const Environment& environment) {
             : fmt::format("--exchange {}: expected a number from 0 to {}", *options.exchange,
                           exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
-    return refuse({core::ProblemCode::kUnused, "--exchange"},
-                  "--exchange selects the exchange for --schedule or --check; add one of them");
-  // A trace that consists only of messages has no pack, so only its graph and its proof can be
-  // shown.
+    return refuse(
+        {core::ProblemCode::kUnused, "--exchange"},
+        "--exchange selects the exchange for --schedule or --check; add --schedule or --check");
+  // If a trace has only messages and no packs, only its graph and its proof can be shown.
   if (packs == 0 && (options.pack != 0 || (options.schedule && !options.exchange)))
     return refuse(out_of_range("--pack", options.pack, -1),
                   "--pack {}: this scenario has no packs; leave out --pack and --schedule",

@@ -52,7 +52,8 @@ std::size_t group_of_worker(const core::Cluster& cluster, std::int64_t worker) {
   return group;
 }
 
-/// Returns the known duration of a collective: NCCL's time, or else only the launch overhead.
+/// Returns the known duration of a collective: NCCL's predicted time, or otherwise only the launch
+/// overhead.
 core::Time known_duration(const core::Plan& plan, const Task& task) {
   core::Time time = planned_of(plan, task).launch_overhead;
   for (const auto& nccl : core::nccl_times(planned_of(plan, task).first)) time += nccl->whole();

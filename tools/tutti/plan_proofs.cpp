@@ -1,9 +1,9 @@
 // Runs the checker on the schedules of a plan. The checker tracks every element, so a pack of a
-// gigabyte is proved at 4099 elements: an odd number that fills every chunk, and for which the
-// schedule has the same structure as for the real size. Packs on servers are proved at their full
-// size, because the size determines their server. Packs of sparse or saved data are also proved at
-// their full size, because they have other reductions. If NCCL would execute a collective, and
-// NCCL's choice can be lowered, NCCL's own steps are proved.
+// gigabyte is proved at 4099 elements. This number is odd and fills every chunk, and the schedule
+// has the same structure as for the real size. Packs on servers are proved at their full size,
+// because the size determines their server. Packs of sparse data or of checkpoints are also proved
+// at their full size, because their reductions differ from the strategy's reduction. If NCCL would
+// execute a collective, and NCCL's choice can be lowered, NCCL's own steps are proved.
 //
 // A proof that would take minutes is an error, so that an unproved schedule never counts as proved.
 // The checker is core/schedule/checker.h, and the checks of task graphs are in plan_check.cpp.
@@ -39,13 +39,13 @@ using core::Schedule;
 
 /// Number of elements for proofs: odd, and large enough to fill every chunk.
 constexpr std::int64_t kCheckedElements = 4099;
-/// The limits of the size of the checker's state in words, and of the number of steps. A larger
-/// proof would take minutes.
+/// The limits of a proof: the maximum size of the checker's state in words, and the maximum number
+/// of steps. A larger proof would take minutes.
 constexpr std::int64_t kMaxCheckedWords = std::int64_t{1} << 27;
 constexpr std::int64_t kMaxCheckedSteps = 10'000'000;
 
-/// Returns NCCL's steps for a collective with a known choice, on `elements` elements. ERRORS: the
-/// choice cannot be lowered.
+/// Returns the steps that NCCL executes for `elements` elements of a collective with a known
+/// choice. ERRORS: the choice cannot be lowered.
 Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
                                                   std::int64_t elements) {
   const core::nccl::CollectiveTime& time = *planned.nccl;
@@ -61,8 +61,8 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
                             elements, planned.elements, planned.root});
 }
 
-/// NCCL's schedule inside workers if NCCL's choice can be lowered; else rings. `words` describes
-/// which.
+/// Inside workers, uses NCCL's schedule if NCCL's choice can be lowered, and rings otherwise.
+/// `words` describes which.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
@@ -95,15 +95,16 @@ std::int64_t words_to_check(const Collective& collective) {
   return words;
 }
 
-/// Returns at most kCheckedElements, but at least one element per block if there are blocks.
+/// Returns at most kCheckedElements, but at least one element per block if the collective has
+/// blocks.
 std::int64_t elements_to_check(const Collective& planned) {
   const std::int64_t elements = std::min(planned.elements, kCheckedElements);
   if (!has_blocks(planned.kind)) return elements;
   return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
 }
 
-/// Proves a schedule. `small`: the collective `planned` at a size that can be proved. If `as_it_is`
-/// is true, `small` equals `planned`.
+/// Proves a schedule. `small`: the collective `planned`, at a size that can be proved. If
+/// `as_it_is` is true, `small` equals `planned`.
 Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
                             bool as_it_is) {
   Contract contract = small.contract();
@@ -156,8 +157,8 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
   const core::Strategy strategy = strategy_of(scenario.strategy, pack);
   const core::Cluster& cluster = *scenario.cluster;
   const auto& partition = scenario.plan.partition;
-  // Packs on servers are proved at full size, since their location depends on it. The strategy's
-  // reduction of gradients does not apply to sparse or saved data.
+  // Packs on servers are proved at full size, because their server depends on the size. The
+  // strategy's reduction of gradients does not apply to sparse data or to checkpoints.
   const bool as_it_is = core::on_servers(core::reduction_scope(scenario.strategy, scenario.plan)) ||
                         pack.payload.reduction.has_value();
   Collective small =

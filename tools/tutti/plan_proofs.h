@@ -9,15 +9,15 @@
 
 namespace tutti::tools {
 
-/// Returns the number of steps of all ranks and lanes.
+/// Returns the total number of steps of all ranks and lanes.
 std::int64_t steps_of(const core::Schedule& schedule);
 
 /// The schedule of a collective to show. If NCCL executes the collective, and NCCL's choice is
-/// known and can be lowered, the steps are NCCL's. Otherwise they are the steps that Tutti
+/// known and can be lowered, the steps are NCCL's. Otherwise, the steps are those that Tutti
 /// executes.
 struct ShownSteps {
   core::Collective collective;
-  /// The reason why NCCL's steps are not shown although NCCL's choice is known; else empty.
+  /// The reason why NCCL's steps are not shown although NCCL's choice is known; otherwise empty.
   std::string why_not_nccls;
 };
 ShownSteps shown_steps(const core::Collective& planned);
@@ -27,7 +27,7 @@ ShownSteps shown_steps(const core::Collective& planned);
 /// problems), or is too large to prove.
 core::Expected<std::string> prove_schedules(const core::Scenario& scenario);
 
-/// Checks the task graphs of a training step (core/plan/check_collectives.h). Returns a line with
+/// Checks the task graphs of a training step (core/plan/check_collectives.h). Returns one line with
 /// the result, and one line per deadlock that is possible with some timing. ERRORS: ranks wait
 /// forever in a graph with any timing. The error lists all problems.
 core::Expected<std::string> check_task_graphs(const core::Scenario& scenario);

@@ -38,7 +38,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
-        "--streams applies only to TCP connections; remove it, or --transport " + made.transport));
+        "--streams applies only to TCP connections; remove --streams or --transport " +
+            made.transport));
   const auto parsed =
       choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return failed(parsed);
@@ -64,11 +65,12 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
     return refuse({ProblemCode::kUnknownName, "--compute"}, "--compute {}: expected sleep or busy",
                   options.compute);
   if (options.compute == "busy" && options.emulate)
-    return refuse({ProblemCode::kConflict, "--compute"},
-                  "--compute busy uses cores that --emulate needs for emulated devices; remove it");
+    return refuse(
+        {ProblemCode::kConflict, "--compute"},
+        "--compute busy uses cores that --emulate needs for emulated devices; remove --compute");
   if (options.time_scale && !options.emulate)
     return refuse({ProblemCode::kUnused, "--time-scale"},
-                  "--time-scale slows an emulated cluster down; give --emulate with it");
+                  "--time-scale slows an emulated cluster down; add --emulate");
   if (options.time_scale &&
       !(*options.time_scale >= real::kMinTimeScale && *options.time_scale <= real::kMaxTimeScale))
     return refuse(out_of_range("--time-scale", *options.time_scale, real::kMaxTimeScale),
@@ -81,7 +83,7 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
   if (options.compute == "busy" && backend != real::Backend::kTcp)
     return refuse({ProblemCode::kUnused, "--compute"},
                   "--compute busy applies only to CPUs, because the replay on a GPU always keeps "
-                  "the GPU busy; remove it");
+                  "the GPU busy; remove --compute");
   auto part = own_part(options.real.join);
   if (!part) return report(part.error());
   // The same command line is used on all machines. Only the coordinator uses --listen.
@@ -103,13 +105,13 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
         if (run.interference == core::Interference::kOn) {
           return refused({ProblemCode::kUnsupported, "Run.interference"},
                          "run: interference: ON applies only to simulations, because a real run "
-                         "has real interference and an emulated run has none; remove it (tutti "
-                         "simulate accepts it, also as --interference on)");
+                         "has real interference and an emulated run has none; remove interference "
+                         "(tutti simulate accepts this field, and --interference on)");
         }
         if (!run.conditions.any()) return {};
         return refused({ProblemCode::kUnsupported, "Condition"},
                        "conditions apply only to simulations, because a real run has the "
-                       "conditions of its machines; remove them, or use tutti simulate");
+                       "conditions of its machines; remove conditions, or use tutti simulate");
       },
       {.writes_as_it_goes = true});
   if (status != kDone)
@@ -119,7 +121,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
 }
 
 int worker(const WorkerOptions& options, const Environment&) {
-  // This check comes first. Without it, a worker whose coordinator is gone would wait for a minute.
+  // This check comes first. Without this check, a worker whose coordinator is gone would wait for a
+  // minute.
   if (options.child_of != 0 && !real::end_with_parent(options.child_of)) return kRunFailed;
   if (options.worker >= 0) ::prctl(PR_SET_NAME, fmt::format("tutti w{}", options.worker).c_str());
   if (options.worker < -1)
@@ -132,9 +135,10 @@ int worker(const WorkerOptions& options, const Environment&) {
   if (part->coordinates) {
     return report(Error::request(
         {part->launch ? ProblemCode::kConflict : ProblemCode::kMissing, "--join"},
-        part->launch ? "this is rank 0, which is the coordinator: start tutti run SCENARIO there"
-                     : "--join is missing; give the coordinator's address, which tutti run "
-                       "SCENARIO --listen HOST:PORT prints"));
+        part->launch
+            ? "this is rank 0, which is the coordinator; start tutti run SCENARIO on rank 0"
+            : "--join is missing; give the coordinator's address, which tutti run "
+              "SCENARIO --listen HOST:PORT prints"));
   }
   if (part->launch && options.worker >= 0)
     return refuse({ProblemCode::kConflict, "--worker"},

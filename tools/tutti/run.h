@@ -9,8 +9,8 @@ namespace tutti::tools {
 struct JoinOptions {
   std::string listen;       ///< the address to listen at, "HOST:PORT"
   std::string secret_file;  ///< the file with the secret; default: the variable TUTTI_SECRET
-  /// The way to find the coordinator if the launcher does not provide rank 0's address:
-  /// "HOST:PORT", a folder or a file.
+  /// If the launcher does not provide rank 0's address, this option specifies how to find the
+  /// coordinator: "HOST:PORT", a folder or a file.
   std::string rendezvous;
   std::string launcher = "auto";
   std::optional<double> wait_seconds;
@@ -24,14 +24,14 @@ struct RealOptions {
   std::optional<double> timeout_seconds;  ///< the time limit in seconds; default 60
 };
 
-/// Returns the options of the executor, except the options for gathering workers (gathering_of()).
-/// ERRORS (kRequest): an option is invalid.
+/// Returns the options of the executor, except for the options that gather workers
+/// (gathering_of()). ERRORS (kRequest): an option is invalid.
 core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& options,
                                                           const std::string& backend);
 
 /// Returns the options for gathering the workers of this run. --wait-seconds sets the time limit
-/// for workers to join. If it is not given, and this process starts all workers, the limit is the
-/// run's timeout, but at least 10 and at most 60 seconds.
+/// for workers to join. If this option is not given, and this process starts all workers, the limit
+/// is the run's timeout, but at least 10 and at most 60 seconds.
 real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
                              double timeout_seconds);
 
@@ -39,7 +39,7 @@ struct RealRunOptions : ExecuteOptions {
   std::string backend = "tcp";
   RealOptions real;
   bool no_verify = false;
-  std::string compute = "sleep";  ///< how computation is replayed: "sleep" or "busy"
+  std::string compute = "sleep";  ///< replay of computation: "sleep" or "busy"
   bool emulate = false;
   std::optional<double> time_scale;
 };
@@ -50,7 +50,8 @@ int run_for_real(const RealRunOptions& options, const Environment& environment);
 struct WorkerOptions : JoinOptions {
   std::string join;  ///< the address of the coordinator, such as "10.0.0.1:4711"
   std::int32_t worker = -1;
-  /// The process id of the coordinator, which started this process and reports its errors; 0: none.
+  /// The process id of the coordinator, which has started this process and reports its errors; 0:
+  /// none.
   std::int32_t child_of = 0;
 };
 

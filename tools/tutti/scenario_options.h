@@ -18,7 +18,7 @@ struct ScenarioOptions {
   /// scenario's calibration file.
   std::string calibration;
   /// The file with TF_CONFIG, or "env" for the environment variable; empty: none. The workers in
-  /// TF_CONFIG replace the scenario's workers.
+  /// TF_CONFIG replace the workers of the scenario.
   std::string tf_config;
 
   /// Returns all overrides: `set`, and the overrides that correspond to the other options.
@@ -31,8 +31,8 @@ core::Expected<std::vector<core::Override>> settings_of(const std::vector<std::s
 /// Returns the text of a scenario's file. ERRORS (kRequest): the file cannot be read; the file is a
 /// sweep.
 core::Expected<std::string> read_scenario_file(const std::string& path);
-/// Prints a warning to stderr about fields of an older format, with their replacements, if there
-/// are any.
+/// If a scenario has fields of an older format, prints a warning to stderr that lists the fields
+/// and their replacements.
 void warn_of_old_form(const std::string& text, const std::string& path);
 
 /// Reads the scenario and applies the changes. ERRORS: a file cannot be read; an override is

@@ -24,8 +24,8 @@ struct StepTimes : core::Summary {
   void link(const core::LinkRecord&) override {}
 };
 
-/// Returns the step times with NCCL's times at the lower and at the upper ends of their 80 % error
-/// bands. Needs two more simulations.
+/// Returns the step times for two cases: NCCL's times at the lower ends, and at the upper ends, of
+/// their 80 % error bands. Needs two more simulations.
 std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario& scenario,
                                 const core::RunControl& control) {
   const auto step_time = [&](core::BandEnd end) -> std::optional<core::Time> {
@@ -45,8 +45,8 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();
   if (!low || !high) return std::nullopt;
-  // A step may end earlier although its collectives take longer, since the order of service
-  // changes.
+  // A step may end earlier although its collectives take longer, because the order of service may
+  // change.
   return StepBand{std::min(*low, *high), std::max(*low, *high)};
 }
 

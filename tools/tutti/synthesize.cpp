@@ -1,5 +1,5 @@
 // Finds candidates (core/synthesis), simulates each candidate as soon as it is found, and keeps the
-// best candidate. A user who stops the search therefore has a result.
+// best candidate. If the user stops the search, the best candidate until then is the result.
 
 #include "tools/tutti/synthesize.h"
 
@@ -122,9 +122,10 @@ Expected<std::string> scenario_text(const SynthesizeOptions& options) {
     return refused({ProblemCode::kTooSmall, "--gpus"}, "--gpus {}: expected 1 or more",
                    *options.gpus);
   if (options.network != "one_switch" && options.network != "rails")
-    return refused({ProblemCode::kUnknownName, "--network"},
-                   "--network {}: expected one_switch or rails; for others, name a scenario",
-                   options.network);
+    return refused(
+        {ProblemCode::kUnknownName, "--network"},
+        "--network {}: expected one_switch or rails; for other networks, name a scenario",
+        options.network);
   std::string text =
       fmt::format("cluster {{\n  workers {{ machine: \"{}\" count: {}{} }}\n", options.cluster,
                   options.nodes, options.gpus ? fmt::format(" replicas: {}", *options.gpus) : "");
@@ -184,7 +185,7 @@ class Synthesizing {
       else if (*ranked)
         ranked_.push_back(std::move(**ranked));
     };
-    // The results before the deadline are kept, even if the search was stopped at the deadline.
+    // If the search was stopped at the deadline, the results before the deadline are kept.
     complete_ = synthesis::find_candidates(
         graph_, task, [&](double share) { return go_on(share); }, found);
     progress_.clear();
@@ -228,10 +229,11 @@ class Synthesizing {
   /// Proves every listed schedule. ERRORS: a schedule is wrong, which is a bug.
   Expected<void> prove() {
     for (std::size_t i = 0; i < ranked_.size(); ++i) {
-      // The best schedule is proved even after a stop, since it will be written.
+      // The best schedule is proved even if the search was stopped, because the schedule will be
+      // written to a file.
       if (i > 0 && stopped()) break;
-      // All pieces have the same schedule, so the proof uses two pieces, which also covers their
-      // order. Hundreds of pieces would take minutes.
+      // All pieces have the same schedule. So two pieces are sufficient for the proof, which also
+      // covers the order of pieces. A proof with hundreds of pieces would take minutes.
       RankedSchedule few = ranked_[i];
       few.pieces = std::min<std::int64_t>(few.pieces, 2);
       const auto algorithm = subject_.compiled(text_of_schedule(few));

@@ -11,19 +11,19 @@
 namespace tutti::tools {
 namespace {
 
-/// The emulated bytes that one core moves per second, including all copies, and the additional cost
-/// of each message. The values are conservative, for a small machine, since a run that is slower
-/// than necessary is correct.
+/// The number of emulated bytes that one core moves per second, including all copies, and the
+/// additional cost of each message. The values are conservative and fit a small machine, because a
+/// run that is slower than necessary is still correct.
 constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
 /// The time that a sleeping process needs to detect a message, if the process has to wait for a
 /// core.
 constexpr double kSecondsToNotice = 500e-6;
-/// The share of core time that is planned for messages. The rest is for bursts, in which all
-/// workers reduce the data of a round at the same time.
+/// The share of core time that is planned for messages. The rest of the core time is for bursts, in
+/// which all workers reduce the data of a round at the same time.
 constexpr double kShareOfTheCores = 0.1;
 
-/// The durations of a step and of its packs.
+/// The durations of a training step and of its packs.
 class Durations : public core::NullSink {
  public:
   void step(const core::StepRecord& step) override {

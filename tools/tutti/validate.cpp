@@ -41,7 +41,7 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise,
   return std::nullopt;
 }
 
-/// Returns the value for JSON; null if the model covers no row.
+/// Returns the value as JSON; null if the model covers no row.
 ReportValue known(const Quality& of, double value) {
   return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value);
 }

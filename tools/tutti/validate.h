@@ -14,7 +14,7 @@ struct ValidateOptions {
   std::string times;   ///< the file with the time model's parameters; empty: the shipped file
   std::string report;  ///< the HTML file to write; empty: none
   std::string spread;  ///< the file with the scales of calibrations; empty: the shipped file
-  /// The ids of tables whose measurements calibrate the predictions for the tables' systems.
+  /// The ids of the tables that calibrate the predictions for their systems.
   std::vector<std::string> calibrate_on;
   std::string format = "text";
 };

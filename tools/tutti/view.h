@@ -8,8 +8,9 @@ namespace tutti::tools {
 /// Returns the expected path of tutti-view, which is in the directory of this program.
 std::string window_program();
 
-/// `tutti view`: replaces this process by tutti-view, the program of the window, which is in the
-/// same directory if Qt was available at build time. tutti-view parses the arguments.
+/// `tutti view`: replaces this process by tutti-view, the program of the window. If Qt was
+/// available at build time, tutti-view is in the same directory as this program. tutti-view parses
+/// the arguments.
 int view(const std::vector<std::string>& words);
 
 }  // namespace tutti::tools

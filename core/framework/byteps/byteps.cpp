@@ -146,7 +146,7 @@ ProgramSetting byteps_setting(std::int64_t bytes) {
 }
 
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
-  /// The smallest partition that a scenario can give BytePS.
+  /// The smallest partition size that a scenario can set for BytePS.
   constexpr std::int64_t kMinPartition = 8;
   if (const auto* own = options_of<BytePs>(planned.strategy)) {
     ProgramSetting setting = byteps_setting(own->partition.count());

@@ -159,8 +159,8 @@ tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const 
   if (input.strategy.compression)
     return tl::make_unexpected(
         StrategyProblem{"compression",
-                        "Tutti does not model compression with BytePS's servers; remove it, or set "
-                        "an algorithm, such as pscpu"});
+                        "Tutti does not model compression with BytePS's servers; remove "
+                        "compression, or set an algorithm, such as pscpu"});
   Plan plan = PushPullPlanner(options, input).make();
   if (plan.packs.empty())
     return tl::make_unexpected(StrategyProblem{

@@ -81,7 +81,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
     return std::nullopt;
   }
 
-  /// Makes one pack per gradient; gradients that are ready at the same time are fused at run time.
+  /// Makes one pack per gradient; Horovod fuses gradients that are ready at the same time.
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
       maker.add({{{v, 0, maker.workload().gradients[v].elements, 0}}});
@@ -117,7 +117,7 @@ std::shared_ptr<const Framework> read_horovod(const StrategyText& text) {
   if (text.message.launch() != proto::Strategy::LAUNCH_DEFAULT)
     fields.complain_at(text.message, "launch", ProblemCode::kUnused,
                        "strategy: launch: Horovod always launches its packs one after the other, "
-                       "in one stream; remove it");
+                       "in one stream; remove launch");
   refuse_merging(text, "horovod");
   return horovod(options);
 }

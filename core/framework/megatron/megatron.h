@@ -23,7 +23,7 @@ struct Megatron {
 std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients,
                                                   std::int64_t elements);
 /// Returns the default size of a bucket in elements: a million for each replica, but at least 40
-/// million. A chunk of a ring then has at least a million elements.
+/// million. With the default size, a chunk of a ring has at least a million elements.
 /// SOURCE: megatron/core/distributed/distributed_data_parallel.py.
 std::int64_t usual_megatron_bucket(std::int64_t replicas);
 

@@ -84,7 +84,7 @@ std::optional<AllReduceSpec> all_reduce_spec_from(const proto::AllReduceSpec& me
     fields.complain_at(
         message, "result_order", ProblemCode::kUnused,
         "all_reduce_spec: result_order has no effect, because tf_cnn_benchmarks always applies a "
-        "gradient to its own variable; remove it, or set api: MULTI_WORKER_ALL_REDUCE");
+        "gradient to its own variable; remove result_order, or set api: MULTI_WORKER_ALL_REDUCE");
   }
   for (const SpecProblem& problem : problems_of(spec))
     complain_about(problem, spec, message.text(), path, complaints);

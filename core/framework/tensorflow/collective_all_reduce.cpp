@@ -1,11 +1,12 @@
-// CollectiveAllReduce changed with almost every release of TensorFlow. Its four generations differ
-// in the packing of gradients (by number of gradients, into equal chunks, or by bytes), in their
-// hints, and in the mechanism that orders the launches. Each function translates one aspect into
-// fields of Strategy. The order of launches is the subtle aspect: collective_nccl alone launches by
-// descending instance key, while the hint NCCL and the token of 2.5 keep the order in which the
-// program hands gradients over. Notes explain results that users of TensorFlow do not expect. The
-// choice between ring and NCCL is shared with other strategies (communication_options.cpp). SOURCE:
-// tensorflow/python/distribute/cross_device_ops.py, CollectiveAllReduce.
+// CollectiveAllReduce changed with almost every release of TensorFlow. The four generations of
+// CollectiveAllReduce differ in the packing of gradients (by number of gradients, into equal
+// chunks, or by bytes), in their hints, and in the mechanism that orders the launches. Each
+// function translates one aspect into fields of Strategy. The order of launches is the subtle
+// aspect. collective_nccl launches by descending instance key; the hint NCCL and the token of 2.5
+// keep the order in which the program provides gradients. Notes explain results that users of
+// TensorFlow do not expect. The choice between ring and NCCL is shared with other strategies
+// (communication_options.cpp). SOURCE: tensorflow/python/distribute/cross_device_ops.py,
+// CollectiveAllReduce.
 
 #include "core/framework/tensorflow/collective_all_reduce.h"
 
@@ -47,10 +48,10 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce) 
                      first ? "all_reduce_merge_scope" : "num_packs")});
   }
   if ((first || all_reduce.generation == Generation::kTf21) && options.timeout_seconds) {
-    problems.push_back(
-        {"communication_options", fmt::format("timeout_seconds: collectives of {} have no timeout; "
-                                              "remove it, or choose a later generation",
-                                              to_string(all_reduce.generation))});
+    problems.push_back({"communication_options",
+                        fmt::format("timeout_seconds: collectives of {} have no timeout; remove "
+                                    "timeout_seconds, or choose a later generation",
+                                    to_string(all_reduce.generation))});
   }
   if (first && all_reduce.eager) {
     problems.push_back({"collective_all_reduce",
@@ -83,11 +84,12 @@ class CollectiveAllReduceLowering {
     if (strategy_.timeout) {
       strategy_.notes.add(
           "tensorflow.two-timers",
-          "each collective has two timeouts of {:g} s, one for all devices to start it and one for "
-          "it to complete, so a failure may be reported only after twice this time",
+          "each collective has two timeouts of {:g} s, one for its start on all devices and one "
+          "for its completion, so a failure may be reported only after twice this time",
           *options_.timeout_seconds);
     }
-    // Only the optimizers of 2.3 and later have an option that leaves aggregation to the program.
+    // Only the optimizers of 2.3 and later have an option with which the program disables the
+    // optimizer's aggregation.
     const bool waits =
         all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
     strategy_.update =
@@ -174,7 +176,7 @@ class CollectiveAllReduceLowering {
     const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
-    // The hint NCCL makes each launch wait for the result of the previous one; the config alone
+    // The hint NCCL makes each launch wait for the result of the previous launch; the config alone
     // only orders the launches.
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kPlanOrder : LaunchOrder::kDescendingKeys;

@@ -18,13 +18,13 @@ class Cluster;
 /// MultiWorkerMirroredStrategy. Each version is named after the TensorFlow release that is nearest
 /// to the source code that it models.
 enum class Generation : std::uint8_t {
-  kTf115,  ///< 1.12 to 1.15 and 2.0: all_reduce_merge_scope gradients per collective, in input
-           ///< order; no implementation hint
-  kTf21,   ///< 2.1: num_packs chunks with equal numbers of gradients, the last chunk first;
-           ///< implementation hint; serial NCCL launches
-  kTf24,   ///< 2.2 to 2.4: bytes_per_pack, gradients created last first; timeouts
-  kTf25,   ///< 2.5 and later: like 2.4, except that packs are concatenated and a token orders the
-           ///< collectives of a device
+  kTf115,  ///< TensorFlow 1.12 to 1.15 and 2.0: all_reduce_merge_scope gradients per collective, in
+           ///< input order; no implementation hint
+  kTf21,   ///< TensorFlow 2.1: num_packs chunks with equal numbers of gradients, the last chunk
+           ///< first; implementation hint; serial NCCL launches
+  kTf24,   ///< TensorFlow 2.2 to 2.4: bytes_per_pack, gradients created last first; timeouts
+  kTf25,   ///< TensorFlow 2.5 and later: like 2.4, except that packs are concatenated and a token
+           ///< orders the collectives of a device
 };
 /// Returns the name: "TF_1_15", ….
 std::string_view to_string(Generation generation);
@@ -52,7 +52,7 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce);
 /// Sets all fields of `strategy` that CollectiveAllReduce determines for a batch of `gradients`
 /// gradients on this cluster: algorithm (tf_ring or nccl), packing, merging, launches and their
 /// order, staging, updates, timers, sparse gradients and checkpoints. Adds notes with the reasons
-/// for these values. REQUIRES: problems_of(all_reduce) is empty.
+/// for the chosen values. REQUIRES: problems_of(all_reduce) is empty.
 void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
                                  std::int64_t gradients, Strategy& strategy);
 

@@ -40,8 +40,9 @@ CommunicationOptions merge(const CommunicationOptions& strategy,
 std::optional<Time> timer(const CommunicationOptions& options);
 
 /// Returns the implementation hint for a batch of `gradients` gradients. For a batch of one
-/// gradient, TensorFlow replaces NCCL by AUTO, because it cannot order a single launch relative to
-/// other launches. SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
+/// gradient, TensorFlow replaces NCCL by AUTO, because TensorFlow cannot order a single launch
+/// relative to other launches.
+/// SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients);
 
 /// The implementations of collectives in TensorFlow's runtime.

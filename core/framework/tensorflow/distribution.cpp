@@ -1,7 +1,7 @@
 // Translates a strategy of tf.distribute, or a mode of tf_cnn_benchmarks, to the framework-neutral
 // fields of Strategy: the algorithm, the devices that hold variables, the relays between replicas
-// and servers, and the synchronization of workers. There is one overload for each alternative of
-// the variant. Each overload first checks that TensorFlow would accept the cluster, and otherwise
+// and servers, and the synchronization of workers. Each alternative of the variant has one
+// overload. Each overload first checks that TensorFlow would accept the cluster, and otherwise
 // reports a problem with a remedy.
 //
 // The servers of tf_cnn_benchmarks are the intricate part. One worker without servers keeps
@@ -96,7 +96,7 @@ class DistributionLowering {
       if (mirrored.num_packs.value_or(0) != 0)
         complain_at("num_packs", ProblemCode::kUnused,
                     "mirrored: num_packs has no effect with ReductionToOneDevice, which reduces "
-                    "one tensor at a time; remove it");
+                    "one tensor at a time; remove num_packs");
       return;
     }
     const std::int64_t packs = mirrored.num_packs.value_or(1);
@@ -124,10 +124,10 @@ class DistributionLowering {
   void take_options(const CentralStorage&) {
     name("CentralStorageStrategy");
     if (workers() > 1)
-      return complain(
-          ProblemCode::kConflict,
-          "CentralStorageStrategy needs exactly one worker (got {}); use one, or parameter_server",
-          workers());
+      return complain(ProblemCode::kConflict,
+                      "CentralStorageStrategy needs exactly one worker (got {}); use one worker, "
+                      "or parameter_server",
+                      workers());
     Servers servers;
     if (cluster_.replicas() == 1) servers.on = Servers::On::kReplicas;
     take(servers);
@@ -254,7 +254,7 @@ class DistributionLowering {
       if (!sync)
         complain_at("cross_replica_sync", ProblemCode::kUnused,
                     "tf_cnn_benchmarks: cross_replica_sync has no effect with one worker and no "
-                    "servers; remove it");
+                    "servers; remove cross_replica_sync");
       return take(on_own_devices(t));
     }
     auto servers = on_several_workers(t);

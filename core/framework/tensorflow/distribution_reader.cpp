@@ -89,9 +89,10 @@ std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartiti
       return partitioner;
     }
     default:
-      fields.complain(message, ProblemCode::kMissing,
-                      "variable_partitioner: its kind is missing; set one, such as fixed_size {{ "
-                      "num_shards: 2 }}");
+      fields.complain(
+          message, ProblemCode::kMissing,
+          "variable_partitioner: the kind is missing; set a kind, such as fixed_size {{ "
+          "num_shards: 2 }}");
       return std::nullopt;
   }
 }
@@ -136,9 +137,10 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
     if (said)
-      fields.complain_at(t, flag, ProblemCode::kUnused,
-                         "tf_cnn_benchmarks: {}: {} does not have this option, only {}; remove it",
-                         flag, mode_name, whose);
+      fields.complain_at(
+          t, flag, ProblemCode::kUnused,
+          "tf_cnn_benchmarks: {}: {} does not have this option (only {} it); remove it", flag,
+          mode_name, whose);
   };
   const auto mode = t.variable_update();
   refuse(t.hierarchical_copy() && mode != Mode::REPLICATED, "hierarchical_copy", "replicated has");

@@ -30,7 +30,7 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
   }
 }
 
-/// Refuses fields of other releases.
+/// Refuses fields that belong to other releases of TensorFlow.
 void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation generation,
                            Fields& fields) {
   const auto refuse = [&](bool said, const char* field, const char* whose) {

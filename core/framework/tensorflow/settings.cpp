@@ -54,7 +54,7 @@ std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   return std::vector<SpecEntry>{{std::string(known->name), s.algorithm, s.shards, -1}};
 }
 
-/// Returns a limit in elements, the unit in which the code compares it. SOURCE:
+/// Returns a limit in elements, because TensorFlow's code compares numbers of elements. SOURCE:
 /// split_grads_by_size().
 std::int64_t limit_in_elements(const Planned& planned, std::int64_t limit) {
   const auto& spec = planned.strategy.spec;
@@ -115,8 +115,8 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
 }
 
 /// Returns the setting of ParameterServerStrategy in TensorFlow 2, which assigns variables to
-/// servers round-robin and caches none. It is only the nearest one if the scenario does otherwise;
-/// nullopt if it has no partitioner for the scenario's axis.
+/// servers round-robin and caches none. Returns the nearest such setting if the scenario differs
+/// from it, and nullopt if TensorFlow 2 has no partitioner for the scenario's axis.
 /// SOURCE: tensorflow/python/distribute/parameter_server_strategy_v2.py.
 std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& servers) {
   const bool axis = servers.partitioner && servers.partitioner->axis != 0;

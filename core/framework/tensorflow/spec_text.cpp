@@ -1,9 +1,9 @@
-// The two forms of a spec have only their result in common, so each has its own parser. The form of
-// tf_cnn_benchmarks is split at colons into algorithms (even parts) and limits (odd parts), so a
-// valid spec has an odd number of parts. The Python form is read by a small recursive reader of
-// literals, which supports only the kinds of values that a spec can contain. As in Python,
-// parentheses around one value without a comma are not a tuple. Errors have the index of the
-// character at fault. core/strategy/all_reduce_spec.cpp checks the order of limits, and reports
+// The two forms of a spec have different syntaxes and the same result, so each form has its own
+// parser. The form of tf_cnn_benchmarks is split at colons into algorithms (even parts) and limits
+// (odd parts), so a valid spec has an odd number of parts. The Python form is read by a small
+// recursive reader of literals, which supports only the kinds of values that a spec can contain. As
+// in Python, parentheses around one value without a comma are not a tuple. Errors have the index of
+// the character at fault. core/strategy/all_reduce_spec.cpp checks the order of limits, and reports
 // unknown names.
 
 #include "core/framework/tensorflow/spec_text.h"

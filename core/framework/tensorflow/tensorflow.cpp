@@ -110,7 +110,8 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
       const std::string here = "strategy.tensorflow.parameter_server.";
       std::vector<TriedValues> tried{{here + "placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
                                      {here + "variable_read_cache", {"NONE", "CPU"}}};
-      // If the scenario sets another rule of the partitioner, this would be a second rule.
+      // Vary num_shards only if no other rule of the partitioner is set, because a partitioner has
+      // one rule.
       if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
         tried.push_back(
             {here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});

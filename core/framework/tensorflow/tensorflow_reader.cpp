@@ -53,7 +53,7 @@ class TensorFlowReader {
       if (said)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
                             "strategy: {} and tensorflow exclude each other, because TensorFlow "
-                            "decides this itself; keep one",
+                            "determines this setting itself; keep one",
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
@@ -108,7 +108,7 @@ class TensorFlowReader {
         (flags.has_all_reduce_spec() || flags.gradient_repacking() > 0))
       fields_.complain_at(flags, "allreduce_merge_scope", ProblemCode::kUnused,
                           "tf_cnn_benchmarks: allreduce_merge_scope has no effect with {}, which "
-                          "does not merge packs; remove it",
+                          "does not merge packs; remove allreduce_merge_scope",
                           flags.has_all_reduce_spec() ? "all_reduce_spec" : "gradient_repacking");
     return !flags.has_all_reduce_spec() || read_spec(flags.all_reduce_spec(), here);
   }
@@ -120,8 +120,8 @@ class TensorFlowReader {
     if (message_.has_mirrored()) note_place("num_packs", "mirrored.num_packs");
   }
 
-  /// Both MultiWorkerAllReduce and tf_cnn_benchmarks are called with all these options and use the
-  /// first one; a LITERAL spec does the same.
+  /// Programs pass all these options to MultiWorkerAllReduce and tf_cnn_benchmarks, which use the
+  /// first option that is set; a LITERAL spec does the same.
   void check_packing(const google::protobuf::Message& message, const char* packs,
                      const std::string& what, const proto::AllReduceSpec& spec) {
     const bool by_size = fields_.has(message, "agg_small_grads_max_bytes");
@@ -148,15 +148,15 @@ class TensorFlowReader {
     if (strategy_.merging() != proto::Strategy::MERGING_DEFAULT)
       fields_.complain_at(strategy_, "merging", ProblemCode::kUnused,
                           "strategy: merging has no effect with all_reduce_spec, which packs by {} "
-                          "or agg_small_grads_max_bytes; remove it",
+                          "or agg_small_grads_max_bytes; remove merging",
                           message_.has_tf_cnn_benchmarks() ? "gradient_repacking" : "num_packs");
     const bool nccl = std::any_of(
         options_.spec->entries.begin(), options_.spec->entries.end(),
         [](const SpecEntry& e) { return e.algorithm && traits(*e.algorithm).channels; });
     if (strategy_.has_channels() && !nccl)
       fields_.complain_at(strategy_, "channels", ProblemCode::kUnused,
-                          "strategy: channels applies only to nccl and algorithms that begin with "
-                          "it, and no entry of all_reduce_spec is one; remove channels");
+                          "strategy: channels applies only to algorithms that begin with nccl, but "
+                          "no entry of all_reduce_spec has such an algorithm; remove channels");
     return true;
   }
 

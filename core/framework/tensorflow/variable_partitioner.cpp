@@ -139,7 +139,8 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
       std::int64_t& side = part.shape[axis];
       const std::int64_t of = std::exchange(side, share_of(side, parts[v], p));
       part.elements = whole.elements / of * side;
-      // The maximum that a replica has of one part: rows are spread evenly.
+      // The maximum number of rows of one part that a replica has, if rows are distributed evenly
+      // over the parts.
       if (whole.slices) part.slices->rows = (whole.slices->rows + parts[v] - 1) / parts[v];
       made.push_back(std::move(part));
     }

@@ -14,7 +14,7 @@ namespace tutti::core {
 
 // TensorFlow's partitioners of variables (tf.compat.v1.fixed_size_partitioner and others;
 // tf.distribute.experimental.partitioners in TensorFlow 2). A partitioned variable is a list of
-// parts, each of which is a variable that is placed on a server by itself.
+// parts, each of which is a separate variable that is placed on a server.
 
 /// The rule of fixed_size_partitioner and FixedShardsPartitioner: every variable has the same
 /// number of parts.
@@ -47,7 +47,7 @@ struct VariablePartitioner {
 std::string describe(const VariablePartitioner& partitioner);
 
 /// Returns TensorFlow 2's notation: "FixedShardsPartitioner(num_shards=4)".
-/// REQUIRES: `axis` is 0, since TensorFlow 2 divides no other dimension.
+/// REQUIRES: `axis` is 0, because TensorFlow 2 divides only this dimension.
 std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
 
 /// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and

@@ -65,13 +65,13 @@ std::string Calibration::why_not(const System& system, const Parameters& figures
   const bool alone = system.inside == Inside::kAlone || system_.inside == Inside::kAlone;
   if (!alone && system.inside != system_.inside)
     return fmt::format(
-        "the GPUs of the calibration are connected by {}, but those of this cluster by {}",
+        "the GPUs of the calibration are connected by {}, but the GPUs of this cluster by {}",
         name_of(system_.inside), name_of(system.inside));
   if (system.nodes == 1) return "";
   for (const CalibratedTable& table : tables_) {
     if (table.nodes > 1 && table.transport != system.transport)
       return fmt::format(
-          "the nodes of the calibration are connected by {}, but those of this cluster by {}",
+          "the nodes of the calibration are connected by {}, but the nodes of this cluster by {}",
           to_string(table.transport), to_string(system.transport));
   }
   return "";

@@ -47,8 +47,9 @@ CalibratedSystem calibrated_system(std::string cluster, const System& system);
 /// Returns a digest that identifies a set of parameters.
 std::string digest_of(const Parameters& figures);
 
-/// Measured times of NCCL on a cluster. They are used to correct predictions for this cluster. A
-/// calibration can be written to a file (calibration_file.h) and extended with more measurements.
+/// Measured times of NCCL on a cluster. The measured times are used to correct predictions for this
+/// cluster. A calibration can be written to a file (calibration_file.h) and extended with more
+/// measurements.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
@@ -62,7 +63,7 @@ class Calibration {
   [[nodiscard]] const TimeProcess& process() const { return process_; }
 
   /// Returns the reason why the calibration cannot be used for predictions of `system` with these
-  /// parameters; "" if it can.
+  /// parameters; "" if the calibration can be used.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
   /// Sets the NCCL variables, as pairs of name and value, under which the predicted times apply. By
@@ -88,9 +89,9 @@ class Calibration {
 };
 
 /// Returns the error band of a corrected time. The logarithms of the ends of `cold`, the band of
-/// the uncorrected prediction, are multiplied by two factors. One is the ratio of the standard
-/// deviations after and before the correction (known.sd / known.sd_before), the other is
-/// Spread::widening().
+/// the uncorrected prediction, are multiplied by two factors. The first factor is the ratio of the
+/// standard deviations after and before the correction (known.sd / known.sd_before). The second
+/// factor is Spread::widening().
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

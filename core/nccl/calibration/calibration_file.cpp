@@ -4,8 +4,9 @@
 // added to a file later. The rows are valid only for the parameters with which the parts were
 // predicted, so the file contains a digest of these parameters (`figures`). A file is read in two
 // stages: bind() checks the syntax and types, and CalibrationReader checks names and ranges. After
-// a problem, the reader continues with a valid substitute to find other problems. The result is
-// then discarded. The corrections are computed in core/nccl/calibration.
+// a problem, the reader continues with a valid placeholder value, so that it can find further
+// problems. After any problem, the result is discarded. The corrections are computed in
+// core/nccl/calibration.
 
 #include "core/nccl/calibration/calibration_file.h"
 
@@ -35,7 +36,8 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// Sets `value` to the entry of `names` with the given name. Reports a problem if there is none.
+/// Sets `value` to the entry of `names` with the given name. Reports a problem if `names` has no
+/// such entry.
 template <class Value, class Names>
 void read_name(Fields& fields, const google::protobuf::Message& message, const char* field,
                const std::string& written, const Names& names, Value& value) {

@@ -9,33 +9,38 @@
 namespace tutti::core::nccl {
 
 /// The parameters of the process that describes how the times of one system differ from the
-/// predictions (time_process.h). "sd" is the standard deviation of the natural logarithm of a
+/// predictions (time_process.h). Each standard deviation is that of the natural logarithm of a
 /// factor.
 enum class Scale {
-  kLaunch,            ///< sd of a system's launch time
-  kHops,              ///< sd of a system's hop time
-  kFill,              ///< sd of a system's fill time
-  kTransfer,          ///< sd of a system's transfer time
-  kProtocol,          ///< sd of the latency that is specific to one protocol
-  kPattern,           ///< sd of the latency that is specific to one message pattern: rings, chains,
-                      ///< trees, sends, …
-  kCollective,        ///< sd of the latency that is specific to one collective
-  kSmoothSystem,      ///< sd of the smooth curve over sizes that all tables of a system share
-  kSmoothProtocol,    ///< sd of the smooth curve over sizes that all rows with the same protocol
-                      ///< share
-  kSmoothPattern,     ///< sd of the smooth curve over sizes that all rows with the same pattern
-                      ///< share
-  kSmoothCollective,  ///< sd of the smooth curve over sizes that all rows of a collective share
-  kSmoothTable,       ///< sd of the smooth curve over sizes that is specific to one table
+  kLaunch,    ///< standard deviation of a system's launch time
+  kHops,      ///< standard deviation of a system's hop time
+  kFill,      ///< standard deviation of a system's fill time
+  kTransfer,  ///< standard deviation of a system's transfer time
+  kProtocol,  ///< standard deviation of the latency that is specific to one protocol
+  kPattern,   ///< standard deviation of the latency that is specific to one message pattern: rings,
+              ///< chains, trees, sends, …
+  kCollective,    ///< standard deviation of the latency that is specific to one collective
+  kSmoothSystem,  ///< standard deviation of the smooth curve over sizes that all tables of a system
+                  ///< share
+  kSmoothProtocol,    ///< standard deviation of the smooth curve over sizes that all rows with the
+                      ///< same protocol share
+  kSmoothPattern,     ///< standard deviation of the smooth curve over sizes that all rows with the
+                      ///< same pattern share
+  kSmoothCollective,  ///< standard deviation of the smooth curve over sizes that all rows of a
+                      ///< collective share
+  kSmoothTable,       ///< standard deviation of the smooth curve over sizes that is specific to one
+                      ///< table
   kLength,            ///< length scale of the curves over sizes, in doublings of size
   kNodesLength,   ///< length scale of the curves over ranks, in doublings of the number of ranks
   kSeveralNodes,  ///< ratio of the curves for several nodes to the curves for one node
-  kAcross,  ///< correlation between inside a node and between nodes, for hops, transfer and curves
-  kOtherPattern,  ///< correlation between two different patterns, for hops and transfer
-  kSettings,      ///< correlation between different environment variables, for hops, transfer and
-                  ///< curves
-  kRowSmall,      ///< sd of the noise of a row with a size below 16 MiB
-  kRowLarge,      ///< sd of the noise of a row with a size of 16 MiB or more
+  kAcross,  ///< correlation between the errors on one node and on several nodes, for hops, transfer
+            ///< and curves
+  kOtherPattern,  ///< correlation between the errors of two different patterns, for hops and
+                  ///< transfer
+  kSettings,  ///< correlation between the errors with different environment variables, for hops,
+              ///< transfer and curves
+  kRowSmall,  ///< standard deviation of the noise of a row with a size below 16 MiB
+  kRowLarge,  ///< standard deviation of the noise of a row with a size of 16 MiB or more
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
@@ -46,8 +51,8 @@ class Spread {
  public:
   static constexpr std::size_t kSizes = 4;  ///< number of ranges of sizes, as in ErrorBands
 
-  /// Returns the parameters that are used before any estimate. They assume systematic differences
-  /// of up to 50 %.
+  /// Returns the parameters that are used before any estimate. The default parameters assume
+  /// systematic differences of up to 50 %.
   static Spread initial();
   /// Parses a CSV with the columns name, value, how. ERRORS: an unknown, missing or duplicate name;
   /// a value that is not a positive number.

@@ -8,10 +8,10 @@
 //   r = sum over parts of a_q f_q + latency (u_protocol + v_collective) + g(size) + e.
 //
 // Here, a_q is the share of part q in T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), and f_q is
-// the logarithm of the part's factor. The latency is a_launch + a_hops. The smooth curve g over
-// sizes is missing in the closed form, and e is the difference between repeats. Nothing is known
-// about a system before it is measured. Therefore all of these variables are random with mean 0.
-// The covariance of two rows i and j is this sum.
+// the logarithm of the part's factor. The latency is a_launch + a_hops. The smooth function g of
+// the size is an effect that the closed form omits, and e is the difference between repeats.
+// Nothing is known about a system before it is measured. Therefore all of these variables are
+// random with mean 0. The covariance of two rows i and j is the following sum.
 //
 //   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q
 //          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern]
@@ -22,21 +22,21 @@
 //                         + A_table^2 [same table]).
 //
 // A pattern is the way in which messages travel: rings, chains (broadcast and reduce), trees,
-// switches that add, and sends. The factor c is 1 if the two rows are similar. It is less if one
-// row is inside a node and the other between nodes, or if the rows were measured under different
-// variables. For hops and transfer, it is also less if the patterns of the rows differ. The
-// function near() falls with the square of the number of doublings of size, or of ranks, between
-// the two rows.
+// switches that add, and sends. The factor c is 1 if the two rows are similar. The factor c is
+// smaller if one row was measured inside a node and the other row between nodes, or if the rows
+// were measured under different environment variables. For hops and transfer, c is also smaller if
+// the patterns of the rows differ. The function near() falls with the square of the number of
+// doublings of size, or of ranks, between the two rows.
 //
 // Given a measured table with residuals r, any other time x has the correction k(x)' (K + V)^-1 r
-// and the variance k(x,x) - k(x)' (K + V)^-1 k(x). This needs one Cholesky factorisation of at most
-// 60 rows. For example, suppose that launch has sd 0.5, and that one row of 8 bytes, with a launch
-// share of 0.8, takes 1.5 times the predicted time (r = 0.41). This row multiplies launch by
-// exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65, and a time with a launch share of 0.1
-// by 1.05. A time that consists only of transfer does not change and keeps its band.
+// and the variance k(x,x) - k(x)' (K + V)^-1 k(x). The computation needs one Cholesky factorisation
+// of at most 60 rows. For example, suppose that launch has sd 0.5, and that one row of 8 bytes,
+// with a launch share of 0.8, takes 1.5 times the predicted time (r = 0.41). This row multiplies
+// launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65, and a time with a launch
+// share of 0.1 by 1.05. A time that consists only of transfer does not change and keeps its band.
 //
 // Rows are weighted as if errors had Student's distribution with 4 degrees of freedom. A row that
-// contradicts the others, for example because of another job on the machine, then has little
+// contradicts the other rows, for example because of another job on the machine, then has little
 // weight. The weights are computed in three rounds: w = 5 / (4 + e^2 / V).
 //
 // The scales s, A, V and c describe the spread of the systems of the fit (spread.h,
@@ -157,7 +157,7 @@ void TimeProcess::factorise() {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = lower_[i * n + j];
       for (std::size_t k = 0; k < j; ++k) sum -= lower_[i * n + k] * lower_[j * n + k];
-      // The noise on the diagonal keeps the sum above 0.
+      // The noise on the diagonal keeps the sum positive.
       lower_[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / lower_[j * n + j];
     }
   }
@@ -225,7 +225,7 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
     same.front().measured_us = median(us);
     tables[std::get<0>(key)].push_back(same.front());
   }
-  // Tables with few rows leave unused places to tables with more rows.
+  // If a table has fewer rows than its share, tables with more rows get the unused places.
   std::vector<std::pair<std::size_t, int>> by_rows;
   for (const auto& [table, own] : tables) by_rows.emplace_back(own.size(), table);
   std::sort(by_rows.begin(), by_rows.end());

@@ -23,7 +23,8 @@ struct TimedPoint {
   int ranks = 2;
   int nodes = 1;               ///< number of nodes as NCCL counts them
   std::uint64_t settings = 0;  ///< settings_digest() of the environment variables that are set
-  /// The predicted launch, hops, fill and transfer times. Their sum is the predicted time.
+  /// The predicted launch, hops, fill and transfer times. The sum of the four parts is the
+  /// predicted time.
   std::array<double, 4> parts_us{};
 
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }

@@ -15,7 +15,7 @@ constexpr std::int64_t kWarp = 32;
 /// are data.
 constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
-/// Scales the chunks of the planned size in proportion to the actual size.
+/// Scales chunks from the planned size down to the actual size, in proportion.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
@@ -35,7 +35,7 @@ class ChannelAssigner {
                   std::int64_t planned, std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
-  /// Returns the channels of 2.22 and later, in which the chunks of a part depend on the size of
+  /// Returns the channels for NCCL 2.22 and later, where the chunks of a part depend on the size of
   /// the part.
   [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
     std::vector<ChannelLoops> channels;
@@ -49,8 +49,8 @@ class ChannelAssigner {
     return channels;
   }
 
-  /// Returns the channels of 2.20 and 2.21. Their parts are as equal as possible, in multiples of
-  /// the protocol's alignment.
+  /// Returns the channels for NCCL 2.20 and 2.21. The parts of these channels are as equal as
+  /// possible, in multiples of the protocol's alignment.
   [[nodiscard]] std::vector<ChannelLoops> evenly() const {
     const std::int64_t grain = in_elements(alignment());
     const std::int64_t bytes = planned_ * item_;
@@ -67,12 +67,12 @@ class ChannelAssigner {
   }
 
   /// Returns the number of blocks that are processed as one range. If the network reduces, these
-  /// are the blocks of the heads with the same index in all nodes.
+  /// are the blocks of all heads that have the same index in their nodes.
   [[nodiscard]] std::int64_t rails() const {
     return of_blocks() && by_network(choice_.algorithm, comm_.nodes) ? comm_.nodes : 1;
   }
 
-  /// Returns the channels before 2.20, and those of networks that reduce. In these cases, all
+  /// Returns the channels for NCCL before 2.20, and for networks that reduce. In these cases, all
   /// channels share the data.
   [[nodiscard]] std::vector<ChannelLoops> shared_by_all() const {
     std::vector<ChannelLoops> channels;
@@ -82,7 +82,7 @@ class ChannelAssigner {
       made.turn = c;
       made.granule = in_elements(min_chunk());
       made.side_by_side = rings_all_reduce() && choice_.protocol != Protocol::kSimple;
-      // Trees shrink their chunks only if there is a single loop.
+      // Trees use smaller chunks only if there is a single loop.
       made.shares_last = choice_.algorithm == Algorithm::kRing ||
                          (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
     }
@@ -134,8 +134,8 @@ class ChannelAssigner {
     return 4096;
   }
 
-  /// Returns the minimum chunk up to NCCL 2.19, in bytes. It is the amount that all threads move at
-  /// once, or a share of that amount.
+  /// Returns the minimum chunk up to NCCL 2.19, in bytes. The minimum is the amount that all
+  /// threads move in one pass, or a share of that amount.
   [[nodiscard]] std::int64_t min_chunk() const {
     constexpr std::int64_t kLl128OfThread = 60;
     const std::int64_t threads = choice_.threads;
@@ -146,7 +146,7 @@ class ChannelAssigner {
       case Protocol::kLl128: return threads * kLl128OfThread / (tree ? 8 : chain ? 1 : 2);
       case Protocol::kSimple: break;
     }
-    // Trees of 2.8 and later have a second warp that moves nothing.
+    // Trees of 2.8 and later have a second warp that does not move data.
     const std::int64_t idle = tree && comm_.version >= Version{2, 8, 0} ? 2 * kWarp : kWarp;
     return (threads - idle) * (tree ? 64 : 8);
   }

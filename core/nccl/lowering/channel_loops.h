@@ -14,8 +14,8 @@ namespace tutti::core::nccl {
 /// the data. Before 2.20, all channels share the data: a loop has `pieces` chunks for each of the
 /// `turns` channels.
 struct ChannelLoops {
-  /// The channel's range of the buffer, or of every block. If channels share the data, this is the
-  /// whole range.
+  /// The channel's range of the buffer, or of every block. If channels share the data, `part` is
+  /// the whole range.
   ChannelPart part;
   Chunks chunks;
   int pieces = 1;

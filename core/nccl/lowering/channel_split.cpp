@@ -42,8 +42,8 @@ std::vector<ChannelPart> split_over_channels(Function function, Protocol protoco
   const std::int64_t cell = std::max<std::int64_t>(1, cell_bytes / element_bytes);
   const std::int64_t cells = divided_up(count * element_bytes, cell_bytes);
   std::int64_t each = std::min(cells, divided_up(per_channel, cell_bytes * per_byte));
-  // The first channel has no other work, like all other channels, so its share is that of a middle
-  // channel.
+  // The first channel is like all other channels, because it has no other work to do. So its share
+  // is the share of a middle channel.
   const std::int64_t first = channels == 1 ? cells : each;
   std::int64_t middle = (cells - first) / each;
   std::int64_t last = (cells - first) % each;

@@ -20,8 +20,8 @@ struct ChannelPart {
 /// Returns NCCL's division of a collective into consecutive parts, one per channel. The collective
 /// must be alone in its group. Small collectives use fewer channels, because NCCL gives each
 /// channel a minimum of traffic. `count` is the number of elements of the buffer. For an all-gather
-/// or reduce-scatter, it is the number of elements of a rank's block. REQUIRES: NCCL 2.22 or later;
-/// `count`, `channels` and `element_bytes` are above
+/// or reduce-scatter, `count` is the number of elements of a rank's block. REQUIRES: NCCL 2.22 or
+/// later; `count`, `channels` and `element_bytes` are above
 /// 0. SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan.
 std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version,
                                              std::int64_t ranks, std::int64_t count,

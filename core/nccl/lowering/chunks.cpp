@@ -35,8 +35,8 @@ std::int64_t levels(const Communicator& comm) {
   return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1;
 }
 
-/// In NCCL 2.6, chunks are smaller if their number is small compared to the levels of the tree of
-/// nodes.
+/// In NCCL 2.6, the chunk size is reduced if the number of chunks is small compared to the levels
+/// of the tree of nodes.
 std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   while (part / chunk < 4 * (1 + levels(comm)) && chunk > 32768) chunk /= 2;
   return chunk * 15 / 16;
@@ -55,7 +55,8 @@ std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64
   return with_flags ? chunk * 15 / 16 : chunk;
 }
 
-/// Before 2.20, chunks are smaller if their number is small compared to the depth of the tree.
+/// Before 2.20, the chunk size is reduced if the number of chunks is small compared to the depth of
+/// the tree.
 std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const std::int64_t depth = comm.ranks_of_node() - 1 + levels(comm);
   while (part / chunk < depth * 8 && chunk > 131072) chunk /= 2;
@@ -73,8 +74,8 @@ bool slow_by_network(const Communicator& comm) {
          kFastGbPerS;
 }
 
-/// Returns the number of bytes that each head stages. It is lower if a channel would have few
-/// chunks.
+/// Returns the number of bytes that each head stages. The number is lower if a channel would
+/// otherwise have few chunks.
 std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step,
                   std::int64_t part) {
   const std::int64_t heads = heads_of(comm);
@@ -100,8 +101,8 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   return chunk;
 }
 
-/// Chunks are smaller if their number is small compared to the depth. The chunks that all heads
-/// process at the same time count as one.
+/// The chunk size is reduced if the number of chunks is small compared to the depth. The chunks
+/// that all heads process at the same time count as one chunk.
 std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, std::int64_t part) {
   if (chain) chunk = std::min<std::int64_t>(262144, chunk);
   const std::int64_t depth = chain ? comm.ranks_of_node() : comm.ranks_of_node() == 1 ? 1 : 2;

@@ -4,17 +4,17 @@
 // of several consecutive blocks.
 //
 // - All-gather: a head sends the chunk's part of its own block to its rail, and receives the parts
-//   of the other nodes. Then it distributes the chunk in its node, either GPU by GPU
+//   of the other nodes. Then the head distributes the chunk in its node, either GPU by GPU
 //   (CollNetDirect) or by multicast (NVLS).
-// - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. Either these GPUs send
-//   their data to it (CollNetDirect), or the switch reduces the data (NVLS). The network reduces
-//   the heads' chunks, and each head receives the part of its own block.
+// - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. For this sum, either
+//   these GPUs send their data to the head (CollNetDirect), or the switch reduces the data (NVLS).
+//   The network reduces the heads' chunks, and each head receives the part of its own block.
 //
 // In a rank's buffer, the blocks of a rail are not adjacent. Therefore data moves between the
 // buffer and a slot part by part. All chunks of a channel have the maximum number of parts; some
-// parts are empty. Lanes of a channel: 0 to 2 are as in collnet_schedule.h. For an all-gather,
-// lane 3 + h receives chunks of head h's rail. For a reduce-scatter, lane 3 sends to the heads, or
-// sends and receives signals.
+// parts are empty. Lanes of a channel: lanes 0 to 2 are described in collnet_schedule.h. For an
+// all-gather, lane 3 + h receives chunks of head h's rail. For a reduce-scatter, lane 3 sends data
+// to the heads, or sends and receives signals.
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ class Rails : public CollNet {
     const std::int64_t chunk = channel(base).chunks.chunk;
     return std::min<std::int64_t>(nodes_, chunk < 2 ? 1 : (chunk - 2) / block_ + 2);
   }
-  /// The part of a loop's chunk that belongs to one node, as positions in the rail. It may be
+  /// The part of a loop's chunk that belongs to one node, given as positions in the rail. It may be
   /// empty.
   struct Part {
     std::int64_t node = 0;
@@ -201,7 +201,7 @@ class ScatterByNetwork : public Rails {
     } else if (gpus_ == 1) {
       step.kind = StepKind::kCopy;
     } else {
-      // The first message comes from the GPU that sends to this GPU first.
+      // The first message comes from the GPU that sends its first message to this GPU.
       step.kind = StepKind::kReceiveReduce;
       step.from =
           Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)),

@@ -5,11 +5,11 @@
 //
 // A head is a GPU next to a network card. The heads with the same index in all nodes handle the
 // same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
-// to the other heads that the chunk is available, and receives a signal from each of them. Then the
-// switches reduce the chunks of all heads and send the sum to each head, which writes it into one
-// of eight receive slots. Every head executes this reduction as a step kSwitchReduce, as in NVLS. A
-// send slot is free again when all heads have signalled that they are at the next loop. A receive
-// slot is free again when the head has distributed its content.
+// to the other heads that the chunk is available, and receives such a signal from each other head.
+// Then the switches reduce the chunks of all heads and send the sum to each head. Each head writes
+// the sum into one of eight receive slots. Every head executes this reduction as a step
+// kSwitchReduce, as in NVLS. A send slot is free again when all heads have signalled that they are
+// at the next loop. A receive slot is free again when the head has distributed its content.
 //
 // Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
 // receive slots. Lanes from kFirstOwn on are defined by the derived class.
@@ -54,7 +54,8 @@ class CollNet : public Schedule {
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
 
-  /// Returns the number of steps of a proxy per loop. The default is the number for an all-reduce.
+  /// Returns the number of steps of a proxy per loop. By default, returns the number of steps for
+  /// an all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
   /// Returns the range of a head's slot that the network reduces for this head.
@@ -78,8 +79,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Returns the wait until a send slot can be overwritten. It can be overwritten when all nodes
-  /// have reached the loop after the loop that used the slot.
+  /// Returns the wait until a send slot can be overwritten. A send slot can be overwritten when all
+  /// nodes have reached the loop after the loop that used the slot.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};

@@ -1,12 +1,13 @@
-// All-reduces in which network switches reduce between nodes (SHARP). In each node, a chunk is
-// reduced on one GPU, its head. The network reduces the chunks of the heads with the same index in
-// all nodes (collnet_schedule.h). Then the head distributes the sum in its node. CollNetDirect:
-// every GPU sends chunk h of a loop to head h, and receives the sum of this chunk from head h.
+// All-reduces in which network switches reduce between nodes (SHARP). In each node, one GPU, the
+// head of the chunk, reduces the chunk. The network reduces the chunks of the heads with the same
+// index in all nodes (collnet_schedule.h). Then the head distributes the sum in its node.
+// CollNetDirect: every GPU sends chunk h of a loop to head h, and receives the sum of this chunk
+// from head h.
 // CollNetChain: chunks travel along a chain of the node's GPUs to the first GPU of the chain, and
 // back.
 //
 // Lanes of a channel: lane 0 reduces (sends up), lane 1 is the head's proxy, and lane 2 distributes
-// (passes down). For CollNetDirect, lane 3 sends to heads, and lane 4 receives from them.
+// (passes down). For CollNetDirect, lane 3 sends to the heads, and lane 4 receives from the heads.
 
 #include "core/nccl/lowering/collnet_schedule.h"
 #include "core/nccl/lowering/parts.h"
@@ -50,7 +51,8 @@ class Direct : public CollNet {
       case kDown: return distribute_down(step, rank, base, loop, part);
       default: break;
     }
-    // Each GPU begins with a different head, so that the GPUs do not all use the same head at once.
+    // Each GPU begins with a different head, so that the GPUs do not all use the same head at the
+    // same time.
     const std::int64_t shift = local(rank) % std::ssize(heads_);
     int h = static_cast<int>((part + shift) % others(rank));
     if (head(rank, base) >= 0 && h >= head(rank, base)) ++h;

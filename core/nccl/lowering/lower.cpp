@@ -27,8 +27,8 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
-/// Distributes the heads over the GPUs in the same way as cards. The other GPUs of the node follow
-/// by index.
+/// Distributes the heads over the GPUs in the same way as network cards are distributed. The other
+/// GPUs of the node follow by index.
 void fill_heads(Graph& direct, int gpus) {
   if (!direct.orders.empty()) return;
   for (int c = 0; c < direct.channels; ++c) {
@@ -41,8 +41,8 @@ void fill_heads(Graph& direct, int gpus) {
   }
 }
 
-/// Each chain begins one GPU later in the same order, so that consecutive chains reach the network
-/// through consecutive cards.
+/// Each chain uses the same order of GPUs but begins one GPU later, so that consecutive chains
+/// reach the network through consecutive cards.
 void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& inside) {
   const bool fresh = chain.orders.empty();
   fill_orders(chain, gpus, inside);
@@ -68,7 +68,7 @@ Communicator with_orders(const Communicator& communicator,
 
 namespace {
 
-/// Returns the subject of the message "… not lowered to steps" if the request cannot be lowered;
+/// If the request cannot be lowered, returns the subject of the message "… not lowered to steps";
 /// otherwise returns "".
 std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
   const Algorithm algorithm = request.choice.algorithm;
@@ -84,7 +84,7 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      // Gathered data comes only from heads, and scattered data goes only to heads.
+      // NVLS can gather data only from heads and scatter data only to heads.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node())
         return by;
       return "";
@@ -115,10 +115,10 @@ Expected<std::shared_ptr<const Schedule>> lower(const Communicator& comm,
   TUTTI_CHECK(comm.ranks > 1, "{} ranks", comm.ranks);
   const auto before = [&](Version version) { return comm.version < version; };
   if (!function && before({2, 7, 0}))
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kConflict},
-                       fmt::format("NCCL {} has no sends and receives; 2.7 introduced them",
-                                   to_string(comm.version))));
+    return tl::make_unexpected(Error::request(
+        {ProblemCode::kConflict},
+        fmt::format("NCCL {} has no sends and receives; NCCL 2.7 introduced sends and receives",
+                    to_string(comm.version))));
   if (!function) return lowered_sends(comm, request);
   if (!choice.symmetric.empty())
     return refuse(fmt::format("the symmetric buffers' {} is", choice.symmetric));

@@ -14,7 +14,8 @@ namespace tutti::core::nccl {
 
 /// The collective to lower. `elements` is the actual number of elements, counted as in the
 /// contract. Chunks and channels are computed from `planned`, which may be larger than `elements`.
-/// A few thousand elements can thus have the loops of millions.
+/// A schedule with a few thousand elements can thus have as many loops as one with millions of
+/// elements.
 struct LoweringRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Choice choice;  ///< unused for sends and receives
@@ -30,8 +31,8 @@ struct LoweringRequest {
 Communicator with_orders(const Communicator& communicator,
                          const std::vector<std::vector<int>>& inside);
 
-/// Returns the steps that NCCL executes, in place if the kind supports it. They follow NCCL's
-/// parts, loops, chunks, slices and slots of channels, and its peers of messages. A mean is lowered
+/// Returns the steps that NCCL executes, in place if the kind supports it. The steps use NCCL's
+/// parts, loops, chunks, slices and slots of channels, and NCCL's order of peers. A mean is lowered
 /// as a sum, because NCCL divides during the reduction.
 ///
 /// Ring supports all five collectives. Tree, NVLSTree and CollNetChain support the all-reduce. NVLS
@@ -39,9 +40,10 @@ Communicator with_orders(const Communicator& communicator,
 /// every GPU is a head. PAT supports the all-gather and the reduce-scatter. All-to-all, gather,
 /// scatter and send-receive are lowered as sends and receives, with PXN. REQUIRES: at least two
 /// ranks; graphs with orders of GPUs (see with_orders()). ERRORS: the request is not supported.
-/// Unsupported are symmetric kernels; CollNet before 2.14 or in one node; and sends and receives
-/// in 2.6, which has none. SOURCE: NVIDIA/nccl v2.28.9 src/device/all_reduce.h, all_gather.h,
-/// reduce_scatter.h, broadcast.h, reduce.h, sendrecv.h; src/include/collectives.h.
+/// Three kinds of requests are not supported: symmetric kernels; CollNet before 2.14 or in one
+/// node; and sends and receives in 2.6, because NCCL 2.6 has no sends and receives. SOURCE:
+/// NVIDIA/nccl v2.28.9 src/device/all_reduce.h, all_gather.h, reduce_scatter.h, broadcast.h,
+/// reduce.h, sendrecv.h; src/include/collectives.h.
 Expected<std::shared_ptr<const Schedule>> lower(const Communicator& communicator,
                                                 const LoweringRequest& request);
 

@@ -38,8 +38,9 @@ class Batches {
   /// Adds sent and received parts to batches independently.
   void one_by_one(const std::vector<int>& which) {
     const bool anew = version_ >= Version{2, 18, 0};
-    // Since 2.19.4, every part of each eighth round begins a batch. Earlier releases begin a batch
-    // only with the first part of such a round. If the round has no parts, no batch begins.
+    // Since 2.19.4, every part of each eighth round begins a new batch. Earlier releases begin a
+    // new batch only with the first part of such a round. If the round has no parts, no new batch
+    // begins.
     const bool each_part_anew = version_ >= Version{2, 19, 4};
     int before = -1;
     for (const int round : which) {

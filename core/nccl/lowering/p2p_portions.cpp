@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
-/// From this release up to 2.19, ranks limit their channels in favour of other ranks only if there
-/// is one node.
+/// From this release up to 2.19, ranks use fewer channels if there are many ranks, but only in a
+/// single node.
 constexpr Version kSharesInOneNode{2, 18, 3};
 /// The maximum number of bytes per channel between two ranks for which NCCL uses LL.
 constexpr std::int64_t kLlBytes = 16384;
@@ -28,13 +28,12 @@ std::int64_t in_eight_bits(std::int64_t x) {
 
 /// The limits that determine the sizes of parts and chunks.
 struct Sizes {
-  std::int64_t step = 0;     ///< number of bytes of a full chunk
-  std::int64_t least = 0;    ///< minimum number of bytes of a part; before 2.22, parts are
-                             ///< multiples of it
+  std::int64_t step = 0;   ///< number of bytes of a full chunk
+  std::int64_t least = 0;  ///< minimum number of bytes of a part; before NCCL 2.22, every part is a
+                           ///< multiple of this number
   std::int64_t largest = 0;  ///< maximum number of bytes of a part, if there are enough channels
-  int few = 1;               ///< number of channels per peer with which every peer has its own
-                             ///< channels
-  int most = 1;              ///< maximum number of channels per peer
+  int few = 1;  ///< smallest number of channels per peer with which every peer has its own channels
+  int most = 1;  ///< maximum number of channels per peer
 };
 
 std::int64_t slot(const Communicator& comm, Protocol protocol) {
@@ -56,7 +55,7 @@ void set_channels(const Communicator& comm, Sizes& made) {
   if (old && shares) until(made.most, 4);
 }
 
-/// Returns the sizes before 2.13, when a chunk is a quarter of its slot.
+/// Returns the sizes for NCCL before 2.13, where a chunk is a quarter of its slot.
 Sizes of_slots(const Communicator& comm) {
   Sizes made;
   const std::int64_t whole = slot(comm, Protocol::kSimple);
@@ -67,8 +66,8 @@ Sizes of_slots(const Communicator& comm) {
   return made;
 }
 
-/// Returns the chunk size of Simple since 2.13. If there is a single node, it is the whole slot
-/// before 2.16.
+/// Returns the chunk size of Simple since 2.13. In a single node before 2.16, the chunk is the
+/// whole slot.
 std::int64_t step_of(const Communicator& comm) {
   const std::int64_t whole = slot(comm, Protocol::kSimple);
   if (comm.version < Version{2, 16, 0} && comm.nodes == 1) return whole;
@@ -86,14 +85,15 @@ Sizes of_steps(const Communicator& comm, std::int64_t step) {
   return made;
 }
 
-/// Returns the chunk size of a message. It is smaller if a short message crosses the network.
+/// Returns the chunk size of a message. The chunk is smaller if a short message crosses the
+/// network.
 std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
   if (!far || bytes >= 8 * step) return step;
   return bytes < step ? step / 4 : step / 2;
 }
 
-/// Doubles the number of parts until no part is too large. Returns this number and the number of
-/// bytes of one part.
+/// Doubles the number of parts until no part is too large. Returns the number of parts and the
+/// number of bytes of one part.
 std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Sizes& size) {
   std::int64_t part = std::max(size.least, divided_up(bytes, parts));
   while (part > size.largest && parts <= size.most / 2) {
@@ -103,8 +103,8 @@ std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Siz
   return {parts, part};
 }
 
-/// Returns the portions before 2.22, when the protocol and chunk of a part depend on the size of
-/// the part.
+/// Returns the portions for NCCL before 2.22, where the protocol and chunk of a part depend on the
+/// size of the part.
 P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
   const auto before = [&](int minor) { return comm.version < Version{2, minor, 0}; };
   const Sizes size = before(13) ? of_slots(comm) : of_steps(comm, step_of(comm));

@@ -15,7 +15,8 @@ struct P2pPortions {
   /// The size in bytes of every part except the last. The last part has the remainder and may be
   /// empty.
   std::int64_t part = 0;
-  /// The chunk size of the last part. Before 2.22, it depends on the size of that part.
+  /// The chunk size of the last part. Before 2.22, the chunk size depends on the size of the last
+  /// part.
   std::int64_t last_chunk = 1;
 
   /// A range [begin, end) of a message's bytes.
@@ -30,8 +31,8 @@ struct P2pPortions {
 
 /// Returns the division of a message of `bytes` bytes. `far` is true if the two ranks are in
 /// different nodes. `self` is true if a rank sends the message to itself. Parts are multiples of 4
-/// KiB. In 2.20 and 2.21, they are multiples of half a chunk if there are several nodes, and of an
-/// eighth of a chunk if there is one node. In 2.13 to 2.19, they are multiples of an eighth of a
+/// KiB. In 2.20 and 2.21, parts are multiples of half a chunk if there are several nodes, and of an
+/// eighth of a chunk if there is one node. In 2.13 to 2.19, parts are multiples of an eighth of a
 /// chunk. Before 2.13, parts are multiples of a slot of the buffer (in 2.7, of four slots), and a
 /// chunk is a quarter of a slot.
 /// REQUIRES: NCCL 2.7 or later.

@@ -24,8 +24,8 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// Returns the order of NCCL 2.8 to 2.21. It goes outwards from 0 and from n/2 in turn, without
-/// duplicates.
+/// Returns the order of rounds of NCCL 2.8 to 2.21. The order goes outwards from 0 and from n/2 in
+/// turn, without duplicates.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
   for (int d = 0; d <= n / 4; ++d) {
@@ -55,15 +55,15 @@ int reversed(int x, int bits) {
   return made;
 }
 
-/// From this release on, the order is an order of nodes instead of ranks.
+/// From this release on, NCCL orders nodes instead of ranks.
 constexpr Version kByNodes{2, 12, 0};
 
 bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
 /// Returns the number of rounds of a node with `gpus` GPUs. In 2.18 to 2.21, the number is rounded
-/// up to a power of two. Above kP2pAtOnce, it is rounded up to a multiple of kP2pAtOnce. SOURCE:
-/// NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
+/// up to a power of two, or above kP2pAtOnce to a multiple of kP2pAtOnce. SOURCE: NVIDIA/nccl
+/// v2.18.6 src/include/align.h, ALIGN_POWER.
 int rounds_of_node(int gpus, Version version) {
   if (version < Version{2, 18, 0} || !before_2_22(version)) return gpus;
   if (gpus > kP2pAtOnce) return static_cast<int>(divided_up(gpus, kP2pAtOnce)) * kP2pAtOnce;

@@ -35,9 +35,9 @@ class P2pRounds {
   [[nodiscard]] Rank receives_from(Rank rank, int round) const { return moved(rank, round, -1); }
   /// Returns the round in which `from` sends to `to`.
   [[nodiscard]] int round_of(Rank from, Rank to) const;
-  /// Returns the channel of part `part` of a message between two ranks. Successive rounds use
-  /// distant channels, except in 2.22 to 2.28.2. Before 2.13, successive parts use distant channels
-  /// instead.
+  /// Returns the channel of part `part` of a message between two ranks. Since 2.13, successive
+  /// rounds use distant channels, except in 2.22 to 2.28.2. Before 2.13, successive parts of a
+  /// message use distant channels.
   /// SOURCE: NVIDIA/nccl src/include/channel.h, ncclP2pChannelBaseForRound (2.22 and later),
   /// ncclChannelCompute (before); src/include/device.h, ncclP2pChannelForPart.
   [[nodiscard]] int channel(Rank from, Rank to, int part) const;
@@ -58,7 +58,8 @@ class P2pRounds {
   Version version_;
   /// The deltas between groups, and inside a group, in the order of rounds.
   std::vector<int> between_, inside_;
-  std::vector<int> between_index_, inside_index_;  ///< position of each delta in these lists
+  std::vector<int> between_index_, inside_index_;  ///< position of each delta in `between_` and in
+                                                   ///< `inside_`
 };
 
 }  // namespace tutti::core::nccl

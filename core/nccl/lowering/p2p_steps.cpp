@@ -1,13 +1,13 @@
 // The steps of the sends and receives of a group, which share one kernel. In each round
 // (p2p_rounds.h), a rank sends a message to one peer and receives a message from another. Each of
 // the two messages uses one channel per part. The thread block of a channel processes its parts in
-// batches (p2p_batches.h). A batch has up to eight rounds, which run at the same time; in each,
-// some warps send and some receive. The next batch begins when all rounds of the batch are
-// complete.
+// batches (p2p_batches.h). A batch has up to eight rounds, which run at the same time. In each
+// round, some warps send and some warps receive. The next batch begins when all rounds of the batch
+// are complete.
 //
 // Lanes of a rank: the lanes of channel 0, the lanes of channel 1, …, and finally the rank's
-// relays. A channel's first lane is its gate, which signals that a batch is complete. It is
-// followed, for each place in a batch, by one lane that sends and one lane that receives. With PXN,
+// relays. A channel's first lane is its gate, which signals that a batch is complete. After the
+// gate lane, each place in a batch has one lane that sends and one lane that receives. With PXN,
 // data for another node is sent to the GPU that is next to the card on the receiver's rail. That
 // GPU's proxy forwards the data. There is one such relay for each sending lane that has data to
 // relay, so that no message waits for the messages of other lanes.
@@ -46,7 +46,7 @@ struct Gate {
                                       ///< complete
 };
 
-/// The work of a rank's kernel. It is identical for all ranks of a class. Lanes and channels
+/// The work of a rank's kernel. The work is identical for all ranks of a class. Lanes and channels
 /// without work are omitted.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
@@ -70,7 +70,7 @@ struct Kernel {
 struct Relays {
   struct Lane {
     int source = 0;          ///< GPU of the node whose message is forwarded
-    core::Lane sending = 0;  ///< lane of the source that sends
+    core::Lane sending = 0;  ///< lane of the source GPU that sends the message
     Pieces pieces;
   };
   std::vector<Lane> lanes;
@@ -169,13 +169,13 @@ class Sends : public Schedule {
   [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
     return from == to ? self_ : far(from, to) ? far_ : near_;
   }
-  /// True if a part moves from one rank to the other. A part that is already in its place does not
-  /// count.
+  /// True if rank `from` has a part for rank `to` that has to move. A part that is already in its
+  /// place does not have to move.
   [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
-  /// Returns the rank through which a message of `from` leaves for another node. It is `from`
-  /// itself without PXN, or inside a node.
+  /// Returns the rank through which a message of `from` leaves for another node. Without PXN, or
+  /// inside a node, this is `from` itself.
   [[nodiscard]] Rank leaves_by(Rank from, Rank to) const {
     return far(from, to) ? from - from % gpus_ + p2p_.relay(from % gpus_, to % gpus_) : from;
   }
@@ -319,7 +319,7 @@ class Sends : public Schedule {
   }
 
   /// Makes each batch wait until all lanes of the previous batch are complete. No lane waits for
-  /// the last batch.
+  /// the last batch of the channel.
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
@@ -366,7 +366,7 @@ class Sends : public Schedule {
   std::int64_t planned_;  ///< number of elements for which the portions are computed
   std::int64_t item_;
   P2pPortions near_, far_, self_;
-  int width_ = 1;  ///< number of places of the batch with the most places
+  int width_ = 1;  ///< maximum number of places in any batch
   std::vector<Kernel> kernels_;
   std::vector<Relays> relays_;
 };

@@ -36,7 +36,7 @@ std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communica
                                                    std::vector<ChannelLoops> channels);
 /// Returns an all-gather or reduce-scatter through a reducing network, with NVLS if `nvls` is true,
 /// otherwise with CollNetDirect. REQUIRES: every GPU is a head; the part of each channel covers the
-/// blocks of one rail. These are the blocks of the heads with the same index.
+/// blocks of one rail. The blocks of a rail are the blocks of the heads with the same index.
 std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,

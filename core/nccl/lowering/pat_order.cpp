@@ -2,10 +2,11 @@
 // s. The lowest set bit is the dimension along which the block travels next. The tree is divided at
 // its top into `factor` branches, which take the same steps at the same time ("aggregated"). The
 // chunks of one step share a message if the message has room for them. The distance is s = branch ·
-// delta + low. The value low goes through 1 … delta - 1 in the order of a tree walked from far to
-// near, so that messages never need more slots than exist. The phases have NCCL's numbers: 0 is the
-// leaves, 1 the low bits, 2 and 3 the branches. An all-gather begins with phase 2. A reduce-scatter
-// ends with phases 2, 3 and 4, where phase 4 is the rank's own block.
+// delta + low. The value low goes through 1 … delta - 1 in the order of a walk through a tree from
+// far to near, so that messages never need more slots than exist. The phases have NCCL's numbers:
+// phase 0 handles the leaves, phase 1 the low bits, and phases 2 and 3 the branches. An all-gather
+// begins with phase 2. A reduce-scatter ends with phases 2, 3 and 4; phase 4 handles the rank's own
+// block.
 
 #include "core/nccl/lowering/pat_order.h"
 
@@ -90,7 +91,7 @@ class AllGather : public PatWalk {
       }
     }
     if (s < n_ && nccl_step.send == 0 && nccl_step.skip) {
-      // The chunk is received, but there is no rank to which it can be forwarded.
+      // The chunk is received, but there is no further rank to which it would be forwarded.
       nccl_step.send = -1;
       nccl_step.post_send = false;
       nccl_step.skip = false;
@@ -110,7 +111,8 @@ class AllGather : public PatWalk {
     add(nccl_step);
   }
 
-  /// Returns the next value of the low bits, in the order of a tree walked from far to near.
+  /// Returns the next value of the low bits, in the order of a walk through a tree from far to
+  /// near.
   int next_low() {
     for (int d = 0; d < bits_; ++d) {
       const int bit = 1 << d;

@@ -1,9 +1,10 @@
-// PAT between one GPU of each node. The first lane of a channel is the thread block. It is followed
-// by the sending proxy and the receiving proxy of each dimension. Messages are assembled and
-// disassembled in slots of the rank's scratch. Each dimension has eight slots to send and eight
-// slots to receive. The thread block waits until the data that it reads has been received and the
-// data that it overwrites has been sent. The proxies wait for the thread block. NCCL adds two
-// operands and writes the sum in one pass. Here, this is a copy followed by an addition.
+// PAT between one GPU of each node. The first lane of a channel represents the thread block. For
+// each dimension, a lane for the sending proxy and a lane for the receiving proxy follow. Messages
+// are assembled and disassembled in slots of the rank's scratch. Each dimension has eight slots to
+// send and eight slots to receive. The thread block waits until the data that it reads has been
+// received and the data that it overwrites has been sent. The proxies wait for the thread block.
+// NCCL adds two operands and writes the sum in one pass. The schedule represents this pass as a
+// copy followed by an addition.
 //
 // If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks. Here,
 // chunks are adjacent.
@@ -62,15 +63,15 @@ class Pat : public Schedule {
   };
   struct Dimension {
     std::vector<Message> messages;
-    /// The offset in the scratch of the slots to send. The slots to receive follow these slots.
+    /// The offset, in the scratch buffer, of the slots with data to send. The slots for received
+    /// data follow these slots.
     std::int64_t slots = 0;
   };
   enum class To { kMessage, kAdd, kOutput, kAddOutput };
   /// A step of the thread block.
   struct Move {
     To to = To::kMessage;
-    PatStep::Place from, message;  ///< dimension -1: the block of this step in the rank's own
-                                   ///< buffer
+    PatStep::Place from, message;  ///< dimension -1: this step's block in the rank's own buffer
     int ahead = 0;
     bool begins_reading = false;  ///< true: the first read of `from`'s message in the loop
     bool begins_writing = false;  ///< true: the first write to `message` in the loop
@@ -94,8 +95,8 @@ class Pat : public Schedule {
   static const Dimension& dimension(const Channel& channel, Lane role) {
     return channel.dimensions[(role - 1) / 2];
   }
-  /// Returns the distance to the peer. The distance of a receiver has the opposite sign of that of
-  /// a sender.
+  /// Returns the distance to the peer: positive or negative, with opposite signs for sending and
+  /// receiving.
   [[nodiscard]] std::int32_t distance(Lane role) const {
     const std::int32_t far = 1 << (role - 1) / 2;
     return gathers_ == is_sender(role) ? -far : far;
@@ -107,8 +108,8 @@ class Pat : public Schedule {
   static std::int64_t number(const Dimension& dimension, std::int64_t loop, int message) {
     return loop * std::ssize(dimension.messages) + message;
   }
-  /// Returns the range of `chunks` chunks in a message's slot that comes after the first `before`
-  /// chunks.
+  /// Returns the range of `chunks` chunks that comes after the first `before` chunks in a message's
+  /// slot.
   static Range slot(const Channel& channel, const Dimension& dimension, bool sends,
                     std::int64_t loop, int message, std::int64_t before, std::int64_t chunks) {
     const std::int64_t each = channel.part.at(loop, 0).count;
@@ -233,8 +234,8 @@ class Pat : public Schedule {
           {to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
   }
 
-  /// Marks the first move of a loop that reads from a message or writes to it, because this move
-  /// has to wait.
+  /// Marks the first move of a loop that reads from a message or writes to a message, because this
+  /// move has to wait.
   static void mark_beginnings(Channel& made) {
     std::map<std::pair<int, int>, bool> read, written;
     for (Move& move : made.moves) {

@@ -41,8 +41,8 @@ class PatWalk {
 
  protected:
   /// A step as NCCL's algorithm describes it. A place is the index of a chunk in its message.
-  /// `later` is the number of messages between the next message and the message of this step. For
-  /// an all-gather, these are received messages; for a reduce-scatter, sent messages.
+  /// `later` is the number of messages from the next message to the message of this step. `later`
+  /// counts received messages for an all-gather, and sent messages for a reduce-scatter.
   struct NcclStep {
     int ahead = 0;
     int receive = -1, receive_place = 0;

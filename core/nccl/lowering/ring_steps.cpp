@@ -1,12 +1,11 @@
 // Each channel has one lane. A channel's part is processed in loops. In an all-reduce, a loop has n
 // chunks. The rank at position p first sends chunk p - 1. Then it adds its own contribution to
 // received chunks and forwards them, completes chunk p, and forwards complete chunks. (Before 2.10,
-// chunks are numbered by rank instead of by position.) In an all-gather and a reduce-scatter, a
-// loop has one chunk of every rank's block. In a broadcast and a reduce, a loop is one chunk that
-// travels along the chain from the root or to the root. The data of a primitive is divided into
-// slices. Each slice is a message. The chunks of the last loop divide the remainder into n equal
-// parts, rounded up to 16 bytes. Chunks after the end of the remainder are empty, but they are sent
-// too.
+// chunks are numbered by rank, not by position.) In an all-gather and a reduce-scatter, a loop has
+// one chunk of every rank's block. In a broadcast and a reduce, a loop is one chunk that travels
+// along the chain from the root or to the root. The data of a primitive is divided into slices.
+// Each slice is a message. The chunks of the last loop divide the remainder into n equal parts,
+// rounded up to 16 bytes. Chunks after the end of the remainder are empty, but they are sent too.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -88,7 +87,7 @@ class Ring : public Schedule {
     }
   }
 
-  /// Returns the distance, in positions backwards, to the rank whose chunk or block the primitive
+  /// Returns how many positions back in the ring the rank is whose chunk or block the primitive
   /// moves.
   [[nodiscard]] std::int64_t distance(std::int64_t primitive) const {
     switch (kind_) {
@@ -112,7 +111,7 @@ class Ring : public Schedule {
     return last ? StepKind::kReceive : StepKind::kReceiveSend;
   }
 
-  /// Sets the kind of step of a rank that is `behind` positions after the root.
+  /// Sets the kind of a step by the rank's position after the root (`behind`).
   void along(Step& step, std::int64_t behind) const {
     const std::int64_t place = modulo(behind);
     if (kind_ == CollectiveKind::kBroadcast) {

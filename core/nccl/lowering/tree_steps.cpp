@@ -51,7 +51,7 @@ class Tree : public Schedule {
 
  private:
   [[nodiscard]] Lane of_channel() const { return divided_ ? 2 : 1; }
-  /// True for lanes that reduce upwards. It applies only to divided channels.
+  /// True for lanes that reduce upwards. Call this only if channels are divided.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
   static bool is_root(const TreePlace& place) { return place.up < 0; }
   [[nodiscard]] std::size_t index(Lane lane) const {

@@ -1,5 +1,5 @@
-// Determines the links and network ports that a search step uses, and the ports that it may use.
-// This is the second half of channel_search.cpp.
+// Determines the links and network ports that a search step uses, and the ports that the search
+// step may use. This file continues channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -84,7 +84,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   };
   const int first = gpu < 0 ? 0 : gpu, end = gpu < 0 ? gpus_ : gpu + 1;
   if (topology_.hosts > 1 && settings_.scatter_nets) {
-    // If GPUs are on several hosts, the first ports of all GPUs come before any second port.
+    // If GPUs are on several hosts, the first ports of all GPUs come before all second ports.
     std::vector<bool> done(static_cast<std::size_t>(gpus_));
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {

@@ -1,9 +1,9 @@
 // The search builds channels one after the other, and each channel GPU by GPU, with backtracking.
-// Its invariant is that every function undoes its own changes: cross() with -1 undoes cross() with
-// 1, and the bits of used_ are cleared again. Only `best` and `steps` pass results from one branch
-// to the next. A complete channel is compared with the best result immediately. Then the next
-// channel is searched with the remaining bandwidth. When the maximum number of channels is reached,
-// `steps` becomes kPerfect, which is negative and therefore ends all loops.
+// The search has an invariant: every function undoes its own changes. cross() with -1 undoes
+// cross() with 1, and the bits of used_ are cleared again. Only `best` and `steps` pass results
+// from one branch to the next. A complete channel is compared with the best result immediately.
+// Then the next channel is searched with the remaining bandwidth. When the maximum number of
+// channels is reached, `steps` becomes kPerfect, which is negative and therefore ends all loops.
 //
 // Inside a node, the first channel tries the order of the PCI bus first. Every later channel tries
 // the order of the previous channel first. channel_crossings.cpp subtracts the bandwidth of a
@@ -222,7 +222,7 @@ void ChannelSearch::go_to_net(Trial& trial, Trial& best, int& steps, int gpu, in
                               const Rest& rest) {
   const bool balanced = trial.pattern == Pattern::kBalancedTree;
   Rest next = rest;
-  // Half of the traffic leaves through the first GPU, and half through the second.
+  // Half of the traffic leaves the node through the first GPU, and half through the second GPU.
   next.back_to_net = balanced && step == 0 ? 1 : -1;
   const auto cross_to = [&](int net, float times) {
     const float whole = trial.bw_inter;
@@ -285,7 +285,7 @@ int ChannelSearch::pcie_gb_per_s(int gpu) const {
 
 std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_by_net) const {
   struct Score {
-    // The fields are in order of importance. Values that are better when larger are negated.
+    // The fields are in order of importance. Fields whose larger values are better are negated.
     int net_rate = 0, pcie_rate = 0;
     std::size_t net_hops = 0;
     int rate = 0;
@@ -317,8 +317,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
   const bool identical = std::all_of(scores.begin(), scores.end(), [&](const Score& s) {
     return s.rate == scores.front().rate && s.hops == scores.front().hops;
   });
-  // If all candidates are equal, those far from the network come first, because the way back ends
-  // near the network.
+  // If all candidates have equal scores, candidates far from the network come first, because the
+  // return path ends near the network.
   if (sort_by_net == -1 && identical) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
@@ -343,7 +343,8 @@ std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) con
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
   // Every GPU receives a share from the switch and sends a share to the switch. The head moves
-  // twice as much, because it also moves the result that goes to the network.
+  // twice as much data as the other GPUs, because it also moves the result that goes to the
+  // network.
   const auto times = [head](int g) { return g == head ? 2.0F : 1.0F; };
   int down = 0, up = 0;
   while (down < gpus_ && cross(trial, NodeKind::kNvs, 0, NodeKind::kGpu, down, times(down))) ++down;

@@ -34,23 +34,23 @@ struct Trial {
 };
 
 /// Finds channels in a topology, one after the other. Each channel takes its bandwidth from the
-/// links that it crosses. The search is depth-first and ends after a limited number of steps. It
-/// follows NCCL's order exactly, because the result of a search that ends early depends on the
-/// order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
+/// links that it crosses. The search is depth-first and ends after a limited number of steps. The
+/// search follows NCCL's order exactly, because the result of a search that ends early depends on
+/// the order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
   /// `over_nodes` is true if channels begin and end at a network port.
   ChannelSearch(const Topology& topology, const Paths& paths, const SearchSettings& settings,
                 bool over_nodes);
 
-  /// The maximum number of attempts to cross a path. The search gives up after this number. NCCL
-  /// has no such limit.
+  /// The maximum number of attempts to cross a path. The search is given up after this number of
+  /// attempts. NCCL has no such limit.
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
   /// Searches channels with the properties of `trial`. If the result is better than `best`, sets
-  /// `best` to the result. `steps` is the number of allowed steps. On return, it is the number of
-  /// steps left, or kPerfect if no better result is possible.
+  /// `best` to the result. `steps` is the number of allowed steps. On return, `steps` is the number
+  /// of steps left, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool gave_up() const { return crossings_ > kMaxCrossings; }
@@ -114,8 +114,8 @@ class ChannelSearch {
   /// Properties of a link that affect how much bandwidth a crossing takes.
   struct LinkTraits {
     bool pcie = false;
-    /// True if the link's end is a GPU that requests incoming data. The requests use an eighth of
-    /// the bandwidth in the other direction.
+    /// True if the link's end is a GPU that requests incoming data. The GPU's requests for data use
+    /// an eighth of the bandwidth in the other direction.
     bool requests_data = false;
     /// True if a crossing uses the same bandwidth in the other direction too.
     bool both_ways = false;

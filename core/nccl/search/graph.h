@@ -63,7 +63,8 @@ struct Graph {
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;  ///< true if all channels are equal
-  /// The order of GPUs of each channel. It may be empty if only the numbers are known.
+  /// The order of GPUs of each channel. The list is empty if only the numbers of the graph are
+  /// known.
   std::vector<GraphChannel> orders;
 };
 

@@ -51,7 +51,7 @@ class GraphReader {
   const XmlText& xml_;
   Problems& problems_;
   std::map<std::int64_t, int> gpus_;  ///< place of each GPU, indexed by its number in the file
-  /// The numbers of the GPUs, indexed by graph and channel.
+  /// The GPU numbers in the file, indexed by graph and channel.
   std::vector<std::vector<std::vector<std::int64_t>>> orders_;
 };
 

@@ -1,13 +1,13 @@
 // Searches one graph of a node in the same way as NCCL. The search begins with the strictest
 // requirements: equal channels, the nearest types of paths and the highest speed. channel_search.h
 // searches for channels that meet the requirements. After a failure, relax() weakens one
-// requirement. The requirements change like the digits of a counter, with the speed as the highest
-// digit. A requirement is weakened only when all requirements before it have reached their limits;
-// these then return to their start. When a graph is good enough or nothing can be weakened, a
-// second pass doubles the channels and requests more bandwidth per channel. The order, the limits
-// on steps and the rounding of floats are exactly NCCL's. NCCL stops searches early, and the result
-// of such a search depends on all three (decision 29). SOURCE: NVIDIA/nccl v2.28.9
-// src/graph/search.cc, ncclTopoCompute.
+// requirement. The requirements are weakened like the digits of a counter, where the speed is the
+// highest digit. A requirement is weakened only when all requirements before it have reached their
+// limits; the requirements before it are then reset. When a graph is good enough or nothing can be
+// weakened, a second pass doubles the channels and requests more bandwidth per channel. The order,
+// the limits on steps and the rounding of floats are exactly NCCL's. NCCL stops searches early, and
+// the result of such a search depends on the order, the limits and the rounding (decision 29).
+// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, ncclTopoCompute.
 
 #include "core/nccl/search/node_search.h"
 
@@ -48,8 +48,8 @@ bool is_split(const Topology& topology, const Paths& paths) {
 }  // namespace
 
 /// Computes `most_`, the bandwidth of the best single path, and `total_`, the maximum total
-/// bandwidth of the links of one GPU. Both are upper bounds, so the search does not try higher
-/// bandwidths.
+/// bandwidth of the links of one GPU. The search does not try higher bandwidths than these upper
+/// bounds.
 void NodeSearch::measure() {
   if (!over_nodes_ && gpus_ == 1) {
     most_ = total_ = kLocGbPerS;
@@ -102,10 +102,10 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   if (pattern == Pattern::kNvls) start.max_channels = std::min(kMaxNvlsHeads, gpus_);
   if (pattern == Pattern::kCollnetDirect) start.max_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
-  // Inside a node, all GPUs read equally much, so every GPU has a channel.
+  // Inside a node, all GPUs read the same amount of data, so every GPU has a channel.
   if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.max_channels;
-  // On machines with two such groups, trees are faster and need two channels, and trees have as
-  // many channels as rings.
+  // If a machine's GPUs form two such groups, trees are faster and need two channels. Trees have as
+  // many channels as rings, so rings get at least two.
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.max_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
@@ -165,7 +165,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.same_channels = range.same_channels;
 
-  // Steps that were allowed but not used by the walk are available to later walks.
+  // The steps that the walk was allowed but did not use are available to later walks.
   left.of_all += left.of_walk;
   if (left.of_all < 0 && best.channels > 0) return false;
 
@@ -197,8 +197,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
 
-  // Lower speeds are tried until a graph is found. After that, they are tried only while more
-  // channels might give nearly the same bandwidth.
+  // Lower speeds are tried until a graph is found. After that, lower speeds are tried only while
+  // more channels might give nearly the same bandwidth.
   if (speed + 1 == speeds_.size() ||
       (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49)))
     return false;
@@ -206,8 +206,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   return true;
 }
 
-/// Requests more bandwidth for the same number of channels. Returns false if it is not possible to
-/// request more.
+/// Requests more bandwidth for the same number of channels. Returns false if no higher bandwidth
+/// can be requested.
 bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) const {
   if (best.pattern == Pattern::kRing) {
     trial.bw_intra = trial.bw_inter = speeds_[--speed];

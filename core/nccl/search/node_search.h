@@ -1,6 +1,6 @@
 #pragma once
 
-// The search for the graphs of one node. Only the code that searches a communicator's graphs
+// The search for the graphs of one node. Only the code that searches the graphs of a communicator
 // includes this header.
 
 #include <cstdint>

@@ -71,8 +71,8 @@ Expected<SearchResult> search_graphs(const Topology& topology, std::int64_t coun
         fmt::format("{} GPUs in one node exceed the search's limit of {}", gpus, kMaxGpus));
   if (result.over_nodes && result.node.count(NodeKind::kNet) == 0) {
     return refuse({ProblemCode::kMissing, "net"},
-                  fmt::format("{} nodes need a network, but the topology has no <net>; dump it on "
-                              "a machine with a network card",
+                  fmt::format("{} nodes need a network, but the topology has no <net>; dump the "
+                              "topology on a machine with a network card",
                               count * result.nodes_per_topology));
   }
   for (const Graph& graph : given) {

@@ -22,11 +22,11 @@ struct SearchResult {
   float total_gb_per_s = 0;
 };
 
-/// Returns the graphs that NCCL 2.28.9 finds for a communicator over all GPUs of `count` such
-/// machines. They have the same channels in the same order as NCCL's. Other versions of NCCL may
-/// find other graphs.
+/// Returns the graphs that NCCL 2.28.9 finds for a communicator over all GPUs of `count` machines
+/// with this topology. The channels and their order are identical to NCCL's. Other versions of NCCL
+/// may find other graphs.
 /// A graph of `given` that has channels replaces the searched graph with the same id
-/// (NCCL_GRAPH_FILE). It must contain the GPUs of the node.
+/// (NCCL_GRAPH_FILE). The given graph must contain the GPUs of the node.
 /// ERRORS: a given graph contains other GPUs; there are several nodes without a network card; a
 /// node has more than 160 GPUs; the search does not end on this topology.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc; src/init.cc, which determines the graphs and

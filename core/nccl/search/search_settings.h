@@ -13,9 +13,9 @@ inline constexpr int kMaxChannels = 64;
 
 /// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
-  kAuto,  ///< an equal share of the nearest cards
-  kAll,   ///< all of the nearest cards
-  kMax    ///< at most `max_nets` of the nearest cards
+  kAuto,  ///< an equal share of the nearest network cards
+  kAll,   ///< all nearest network cards
+  kMax    ///< at most `max_nets` of the nearest network cards
 };
 
 /// The settings of paths and of the search that environment variables determine. The defaults are

@@ -74,7 +74,8 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "NCCL_NET_DISABLE_INTRA"},
         "NCCL_NET_DISABLE_INTRA=1: NCCL fails with \"No transport found\", because some GPUs of a "
-        "machine can communicate only over the network; remove it, or the variables that disable "
+        "machine can communicate only over the network; remove NCCL_NET_DISABLE_INTRA, or the "
+        "variables that disable "
         "peer access and shared memory (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE)"));
   Communicator made;
   made.version = version;

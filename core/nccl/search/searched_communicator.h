@@ -23,8 +23,8 @@ Expected<SearchSettings> search_settings(const Settings& settings,
 
 /// Returns the communicator over all GPUs of `count` machines like `topology`, for the search
 /// result `found`. `version` determines the number of channels. A topology does not state whether
-/// the driver supports multicast. NVLS needs multicast, so it is assumed. A CollNet plugin is
-/// assumed if the search included its graphs and some network card can reduce.
+/// the driver supports multicast. NVLS needs multicast, so support for multicast is assumed. A
+/// CollNet plugin is assumed if the search included its graphs and some network card can reduce.
 /// REQUIRES: found = search_graphs(topology, count, …).
 /// ERRORS: there are more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 is set and some GPUs of a
 /// host are connected only by the network.
@@ -32,9 +32,9 @@ Expected<Communicator> communicator_of(const Topology& topology, const SearchRes
                                        std::int64_t count, const Settings& settings,
                                        Version version = kDefaultVersion);
 
-/// Returns the communicator over all GPUs of `count` machines like `topology`. Its graphs are
-/// searched as in NCCL 2.28.9 (search.h), except for the graphs in `given`. ERRORS: the errors of
-/// search_settings() and search_graphs().
+/// Returns the communicator over all GPUs of `count` machines like `topology`. The communicator's
+/// graphs are searched as in NCCL 2.28.9 (search.h), except for the graphs in `given`. ERRORS: the
+/// errors of search_settings() and search_graphs().
 Expected<Communicator> searched_communicator(const Topology& topology, std::int64_t count,
                                              const Settings& settings,
                                              std::span<const Graph> given = {});

@@ -3,9 +3,9 @@
 // example, take 8 H100 GPUs on switches (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 GB/s
 // together), and the list 60, 50, 40, 30, …. 60 fits 6 times (360 in total), 50 fits 7 times (350),
 // 40 fits 9 times (360, no better), and 30 fits 12 times (360). Below half of the best speed, the
-// search stops. The result is 6 channels of 60. Channels of 25 and more are doubled and get half
-// the speed: 12 x 30. Between nodes, a channel leaves through a network card. With 8 cards of 50
-// GB/s and the list 48, 45, …, the result is 8 x
+// search stops. The result is 6 channels of 60. Channels with a speed of 25 or more are doubled,
+// and each gets half the speed: 12 x 30. Between nodes, a channel leaves through a network card.
+// With 8 cards of 50 GB/s and the list 48, 45, …, the result is 8 x
 // 48. tests/core/nccl/uniform_graphs_test.cpp compares the formula with NCCL's own search.
 
 #include "core/nccl/search/uniform_graphs.h"
@@ -111,7 +111,8 @@ class Counting {
     return s_.inside == Inside::kPcie ? PathType::kSys : PathType::kNvl;
   }
 
-  /// Returns the number of channels with this speed that fit inside a node.
+  /// Returns the number of channels with this speed for which the links inside a node have enough
+  /// bandwidth.
   [[nodiscard]] int fit(float speed) const {
     if (s_.inside == Inside::kPcie)
       return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1
@@ -204,8 +205,8 @@ class Counting {
     chain.id = 2;
     chain.pattern = Pattern::kTree;
     if (cc_ >= 80 || s_.nodes == 1) return chain;
-    // Before Ampere, data that enters a GPU also uses an eighth of its rate in the other direction.
-    // Here, the same card carries both.
+    // Before Ampere, data that enters a GPU also uses an eighth of its rate in the opposite
+    // direction. In this graph, the same card carries both directions.
     chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
     chain.bw_intra =
         std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
@@ -230,8 +231,8 @@ class Counting {
     return static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) * 8 / 9;
   }
 
-  /// Returns a graph with one channel per head. A head reads from all GPUs and writes to all GPUs;
-  /// its own links carry the data twice.
+  /// Returns a graph with one channel per head. A head reads from all GPUs and writes to all GPUs,
+  /// so its own links carry the data twice.
   [[nodiscard]] Graph nvls() const {
     Graph nvls;
     nvls.id = 3;

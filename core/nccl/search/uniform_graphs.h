@@ -6,12 +6,12 @@
 namespace tutti::core::nccl {
 
 /// Returns the communicator of all GPUs of `system` for a release of NCCL. The graphs equal the
-/// result of NCCL's search on machines with identical GPUs. They are computed by formulas
+/// result of NCCL's search on machines with identical GPUs. The graphs are computed by formulas
 /// (explained in uniform_graphs.cpp) and do not contain the orders of GPUs. For a cube mesh on one
 /// node, the search is executed instead, and the graphs contain the orders of GPUs.
-/// ERRORS: there is no formula for the system. This applies to a part of a cube mesh on several
-/// nodes, to several nodes without network cards, and to links that are too slow for a single
-/// channel.
+/// ERRORS: there is no formula for the system. There is no formula for a part of a cube mesh on
+/// several nodes, for several nodes without network cards, and for links that are too slow for a
+/// single channel.
 Expected<Communicator> uniform_communicator(const System& system, Version version,
                                             const Settings& settings);
 

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
 
-/// The collectives with a factor each. The last one stands for gather and scatter.
+/// Each of these collectives has a factor. The last entry is used for both gather and scatter.
 constexpr std::array kCollectives = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
                                      CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
                                      CollectiveKind::kReduce,        CollectiveKind::kAllToAll,
                                      CollectiveKind::kSendReceive,   CollectiveKind::kGather};
 
-// Index of the first factor of each property.
+// The index of the first factor of each group of properties.
 constexpr std::size_t kFirstNetwork = 0;
 constexpr std::size_t kFirstDriving = kFirstNetwork + 3;
 constexpr std::size_t kFirstCollective = kFirstDriving + 3;

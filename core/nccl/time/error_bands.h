@@ -27,7 +27,8 @@ inline KnownFrom known_from(std::size_t systems) {
 
 /// The properties on which the error of a prediction depends, besides bytes and nodes.
 struct BandFacts {
-  KnownFrom network = KnownFrom::kSeveral;  ///< also kSeveral if there is only one node
+  KnownFrom network = KnownFrom::kSeveral;  ///< number of systems for the parameters of the
+                                            ///< network; kSeveral if there is only one node
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool nearest_gpu = false;  ///< true if the GPUs are unknown and timed as the nearest known model
@@ -58,8 +59,9 @@ class ErrorBands {
 
   ErrorBands();
   /// Parses a CSV with the columns part, name, low, high, widen. Rows with the part "one node" or
-  /// "several nodes" are bands. Their name is one of kSizeNames; their columns low and high are
-  /// relative to the prediction. All other rows are factors, with the value in the column widen.
+  /// "several nodes" are bands. The name of a band is one of kSizeNames; the columns low and high
+  /// of a band are relative to the prediction. All other rows are factors, with the value in the
+  /// column widen.
   /// ERRORS: a missing, duplicate or invalid row.
   static Expected<ErrorBands> parse(std::string_view text, const std::string& file);
   /// Loads nccl_error.csv from the library folder.

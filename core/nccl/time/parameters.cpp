@@ -6,7 +6,7 @@
 //
 // A file must contain every parameter exactly once. Otherwise, missing parameters of a file of
 // another version would silently get initial values. `how` is more than a comment. Error bands
-// depend on the number of systems to which a network's share was fitted, and systems() reads this
+// depend on the number of systems to which a network's parameter was fitted; systems() reads this
 // number from the text. The equations of the model are in prediction.cpp.
 
 #include "core/nccl/time/parameters.h"
@@ -82,7 +82,7 @@ constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// These parameters are not fitted. Tables of networks with SHARP are only used to validate them.
+/// These parameters are not fitted; tables of networks with SHARP are used only to validate them.
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
@@ -163,7 +163,7 @@ Parameters Parameters::initial() {
     add("sharp", kSharp[f], kSharpStart[f]);
     made.all_.back().how = kSharpHow[f];
   }
-  TUTTI_CHECK(made.all_.size() == kEnd, "every parameter of the time model has a place");
+  TUTTI_CHECK(made.all_.size() == kEnd, "the number of the time model's parameters is wrong");
   return made;
 }
 

@@ -51,7 +51,7 @@ enum class NetFigure {
   kCongestionExponent,  ///< exponent of the loss in a fabric with other users; kShare is multiplied
                         ///< by (nodes / 2)^-kCongestionExponent
   kShuffleShare,        ///< fraction of kShare that remains in an all-to-all
-  kRendezvous,  ///< CPU time in us for a message that needs a rendezvous because of its length, or
+  kRendezvous,  ///< CPU time in us for a message that is too long to send without a rendezvous, or
                 ///< that the CPU has to match
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
@@ -81,9 +81,9 @@ inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure:
 enum class ReleaseFigure {
   kMessage,  ///< CPU time in us per message between two GPUs of a node; a process handles its
              ///< messages one after the other
-  kChannel,  ///< additional time in us of a kernel for each channel after the first; up to 2.21,
-             ///< each channel fetches its work from host memory, whereas later releases pass the
-             ///< work in the kernel's arguments
+  kChannel,  ///< additional time in us of a kernel for each channel after the first. Up to
+             ///< NCCL 2.21, each channel fetches its work from host memory; later releases pass the
+             ///< work in the kernel's arguments.
 };
 inline constexpr std::size_t kReleaseFigures =
     static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
@@ -112,7 +112,8 @@ struct Parameter {
 /// The parameters of the time model, which are loaded from one file.
 class Parameters {
  public:
-  /// Returns the initial values of a fit. They are from data sheets and NCCL's own constants.
+  /// Returns the initial values of a fit. The initial values are from data sheets and NCCL's own
+  /// constants.
   static Parameters initial();
   /// Parses a CSV with the columns name, value, unit, how. ERRORS: an unknown, missing or duplicate
   /// name; a value that is not a positive number.

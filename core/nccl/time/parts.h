@@ -34,12 +34,12 @@ class Narrowest {
   const char* what_ = "";
 };
 
-/// Returns the us that the CPU adds to a kernel of `kernel_us`. nccl-tests issues the next
-/// operation before the kernel has ended, so that the CPU and the GPU are the two stages of a
-/// pipeline: in the steady state, the slower stage alone determines the time per operation. A
-/// thread that drives several GPUs issues the operation on one after the other. `messages` is the
-/// number of messages that a GPU exchanges with other GPUs of its node. A process handles the
-/// messages of all its GPUs one after the other, even if they have different threads.
+/// Returns the time in us that the CPU adds to a kernel that runs for `kernel_us`. nccl-tests
+/// issues the next operation before the kernel has ended, so the CPU and the GPU form a pipeline of
+/// two stages. In the steady state, the slower stage alone determines the time per operation. A
+/// thread that drives several GPUs issues the operation on these GPUs one after the other.
+/// `messages` is the number of messages that a GPU exchanges with other GPUs of its node. A process
+/// handles the messages of all its GPUs one after the other, even if they have different threads.
 /// SOURCE: 2 to 8 A100 with one thread each take 16, 21 and 50 us for an all-to-all of 96 bytes;
 /// with one thread for all, a broadcast over 8 A100 takes 23 us at every size up to 48 KiB.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
@@ -100,8 +100,8 @@ inline constexpr double kBothWays = 1.2;
 
 /// Returns the rate in GB/s at which data leaves a node over sockets: over the connections of all
 /// `channels` together, limited by the host.
-/// SOURCE: rings over one socket each: one ring moves 2.06 GB/s, two rings move 2.77, four 3.28 and
-/// eight 3.75 (NVIDIA/nccl issue 209).
+/// SOURCE: rings over one socket each: one ring moves 2.06 GB/s, two rings 2.77 GB/s, four rings
+/// 3.28 GB/s and eight rings 3.75 GB/s (NVIDIA/nccl issue 209).
 inline double through_sockets(const System& s, double channels) {
   if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
   constexpr double kMoreChannels = 0.3;
@@ -111,8 +111,8 @@ inline double through_sockets(const System& s, double channels) {
     connection =
         std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
   double all = connection * std::pow(std::max(1.0, channels), sockets.one_flow ? 0 : kMoreChannels);
-  // With two hosts, each host receives everything that the other sends. Data of one direction and
-  // acknowledgements of the other direction share one queue in this case.
+  // With two hosts, each host receives all data that the other host sends. With two hosts, data of
+  // one direction and acknowledgements of the other direction share one queue.
   if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }

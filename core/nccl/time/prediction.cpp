@@ -1,12 +1,14 @@
 // The closed form of NCCL's times. A collective is launched. Then its first bytes travel hop by
-// hop. After that, the rest streams through the narrowest resource. For example, consider an
-// all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels with some protocol:
+// hop. After that, the remaining bytes stream through the resource with the lowest bandwidth. For
+// example, consider an all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels with
+// some protocol:
 // - launch: the start of the kernel, once.
 // - hops: 2(n-1) consecutive steps, of which 2(N-1) are between nodes. Each step takes the hop
 //   latency of the protocol.
 // - transfer: every GPU sends 2(n-1)/n S bytes through its channels (c times the rate of a thread
-//   block with the protocol), its NVLinks, and (once per node) its network cards. The narrowest
-//   resource limits the rate, and resources that are nearly as narrow add a little.
+//   block with the protocol), its NVLinks, and (once per node) its network cards. The resource with
+//   the lowest bandwidth limits the rate, and resources with nearly as low a bandwidth add a
+//   little.
 // - fill: a ring has no fill beyond its steps. A tree moves chunks, and each level waits for the
 //   first whole chunk of the level below.
 //
@@ -27,7 +29,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the ratio of the payload to all bytes of a link.
+/// Returns the ratio of payload bytes to all bytes on a link.
 double payload(Protocol protocol) {
   switch (protocol) {
     case Protocol::kLl: return 0.5;
@@ -126,8 +128,8 @@ class Timing {
     return gpu(GpuFigure::kHopSimple);
   }
 
-  /// Returns the time in us for a piece of a ring's step. The time is that of a pass of a thread
-  /// block, or of a fraction of a pass if the piece is smaller.
+  /// Returns the time in us for a piece of a ring's step. The time is the duration of one pass of a
+  /// thread block, or of a fraction of a pass if the piece is smaller.
   [[nodiscard]] double pass() const {
     if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
@@ -196,16 +198,16 @@ class Timing {
     return std::min(cards(), channels_ * ll_channel());
   }
 
-  /// Returns the rate in GB/s of an LL channel between nodes. Its data passes through host memory
-  /// and therefore through PCIe.
+  /// Returns the rate in GB/s of an LL channel between nodes. The data of an LL channel passes
+  /// through host memory and therefore through PCIe.
   [[nodiscard]] double ll_channel() const {
     constexpr double kPcieOfFourthGeneration = 24;
     return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // The slots of a connection are free again when the receiver has reported this, which takes one
-    // hop there and one hop back. NCCL's default buffers are large enough to hide this delay.
+    // A slot of a connection is free again when the receiver has reported this. The round trip
+    // takes two hops. NCCL's default buffers are large enough to hide this delay.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
     if (buffer >= kOwnBuffers[protocol]) return;
@@ -213,7 +215,7 @@ class Timing {
     narrowest_.add(2 * (far() ? first_hop() : near_hop()) * bytes / (channels_ * slots),
                    "slots of the connections");
   }
-  /// `kept` is the number of bytes of the step in which a GPU only copies and its links are idle.
+  /// `kept` is the number of bytes that a GPU only copies, while its links are idle.
   void through_links(double bytes, double kept = 0) {
     if (s_.gpus == 1) return;
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
@@ -248,7 +250,8 @@ class Timing {
     const bool all_reduce = op_.function == Function::kAllReduce;
     const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
-    // The piece with the longest way makes fewer hops inside a node, if there are such hops.
+    // On the longest path of a piece, this number of hops is between nodes; all other hops are
+    // inside a node.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
     // Repeated chains follow each other closely, because the root does not wait for the last rank.
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
@@ -294,7 +297,7 @@ class Timing {
 
   /// Returns the number of bytes that leave a node for every byte of the all-reduce, over both
   /// trees. As a leaf of one tree, a node sends half of the data up. As an inner node of the other
-  /// tree, it sends half of the data up, and half of the data down to each of two children. If
+  /// tree, a node sends half of the data up, and half of the data down to each of two children. If
   /// there are two nodes, an inner node has only one child.
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
@@ -310,7 +313,8 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);
-    // The time of the first chunks is included in `fill`, but their bytes are also counted here.
+    // The time of the first chunks is included in `fill`, but the bytes of these chunks are counted
+    // here too.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     if (far()) made_.cards.bytes = tree_traffic() * bytes_;
   }
@@ -398,7 +402,8 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     to_switches_and_back(rest);
-    // The time of the first chunks is included in `fill`, but their bytes are also counted here.
+    // The time of the first chunks is included in `fill`, but the bytes of these chunks are counted
+    // here too.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     made_.cards.bytes = bytes_;
   }
@@ -456,9 +461,9 @@ class Timing {
 };
 
 /// Kernels between symmetric buffers take the time that NCCL estimates, because no published
-/// measurements separate the parts of this time. The part beyond the time of the links counts as
-/// latency. NCCL has no model for copy engines. They take the time of the links plus the latency of
-/// a kernel that loads and stores.
+/// measurements separate the parts of this time. If this time is longer than the links need, the
+/// difference counts as latency. NCCL has no model for copy engines. The time of a copy engine is
+/// the time of the links plus the latency of a kernel that loads and stores.
 Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
                         const Choice& choice, double launch) {
   Prediction made;

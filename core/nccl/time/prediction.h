@@ -19,7 +19,8 @@ struct Prediction {
   double transfer = 0;         ///< time in which the bottleneck transfers all data
   const char* narrowest = "";  ///< name of the bottleneck
 
-  /// The bytes that a resource carries, and the time that they take if no other resource limits it.
+  /// The bytes that a resource carries, and the time that these bytes take if no other resource
+  /// limits them.
   struct Over {
     double us = 0;
     double bytes = 0;
@@ -31,9 +32,9 @@ struct Prediction {
   double overlap = 0;   ///< part of `hops` that overlaps with the transfer
   double channels = 1;  ///< number of thread blocks per GPU
 
-  /// The link that could not carry its bytes in the time of the model. The prediction is then the
-  /// time that this link needs. Empty, as is normal, if all links could carry their bytes in the
-  /// time of the model.
+  /// The name of the link that cannot carry its bytes in the time that the model predicts. If the
+  /// name is not empty, the prediction is the time that this link needs. Usually empty, because all
+  /// links can carry their bytes in the time that the model predicts.
   std::string capped_at;
 
   [[nodiscard]] double us() const { return launch + hops + fill + transfer; }
@@ -46,8 +47,8 @@ Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters);
 
 /// Predicts the time of a collective that NCCL implements with sends and receives: all-to-all,
-/// gather, scatter or send-receive. `bytes` are counted as in nccl-tests. REQUIRES: `kind` is one
-/// of these collectives; there are at least two ranks.
+/// gather, scatter or send-receive. `bytes` are counted as in nccl-tests. REQUIRES: NCCL implements
+/// `kind` with sends and receives; there are at least two ranks.
 Prediction predict_sends(const System& system, const Communicator& communicator,
                          CollectiveKind kind, std::int64_t bytes, const Parameters& parameters);
 

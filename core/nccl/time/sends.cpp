@@ -20,9 +20,9 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Returns the number of channels of a message inside a node. Up to 2.21, no channel has more than
-/// 4 MiB. In later releases, every rank has its own channels at once, and more channels above 16
-/// MiB per channel.
+/// Returns the number of channels of a message inside a node. Up to 2.21, the number is chosen so
+/// that no channel has more than 4 MiB. In later releases, every rank has its own channels
+/// immediately, and gets more channels for messages above 16 MiB per channel.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (up to 2.21);
 /// addP2pToPlan (later releases). The limit of 16 MiB is from measured tables.
 int near_channels(double bytes, const Communicator& comm) {
@@ -38,9 +38,9 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// Returns the total data-sheet rate in GB/s of the NVLinks that a GPU's sends use. These are all
-/// of its NVLinks, except in a cube mesh: there, only links to participating GPUs are counted, and
-/// only one link for a single peer.
+/// Returns the total data-sheet rate in GB/s of the NVLinks that a GPU's sends use. The result
+/// covers all NVLinks of the GPU. In a cube mesh, only links to participating GPUs are counted, and
+/// only one link if there is a single peer.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
@@ -63,7 +63,7 @@ int relayed_peers(const Communicator& comm) {
 }
 
 /// Returns the number of blocks for every other node that leave the first GPU's node through the
-/// busiest card, if PXN distributes the blocks. Returns 0 if no card has more than an even share.
+/// busiest card, if PXN distributes the blocks. Returns 0 if all cards have equal shares.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
   std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
@@ -100,8 +100,8 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   Prediction made;
   made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSends);
   Narrowest narrowest;
-  // `relayed` is the number of additional bytes to other nodes on the busiest GPU's NVLinks,
-  // because these bytes leave at another GPU's card. Equally many bytes arrive from other nodes.
+  // `relayed` is the number of additional bytes on the NVLinks of the busiest GPU: bytes to other
+  // nodes that leave through another GPU's card. The same number of bytes arrives from other nodes.
   const auto inside = [&](double of_gpu, double of_pair, int peers, double kept,
                           double relayed = 0) {
     if (gpus == 1) return;

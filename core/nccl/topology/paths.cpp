@@ -5,8 +5,8 @@
 // corrected. GPUs without peer access are connected through a CPU. Pairs of GPUs that can use only
 // the network are marked. GPUs with a chip-to-chip link to their CPU count as closer to the CPU's
 // ports. Ports are reached through another GPU (PXN), or through the CPU if GPUDirect is
-// impossible. A correction reads the results of earlier corrections, so their order is the same as
-// in NCCL.
+// impossible. A correction reads the results of earlier corrections, so the corrections have the
+// same order as in NCCL.
 
 #include "core/nccl/topology/paths.h"
 
@@ -129,7 +129,8 @@ int Paths::local_cpu(int gpu) const {
 }
 
 int Paths::relay(int gpu, int net) const {
-  // The relay is the first GPU on the path. It comes after the NVSwitch, if there is one.
+  // The relay is the first GPU on the path. On the path to this GPU, the relay comes after the
+  // NVSwitch, if the path has an NVSwitch.
   for (const int l : at(gpu_node(gpu), NodeKind::kNet, net).links) {
     const int node = topology_.links[l].to;
     const TopologyNode& on_the_way = topology_.nodes[node];
@@ -220,8 +221,8 @@ bool Paths::settle_net(int g, int net, int local) {
     const PathType level = settings_.pxn_c2c ? PathType::kP2c : PathType::kPxb;
     const bool reachable = at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl &&
                            gpu(local).host == gpu(g).host;
-    // This applies only to sends. NCCL receives through a card near the GPU, and sends through the
-    // card that is near the receiver.
+    // The detour over a relay applies only to sends. NCCL receives through a card near the GPU, and
+    // sends through the card that is near the receiver (PXN).
     if (others.type <= level && reachable &&
         (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
       go_by(NodeKind::kGpu, local, node, NodeKind::kNet, net);
@@ -247,7 +248,7 @@ void Paths::settle_nets() {
     int local = settings_.pxn ? local_gpu(n) : -1;
     for (int g = 0; g < gpus; ++g) {
       if (!settle_net(g, n, local)) continue;
-      // The nearest GPU may have changed with this path.
+      // This path may have changed which GPU is the nearest.
       gpu_nets_[g] = nets_of(g);
       net_gpus_[n] = gpus_of(n);
       if (settings_.pxn) local = local_gpu(n);
@@ -285,7 +286,7 @@ int Paths::local_net(int g, int channel) const {
   const std::vector<int>& nets = gpu_nets_[g].places;
   if (nets.empty()) return -1;
   const int count = static_cast<int>(nets.size());
-  // Reversed bits assign distant ports to neighbouring GPUs.
+  // With reversed bits, neighbouring GPUs get distant ports.
   const int dev = is_power_of_two(count) ? mirrored(gpu(g).gpu.dev, count) : gpu(g).gpu.dev;
   return nets[(dev + channel % nets_per_gpu(nets)) % count];
 }

@@ -12,13 +12,13 @@ namespace tutti::core::nccl {
 /// The path from one node to another.
 struct Path {
   std::vector<int> links;  ///< indices of links in the topology, in order
-  float gb_per_s = 0;      ///< rate of the slowest link
+  float gb_per_s = 0;      ///< rate of the path's slowest link
   PathType type = PathType::kDis;
 };
 
 /// Computes the paths between GPUs, CPUs, network ports and the NVSwitch. A path is the one with
-/// the highest bandwidth among the shortest paths. Peer access, shared memory, GPUDirect and PXN
-/// then change some paths. REQUIRES: the topology outlives this object.
+/// the highest bandwidth among the shortest paths. NCCL changes some paths for peer access, shared
+/// memory, GPUDirect and PXN. REQUIRES: the topology outlives this object.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
 class Paths {
  public:
@@ -40,8 +40,8 @@ class Paths {
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
   /// The local ports of a GPU. From the network ports that the GPU reaches at the highest
-  /// bandwidth, the ports with the nearest path type are selected. The local GPUs of a port are
-  /// defined in the same way.
+  /// bandwidth, the ports with the nearest path type are selected. The local GPUs of a port are the
+  /// GPUs with the nearest path type among those that the port reaches at the highest bandwidth.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
@@ -58,8 +58,8 @@ class Paths {
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
   /// Returns, for every GPU, its node in NCCL's sense. The node is identified by the smallest index
-  /// among the GPUs that the GPU reaches without the network. NCCL treats GPUs with different
-  /// results as different nodes, even if they are in one host.
+  /// among the GPUs that the GPU reaches without the network. NCCL treats GPUs for which this
+  /// function returns different indices as different nodes, even if the GPUs are in one host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:
@@ -89,8 +89,8 @@ class Paths {
   const Topology& topology_;
   SearchSettings settings_;
   std::vector<OfKind> paths_;                ///< paths from each node
-  std::vector<Locals> gpu_nets_, net_gpus_;  ///< local ports by index of the GPU, and local GPUs by
-                                             ///< index of the port
+  std::vector<Locals> gpu_nets_, net_gpus_;  ///< for each GPU, its local ports; for each port, its
+                                             ///< local GPUs
 };
 
 }  // namespace tutti::core::nccl

@@ -41,8 +41,8 @@ struct GpuFacts {
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
-  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family. AMD's
-  /// Milan is thus 175 instead of 25.
+  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family. For AMD's
+  /// Milan, NCCL's family is thus 175 instead of 25.
   int family = 0;
   int model = 0;
 };
@@ -93,8 +93,8 @@ struct TopologyLink {
 };
 
 /// The machine as NCCL's search represents it: one host, or all hosts of an NVLink domain. Nodes
-/// are in the order of the file, and the links of a node are ordered by bandwidth. Both orders
-/// determine which channel is found first.
+/// are in the order of the file, and the links of a node are ordered by bandwidth. The order of the
+/// nodes and the order of the links determine which channel is found first.
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;
@@ -113,8 +113,8 @@ struct Topology {
   [[nodiscard]] int min_sm() const;
 };
 
-/// Returns the topology with only the GPUs whose ranks are in `ranks`. Their new ranks follow the
-/// order of `ranks`.
+/// Returns the topology with only the GPUs whose ranks are in `ranks`. The GPUs are renumbered in
+/// the order of `ranks`.
 Topology with_ranks(const Topology& topology, const std::vector<int>& ranks);
 
 }  // namespace tutti::core::nccl

@@ -1,11 +1,11 @@
-// NCCL's XML describes a PCIe tree below each CPU. It is read in two passes, because NVLinks refer
-// to elements that may come later in the file. The first pass adds all nodes and PCIe links, from
-// the CPUs down. The second pass adds NVLinks, chip-to-chip links and links between PCIe switches.
-// The order of nodes and links must be NCCL's, because NCCL's search depends on it. All NVLink
-// switches of all hosts become a single node. In unclear cases, the reader does the same as NCCL.
-// It adds a note if that may be surprising, for example if an unknown PCIe speed counts as
-// generation 3. topology_builder.h contains the rules for adding links, and paths.cpp computes the
-// paths between nodes.
+// NCCL's XML describes a PCIe tree below each CPU. A topology file is read in two passes, because
+// NVLinks refer to elements that may come later in the file. The first pass adds all nodes and PCIe
+// links, from the CPUs down. The second pass adds NVLinks, chip-to-chip links and links between
+// PCIe switches. Nodes and links must be in NCCL's order, because NCCL's search depends on the
+// order. All NVLink switches of all hosts become a single node. In ambiguous cases, the reader does
+// the same as NCCL. If this may surprise the user, the reader adds a note, for example if an
+// unknown PCIe speed counts as generation 3. topology_builder.h contains the rules for adding
+// links, and paths.cpp computes the paths between nodes.
 
 #include "core/nccl/topology/topology_file.h"
 
@@ -27,7 +27,7 @@ namespace {
 constexpr int kMaxNodes = 576;  // per kind: NCCL_TOPO_MAX_NODES
 constexpr std::int64_t kMaxIndex = 1 << 20;
 
-/// Returns the kind of node that a PCI class represents. This is also used for the class of an
+/// Returns the kind of node that a PCI class represents. The same table applies to the class of an
 /// NVLink's far end.
 NodeKind kind_of_class(std::string_view pci_class) {
   if (pci_class.starts_with("0x068000")) return NodeKind::kNvs;
@@ -284,15 +284,16 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
     int far = -1;
     switch (kind_of_class(*pci_class)) {
       case NodeKind::kGpu: {
-        // This adds only one direction; the element at the other end lists the other direction.
+        // This call adds only one direction; the element at the other end lists the other
+        // direction.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
-        // This is the case for a bridge whose other end is in another guest. NCCL counts the link
-        // as a link of the GPU, but no path uses it.
+        // An NVLink from a GPU to itself is a bridge whose other end is in another guest. NCCL
+        // counts the link as a link of the GPU, but no path uses it.
         if (far == gpu.node)
           notes_.push_back({xml_.where(link),
-                            "an NVLink from a GPU to itself; virtual machines show one if the peer "
-                            "GPU belongs to another guest",
+                            "an NVLink from a GPU to itself; a virtual machine shows such a link "
+                            "if the peer GPU belongs to another guest",
                             {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;

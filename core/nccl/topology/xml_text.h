@@ -20,8 +20,8 @@ namespace tutti::core::nccl {
 /// attributes at this location.
 class XmlText {
  public:
-  /// Parses a document. Its root element must be `root`. If the root element has a version, the
-  /// version must be "1".
+  /// Parses a document. The document's root element must be `root`. If the root element has a
+  /// version, the version must be "1".
   /// ERRORS: the text is not XML; the root element or the version is wrong; the text has more
   /// than 64 MiB; elements are nested deeper than 128 levels.
   static Expected<XmlText> parse(std::string_view text, const std::string& file,
@@ -37,7 +37,7 @@ class XmlText {
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most,
                                       Problems& problems) const;
-  /// Like the function above, but returns `missing` if there is no such attribute.
+  /// Does the same as the overload above, but returns `missing` if the attribute is absent.
   std::optional<std::int64_t> integer(const pugi::xml_node& element, const char* attribute,
                                       std::int64_t least, std::int64_t most, std::int64_t missing,
                                       Problems& problems) const;
@@ -62,8 +62,9 @@ class XmlText {
 };
 
 /// Returns a bus id as a number. The number consists of the hexadecimal digits of the text without
-/// `.` and `:`, so that "0000:07:00.0" is 0x7000. The text is ignored from the first other
-/// character on. Returns nullopt if there are no digits or more than 16 digits.
+/// `.` and `:`, so that "0000:07:00.0" is 0x7000. If the text contains any other character, this
+/// character and the following text are ignored. Returns nullopt if there are no digits or more
+/// than 16 digits.
 std::optional<std::uint64_t> bus_number(std::string_view text);
 
 }  // namespace tutti::core::nccl

@@ -1,4 +1,4 @@
-// The regions of aws-ofi-nccl's tuner for EC2 P5 and P5e. They consist only of numbers: {bytes,
+// The regions of aws-ofi-nccl's tuner for EC2 P5 and P5e. The table contains only numbers: {bytes,
 // ranks} of each corner. The file aws_regions.h explains the regions.
 // SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp,
 // region_init_internal_p5_p5e.

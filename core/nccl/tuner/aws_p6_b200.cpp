@@ -1,5 +1,5 @@
-// The regions of aws-ofi-nccl's tuner for EC2 P6-B200. They consist only of numbers: {bytes, ranks}
-// of each corner. The file aws_regions.h explains the regions.
+// The regions of aws-ofi-nccl's tuner for EC2 P6-B200. The table contains only numbers: {bytes,
+// ranks} of each corner. The file aws_regions.h explains the regions.
 // SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp,
 // region_init_internal_p6.
 

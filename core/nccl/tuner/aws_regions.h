@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 // collective, the tuner has a list of regions in the plane of bytes and ranks. Each region has an
 // algorithm and a protocol. The tuner uses the first region that contains the call and whose
 // algorithm and protocol NCCL supports for the call. Outside of all regions, NCCL makes its own
-// choice. Regions are polygons. Their edges are straight lines on logarithmic axes.
+// choice. Regions are polygons. The edges of regions are straight lines on logarithmic axes.
 // SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp. Before v1.19, edges
 // were straight lines on linear axes.
 
@@ -42,8 +42,8 @@ bool holds(const Region& region, std::int64_t bytes, int ranks);
 /// of ranks.
 std::vector<double> borders(const Region& region, int ranks);
 
-// The following functions return the regions in the tuner's order. They return an empty list if the
-// tuner has no regions.
+// The following functions return the regions in the tuner's order. These functions return an empty
+// list if the tuner has no regions.
 std::vector<Region> p5_regions(Function function, int gpus_per_node);
 std::vector<Region> p5en_regions(Function function, int gpus_per_node);
 std::vector<Region> p6_b200_regions(Function function, int gpus_per_node);

@@ -29,7 +29,7 @@ std::vector<Region> regions_of(Ec2 kind, Function function, int gpus) {
 }
 
 /// Returns the size in bytes, on the wire, of the chunk that NCCL would choose for a Tree with
-/// LL128 on `channels` channels. The computation is that of the tuner: it assumes eight GPUs per
+/// LL128 on `channels` channels. The computation is the tuner's own: it assumes eight GPUs per
 /// node, and 1 + log2(nodes) + 0.8 steps.
 /// SOURCE: nccl_ofi_regions.cpp, calculateChunkSizeTreeLL128.
 std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
@@ -47,7 +47,7 @@ std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   return chunk / kGrain * kGrainWire;
 }
 
-/// Returns the largest of those numbers of channels that give the largest chunks.
+/// Several numbers of channels give the largest chunks; returns the largest of these numbers.
 /// SOURCE: calculateBestNChannelTree.
 int tree_channels(std::int64_t bytes, int nodes) {
   int best = 0;
@@ -60,8 +60,8 @@ int tree_channels(std::int64_t bytes, int nodes) {
   return best;
 }
 
-/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt: the tuner does
-/// not set it. SOURCE: region_get_coll_info_internal_v3.
+/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt if the tuner does
+/// not set the number. SOURCE: region_get_coll_info_internal_v3.
 std::optional<int> channels_of(Algorithm algorithm, Protocol protocol, std::int64_t bytes,
                                int nodes, int gpus_per_node) {
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128 && gpus_per_node == 8 &&
@@ -150,7 +150,7 @@ Tuner::Pick AwsTuner::pick(const Communicator& comm, const Operation& operation,
   if (!why_not(comm).empty()) return {};
   const Lists& lists = *lists_of(comm);
   for (const Region& region : lists.of[static_cast<std::size_t>(operation.function)]) {
-    // NCCL 2.21 has no PAT, so the PAT candidates are off.
+    // NCCL 2.21 has no PAT, so the tuner's PAT candidates are disabled.
     if (!possible(all, region.algorithm, region.protocol)) continue;
     if (!holds(region, operation.bytes, comm.ranks)) continue;
     Pick pick{std::pair(region.algorithm, region.protocol), std::nullopt};

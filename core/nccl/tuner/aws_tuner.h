@@ -35,8 +35,8 @@ GpuModel gpu_model_of(const Machine& machine);
 bool aws_tuner_decides(GpuModel gpus, const Communicator& communicator);
 
 /// The tuner of aws-ofi-nccl, which NCCL finds in the network plugin from 2.21 on. The tuner makes
-/// choices only in communicators of more than two nodes with one, two or eight GPUs per node. It
-/// makes no choices for broadcasts and reduces. SOURCE: aws/aws-ofi-nccl v1.21.1
+/// choices only in communicators of more than two nodes with one, two or eight GPUs per node. The
+/// tuner makes no choices for broadcasts and reduces. SOURCE: aws/aws-ofi-nccl v1.21.1
 /// src/tuner/nccl_ofi_tuner.cpp, nccl_ofi_regions.cpp.
 class AwsTuner final : public Tuner {
  public:

@@ -37,12 +37,12 @@ class Tuner {
   /// neighbouring sizes of the list, the result changes at most once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
-  /// Changes the constants of NCCL's cost model. Plugins can change them since NCCL 2.28.
+  /// Changes the constants of NCCL's cost model. Since NCCL 2.28, plugins can change the constants.
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
   /// Returns a description of the tuner for messages.
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Returns the reason why the plugin never makes a choice in this communicator; "" if it may make
-  /// one.
+  /// Returns the reason why the plugin never makes a choice in this communicator; "" if the plugin
+  /// may make a choice.
   [[nodiscard]] virtual std::string why_not(const Communicator& communicator) const = 0;
 };
 

@@ -1,5 +1,6 @@
 // Finds the cells that a version does not support or does not enable. For example, LL128 relies on
-// 128-byte stores that are not split. Not every path between GPUs guarantees this.
+// 128-byte stores that are not split. Not every path between GPUs guarantees that 128-byte stores
+// are not split.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -13,7 +14,7 @@ bool ll128_is_safe_between(const Cell& cell) {
   if (!cell.at_least(7)) return type <= PathType::kPix;
   if (!cell.at_least(17) || !hopper) return type <= PathType::kPxb;
   if (cell.at_least(27, 5)) return type <= (c2c ? PathType::kPxn : PathType::kPxb);
-  // Before 2.27, there was no kP2c, and such a path counted as a path through the CPU.
+  // Before 2.27, kP2c did not exist, and such a path counted as a path through the CPU.
   if (type == PathType::kP2c) return cell.at_least(27) && c2c;
   return type <= PathType::kPxn;
 }
@@ -85,7 +86,8 @@ int log2i(std::int64_t value) {
 }
 
 const char* missing(const Cell& cell) {
-  if (!in_version(cell)) return "this release of NCCL does not have it";
+  if (!in_version(cell))
+    return "this release of NCCL does not have this algorithm with this protocol";
   const bool whole = cell.all_reduce()           ? !cell.is(Algorithm::kPat)
                      : cell.half_of_all_reduce() ? has_halves(cell)
                                                  : cell.is(Algorithm::kRing);
@@ -116,9 +118,9 @@ const char* switched_off(const Cell& cell) {
   const bool heads = (cell.is(Algorithm::kNvls) || cell.is(Algorithm::kCollNetDirect)) && far &&
                      cell.half_of_all_reduce();
   if (far && cell.is(Algorithm::kNvls) && !cell.at_least(18))
-    return "this release of NCCL supports it only inside one node";
+    return "this release of NCCL supports this algorithm only inside one node";
   if (heads && cell.is(Algorithm::kNvls) && !cell.at_least(27, 3))
-    return "this release of NCCL supports it only inside one node";
+    return "this release of NCCL supports this algorithm only inside one node";
   const int ways_out = cell.comm.nvls && cell.at_least(27, 3) ? cell.comm.graphs.nvls.channels
                                                               : cell.comm.collnet_heads;
   if (heads && cell.comm.ranks_of_node() > ways_out) return "every GPU needs its own network card";

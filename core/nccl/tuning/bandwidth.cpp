@@ -1,9 +1,9 @@
-// The bandwidth of a cell. It starts from the total rate of the search's channels (the bus). The
-// overhead of the protocol and NVIDIA's measured losses of the algorithm are subtracted. The result
-// is multiplied by the share of the bus that carries the collective's own bytes. A worked example:
-// 8 H100 GPUs in one node, with a ring of 12 channels of 30 GB/s. The bus has 360 GB/s. LL carries
-// half of it (180), and at most 141 on that GPU. A ring all-reduce moves 2(n-1)/n = 14/8 of its
-// bytes. The bandwidth is 141 / (14/8) = 80.6 GB/s.
+// The bandwidth of a cell. The computation starts from the total rate of the search's channels (the
+// bus). The overhead of the protocol and NVIDIA's measured losses of the algorithm are subtracted.
+// The result is multiplied by the share of the bus that carries the collective's own bytes. A
+// worked example: 8 H100 GPUs in one node, with a ring of 12 channels of 30 GB/s. The bus has 360
+// GB/s. LL carries half of the bus bandwidth (180), and at most 141 on that GPU. A ring all-reduce
+// moves 2(n-1)/n = 14/8 of its bytes. The bandwidth is 141 / (14/8) = 80.6 GB/s.
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the row of the tables. Up to 2.16, mixed GPUs were treated as Volta.
+/// Returns the row of the tables for these GPUs. Up to 2.16, mixed GPUs were treated as Volta.
 std::size_t generation(const Communicator& comm) {
   const Version v = comm.version;
   const int cc = comm.compute_capability;
@@ -29,8 +29,8 @@ std::size_t scale(const Communicator& comm) {
   return comm.nodes <= 2 ? static_cast<std::size_t>(comm.nodes - 1) : 2;
 }
 
-/// Returns the maximum bandwidth of LL. Inside a node, it depends on the GPUs. Between nodes, it
-/// depends on the CPUs, because LL's data passes through host memory.
+/// Returns the maximum bandwidth of LL. Inside a node, this bandwidth depends on the GPUs. Between
+/// nodes, the bandwidth depends on the CPUs, because LL's data passes through host memory.
 double ll_max(const Cell& cell) {
   const Communicator& comm = cell.comm;
   const bool amd = comm.cpu == HostCpu::kAmd || (comm.cpu == HostCpu::kMixed && cell.at_least(24));
@@ -77,7 +77,8 @@ float channel(const Cell& cell) {
   return cell.comm.nodes <= 2 || cell.collnet() ? graph.bw_intra : graph.bw_inter;
 }
 
-/// Applies limits that depend on the generation of GPUs. They exist only in versions before 2.18.
+/// Applies limits that depend on the generation of GPUs. These limits exist only in versions before
+/// 2.18.
 float limited_by_generation(const Cell& cell, float bus) {
   const std::size_t row = generation(cell.comm);
   if (row == 1 && cell.at_least(7) && !cell.at_least(7, 5)) return static_cast<float>(bus * 0.92);
@@ -97,7 +98,8 @@ float ring(const Cell& cell, float bus) {
   if (!cell.is(Protocol::kLl128)) return bus;
   if (!cell.at_least(7))
     return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_max[function]));
-  // If a GPU is alone in its node, it sends and receives through the same network card.
+  // If a node has only one participating GPU, the GPU sends and receives through the same network
+  // card.
   const double share = cell.ranks_per_node() < 2 && !cell.at_least(23) ? 0.7 : 0.92;
   const double most = cell.at_least(10)
                           ? of_channel(cell, cell.constants.ring_ll128_max)
@@ -161,7 +163,7 @@ float collnet(const Cell& cell, float bus, float of_one) {
   if (cell.is(Algorithm::kCollNetChain))
     return cell.at_least(18) ? bus : static_cast<float>(bus * .75);
   if (cell.half_of_all_reduce()) return collnet_direct_halves(cell, of_one);
-  // Every GPU needs its own network card in this case.
+  // With CollNetDirect, every GPU needs its own network card.
   auto factor = static_cast<float>(cell.ranks_per_node() / (1.0 * cell.graph().channels));
   factor -= (factor - 1) / 2;
   bus /= factor;

@@ -1,14 +1,15 @@
 // Repeats NCCL's decision for one call. When a communicator is created, the cost model computes a
-// latency and a bandwidth for each algorithm and protocol. Here, they are combined with the size:
-// time = latency · operations + bytes / bandwidth. NCCL's corrections for trees of medium size and
-// for the latency of rings between nodes are applied. The candidate with the smallest time is
-// chosen. Ties go to the first candidate, so both the order and the single precision of NCCL's
-// arithmetic matter. Then the number of channels, and after it the number of threads, is reduced
-// until every thread has enough bytes.
+// latency and a bandwidth for each algorithm and protocol. For a call, these values are combined
+// with the size: time = latency · operations + bytes / bandwidth. NCCL's corrections for trees of
+// medium size and for the latency of rings between nodes are applied. The candidate with the
+// smallest time is chosen. Ties go to the first candidate, so both the order of the candidates and
+// the single precision of NCCL's arithmetic affect the choice. Then the number of channels is
+// reduced until every thread has enough bytes; after that, the number of threads is reduced for the
+// same purpose.
 //
-// The rules depend on the release, from 2.6 to 2.30. A tuner makes choices before the cost model.
-// Symmetric kernels replace the choices of both. core/nccl/time predicts the time that a choice
-// really takes.
+// The rules depend on the release, from 2.6 to 2.30. If there is a tuner, it makes its choices
+// before the cost model. A symmetric kernel replaces the choice of the tuner or of the cost model.
+// core/nccl/time predicts the actual time of a choice.
 
 #include "core/nccl/tuning/choice.h"
 
@@ -79,7 +80,8 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   return nullptr;
 }
 
-/// Applies NCCL's correction for trees, which are slower at medium sizes than the model predicts.
+/// Applies NCCL's correction for trees, because trees are slower at medium sizes than the model
+/// predicts.
 float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, float bandwidth) {
   if (operation.function != Function::kAllReduce) return bandwidth;
@@ -90,7 +92,7 @@ float corrected(const Communicator& comm, const Operation& operation, Algorithm 
   if (lines == 0 && comm.version >= Version{2, 22, 0}) return bandwidth;
   const TreeCorrection& correction = tree_correction_of(comm.version);
   const int size = log2i(lines);
-  // From 2.29 on, the last factor also applies to one more size after the end of the table.
+  // From 2.29 on, the last factor also applies to one more size beyond the end of the table.
   const int sizes = comm.version >= Version{2, 29, 2}
                         ? correction.sizes + (correction.sizes == 23 ? 1 : 0)
                         : correction.sizes;
@@ -147,7 +149,8 @@ void for_all(Use use) {
   }
 }
 
-/// Returns the fastest candidate. If several are equally fast, returns the first of them.
+/// Returns the fastest candidate. If several candidates are equally fast, returns the first of
+/// them.
 std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   std::optional<Candidate> best;
   for (const Candidate& candidate : all) {
@@ -158,7 +161,7 @@ std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
 }
 
 /// Returns the best ring although the user has disabled rings. Releases 2.19 to 2.23 did this if no
-/// candidate was left.
+/// other candidate was left.
 std::optional<Candidate> backup(const Communicator& comm, const Model& model,
                                 const Operation& operation) {
   if (comm.version < Version{2, 19, 0} || comm.version >= Version{2, 24, 0}) return std::nullopt;
@@ -255,7 +258,8 @@ class Resources {
   std::int64_t threshold_ = 0;
 };
 
-/// Returns the maximum number of channels for the algorithm. It also limits a tuner's choice.
+/// Returns the maximum number of channels for the algorithm. This maximum also limits a tuner's
+/// choice.
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
 int channels_for(const Communicator& comm, const Choice& choice) {
   const bool nvls =

@@ -29,13 +29,13 @@ enum class ElementType {
 /// A collective call, or several calls of a group that NCCL aggregates.
 struct Operation {
   Function function = Function::kAllReduce;
-  /// The size of the larger buffer in bytes. For an all-gather and a reduce-scatter, this is the
-  /// size of the blocks of all ranks together.
+  /// The size of the larger buffer in bytes. For an all-gather or reduce-scatter, the size includes
+  /// the blocks of all ranks.
   std::int64_t bytes = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
-  /// The number of collectives that run one after the other on a channel. It is above 1 in a large
-  /// group (aggregate.h).
+  /// The number of collectives that run one after the other on a channel. The number is above 1 in
+  /// a large group (aggregate.h).
   int pipelined = 1;
 };
 
@@ -59,8 +59,9 @@ struct Choice {
   float estimate_us = 0;
   bool tuned = false;  ///< true if a tuner plugin has made the choice
   /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines", if one of them moves the
-  /// data between symmetric buffers instead of an algorithm and a protocol. `channels` is then the
-  /// number of thread blocks of the kernel. Empty: the algorithm and protocol are used.
+  /// data between symmetric buffers instead of an algorithm and a protocol. If `symmetric` is set,
+  /// `channels` is the number of thread blocks of the kernel. Empty: the algorithm and protocol are
+  /// used.
   std::string_view symmetric = {};
 };
 
@@ -70,10 +71,10 @@ struct Choice {
 std::vector<Candidate> candidates(const Communicator& communicator, const Model& model,
                                   const Operation& operation);
 
-/// Returns the choice of the model's tuner if the tuner makes one. Otherwise returns the first of
-/// the fastest candidates. The result includes channels and threads. For a single rank, the result
-/// is Ring, Simple and 0 us. ERRORS: the settings exclude all candidates (as in NCCL 2.24 and
-/// later).
+/// Returns the choice of the model's tuner if the tuner makes one. If the tuner makes no choice,
+/// returns the first of the fastest candidates. The result includes channels and threads. For a
+/// single rank, the result is Ring, Simple and 0 us. ERRORS: the settings exclude all candidates
+/// (as in NCCL 2.24 and later).
 /// SOURCE: NVIDIA/nccl src/enqueue.cc, topoGetAlgoInfo (getAlgoInfo until 2.20).
 Expected<Choice> choose(const Communicator& communicator, const Model& model,
                         const Operation& operation);

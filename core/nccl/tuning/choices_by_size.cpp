@@ -10,10 +10,11 @@ namespace {
 
 // NCCL's corrections change at certain sizes. Between two such sizes, the time of each candidate
 // grows linearly. A candidate that is fastest at both ends of such an interval is therefore fastest
-// in between, and its number of channels only grows. Therefore it is sufficient to examine the
-// sizes where corrections change, and to halve every interval whose ends differ until the two sizes
-// are neighbours. Corrections change at powers of two, and at a few sizes that depend on the
-// communicator. The latter are found by examining kPerOctave sizes of each octave.
+// everywhere in the interval, and its number of channels only grows with the size. Therefore two
+// checks are sufficient: examine the sizes where corrections change, and halve every interval whose
+// ends differ until the two sizes are neighbours. Corrections change at powers of two, and at a few
+// sizes that depend on the communicator. The sizes that depend on the communicator are found by
+// examining kPerOctave sizes of each octave.
 constexpr std::int64_t kPerOctave = 32;
 
 bool same(const Choice& a, const Choice& b) {

@@ -14,7 +14,8 @@ namespace tutti::core::nccl {
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Choice choice;  ///< choice for the range; threads and estimate are those of the size `first`
+  Choice choice;  ///< choice for the range; its number of threads and its estimate are those for
+                  ///< the size `first`
 };
 
 /// Returns NCCL's choices for all sizes from 0 to the largest 64-bit number, as ranges in ascending

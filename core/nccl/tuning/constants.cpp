@@ -10,17 +10,17 @@
 namespace tutti::core::nccl {
 namespace {
 
-// The value of a limit that does not exist in a version.
+// The value that means that a version has no such limit.
 constexpr double kLots = 1e9;
 constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}}}};
 
-// The changes of the constants from each release to the next.
+// The changes of the constants between consecutive releases.
 // SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
-// given here. The single CollNet of 2.6 to 2.13 uses the row of CollNetDirect. Generations of GPUs
-// that a version does not support have the row of the last generation that it supports.
+// given here. The single CollNet of 2.6 to 2.13 uses the row of CollNetDirect. If a version does
+// not support a generation of GPUs, the generation uses the row of the last supported generation.
 std::vector<Constants> history() {
   using enum Algorithm;
   using enum Hardware;
@@ -182,7 +182,7 @@ std::vector<Constants> history() {
   return releases;
 }
 
-// The factors by log2(bytes / 64).
+// The factors, indexed by log2(bytes / 64).
 // clang-format off
 constexpr TreeCorrection kTreeCorrections[] = {
     {{2, 6, 4},

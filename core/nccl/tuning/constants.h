@@ -26,15 +26,16 @@ struct Constants {
   PerGeneration ll_max;          ///< maximum bus bandwidth of LL
   PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel of a ring with LL128
   PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel of a tree with LL128
-  /// The maximum bus bandwidth of LL128 for each collective. In 2.6 it applies to all channels
-  /// together, and in 2.7 to 2.9 to one channel. In later releases it is 0.
+  /// The maximum bus bandwidth of LL128 for each collective. In 2.6, the LL128 limit applies to all
+  /// channels together. In 2.7 to 2.9, the limit applies to one channel. From 2.10 on, the limit is
+  /// 0.
   std::array<double, kFunctions> ll128_max;
   PerGeneration tree_max;                 ///< maximum bus bandwidth per channel of a tree
   PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel of an NVLS tree
   std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS for each generation of GPUs (2.28
                                           ///< and later)
-  int operations_per_batch;  ///< number of grouped collectives for which an algorithm other than
-                             ///< Ring counts its latency once
+  int operations_per_batch;  ///< number of grouped collectives that share one latency, for all
+                             ///< algorithms except Ring
 };
 
 /// The factors by which NCCL reduces a tree's bandwidth at a size, by protocol and log2(bytes /

@@ -11,7 +11,7 @@ namespace {
 
 float hop(const Cell& cell, Hardware hardware, Algorithm algorithm) {
   const auto row = static_cast<std::size_t>(hardware);
-  // On Power, NCCL ensures that trees do not appear slower than rings over PCIe.
+  // On Power, NCCL limits the latency so that trees do not appear slower than rings over PCIe.
   if (cell.comm.cpu == HostCpu::kPower && hardware == Hardware::kPci &&
       algorithm == Algorithm::kTree && cell.is(Protocol::kSimple) && cell.at_least(10))
     algorithm = Algorithm::kRing;
@@ -34,7 +34,7 @@ float between(const Cell& cell) {
   return cell.is(Protocol::kSimple) ? once + card : once;  // Simple also flushes
 }
 
-/// Returns the proxy's time per message. A ring between nodes waits for this time in every hop.
+/// Returns the proxy's time per message. In a ring between nodes, every hop waits for this time.
 float net_overhead(const Cell& cell) {
   if (cell.comm.nodes == 1 || !cell.at_least(18)) return 0;
   float us = cell.comm.cpu == HostCpu::kAmd ? 2.0F : 1.0F;

@@ -49,8 +49,8 @@ void set_thresholds(Model& model, const Communicator& comm, const Settings& sett
   }
 }
 
-/// True if NCCL_ALGO applies to the cell. Up to 2.18, it applies only if there was a choice between
-/// algorithms.
+/// True if NCCL_ALGO applies to the cell. Up to 2.18, NCCL_ALGO applies only if several algorithms
+/// were possible.
 bool listens(const Cell& cell) {
   if (!cell.at_least(17)) return cell.all_reduce();
   return cell.at_least(19) || cell.all_reduce() || !cell.is(Algorithm::kRing);
@@ -90,7 +90,7 @@ bool has_preferences(const Settings& settings) {
 }
 
 /// True if the tuner plugin is used. In 2.21, a tuner would override the user's settings, so
-/// plugins make no choices if there are such settings.
+/// plugins make no choices if the user has specified algorithms or protocols.
 bool tuner_is_used(const Communicator& comm, const Settings& settings) {
   return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
 }

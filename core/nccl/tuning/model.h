@@ -23,8 +23,8 @@ struct Entry {
 };
 
 /// NCCL's cost model of a communicator, which NCCL computes when it creates the communicator. NCCL
-/// uses these estimates to choose, not to predict. Measured times are 0.7 to 3.3 times the
-/// estimates.
+/// uses the model's estimates to choose an algorithm, not to predict times. Measured times are 0.7
+/// to 3.3 times the estimates.
 struct Model {
   std::array<std::array<std::array<Entry, kProtocols>, kAlgorithms>, kFunctions> entries;
   std::array<std::array<int, kProtocols>, kAlgorithms> max_threads{};

@@ -1,11 +1,12 @@
 // NCCL has a separate cost model for symmetric kernels. The time of a kernel with b thread blocks
 // is latency + softplus(B / rate - 1). B is the number of bytes on the bus. The rate is b times the
-// rate of a block, limited smoothly to the rate of all links. More blocks cost multiprocessors that
-// computation could use. Therefore NCCL determines, for each kernel, the smallest number of blocks
-// whose time is within 2.5 % of the time with the maximum number. It then uses the kernel with the
-// lowest product of its time and 1 + 2.5 % per block. Floats are rounded where NCCL rounds them,
-// because close choices depend on the rounding. Copy engines have no estimate. Their time is
-// computed from the bytes that cross links (core/nccl/time).
+// rate of a block, limited smoothly to the rate of all links. Additional blocks occupy
+// multiprocessors that computation could use. Therefore NCCL determines, for each kernel, the
+// smallest number of blocks whose time is within 2.5 % of the time with the maximum number. NCCL
+// then uses the kernel with the lowest product of its time and 1 + 2.5 % per block. Floats are
+// rounded where NCCL rounds them, because nearly equal candidates depend on the rounding. NCCL has
+// no estimate for copy engines. The time of copy engines is computed from the bytes that cross
+// links (core/nccl/time).
 
 #include "core/nccl/tuning/symmetric.h"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr int kMaxBlocks = 64;
 
-/// The rule by which NCCL's model counts the bytes of a kernel.
+/// The rule by which NCCL's model counts the bytes that a kernel moves.
 enum class Bus {
   kAllToAll,       ///< LL: each rank sends its whole buffer to every rank, with flags
   kTwoShots,       ///< reduce-scatter and all-gather by loads and stores
@@ -38,7 +39,7 @@ struct SymmetricShape {
   bool reduces = false;     ///< true if the switch reduces the data
 };
 
-/// All kernels, in NCCL's order, because this order decides ties.
+/// All kernels in NCCL's order, because this order decides ties.
 constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"AllReduce_AGxLL_R", Function::kAllReduce, Bus::kAllToAll, true},
     {"AllReduce_AGxLLMC_R", Function::kAllReduce, Bus::kAllToAll, true, true},
@@ -81,14 +82,15 @@ Figures figures_of(const SymmetricShape& kernel, const Communicator& comm) {
   return {kernel.ll ? ll : all_reduce ? 19.5 : 13.0, 55 * kGb, in_switch ? 1000 * kGb : 600 * kGb};
 }
 
-/// Returns the time and the number of blocks of a kernel. The number is the smallest whose time is
-/// within 2.5 % of the time with the maximum number. `bytes` is the size of one rank's argument.
+/// Returns the time and the number of blocks of a kernel. The number of blocks is the smallest
+/// number whose time is within 2.5 % of the time with the maximum number. `bytes` is the size of
+/// one rank's argument.
 SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, std::int64_t bytes,
                       int only_blocks) {
   const int n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  // NCCL computes with whole bytes. LL's factor of 9 represents twice the bytes, and the
-  // processing.
+  // NCCL computes with whole bytes. LL's factor of 9 represents the doubled number of bytes and the
+  // additional processing.
   double bus = 0, multiplier = 1;
   int most = kMaxBlocks;
   const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
@@ -188,7 +190,8 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     if (model.symmetric_kernel && *model.symmetric_kernel != kernel.name) continue;
     if (kernel.multicasts && !comm.nvls) continue;
     if (kernel.reduces && !switch_adds(comm, operation.type)) continue;
-    // LL kernels count elements with 32 bits, and they execute only one collective of a group.
+    // LL kernels count elements with 32 bits, and each LL kernel executes only one collective of a
+    // group.
     if (kernel.ll && (on_bus >= 2 * kGiB || operation.pipelined > 1)) continue;
     const SymmetricKernel one = timed(kernel, comm, bytes, model.symmetric_blocks);
     if (!best || penalised(one) < penalised(*best)) best = one;
@@ -206,8 +209,8 @@ std::string note_on_symmetric(const Communicator& comm) {
     return "symmetric buffers do not change the prediction, because their kernels need NVLink "
            "between all GPUs";
   return "the times of symmetric kernels are NCCL's estimates, and the times of copy engines are "
-         "derived from the links. Their error bands are wide, because no published measurements of "
-         "them were available for the fit";
+         "derived from the links. The error bands of these predictions are wide, because no "
+         "published measurements were available for a fit";
 }
 
 double symmetric_link_bytes(std::string_view name, const Communicator& comm,

@@ -10,8 +10,9 @@
 
 namespace tutti::core::nccl {
 
-/// A symmetric kernel, or a collective by copy engines. Both move data between windows of symmetric
-/// memory (ncclCommWindowRegister), and replace an algorithm and a protocol.
+/// A symmetric kernel, or a collective by copy engines. Symmetric kernels and copy engines move
+/// data between windows of symmetric memory (ncclCommWindowRegister), and replace an algorithm and
+/// a protocol.
 struct SymmetricKernel {
   std::string_view name;  ///< NCCL's name of the kernel, or kCopyEnginesName
   int blocks = 0;         ///< number of thread blocks; 0 for copy engines

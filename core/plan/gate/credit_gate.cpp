@@ -38,7 +38,7 @@ std::vector<GateDecision> CreditGate::start() {
 
 void CreditGate::visit_state(StateVisitor& visitor) {
   visitor.same(credit_.count());
-  // Items in flight contain their step's number, which changes with every step.
+  // Items in flight contain the number of their step, which changes with every step.
   if (!ready_.empty() || !done_.empty() || !waiting_.empty()) visitor.unfit();
 }
 

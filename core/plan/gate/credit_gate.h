@@ -42,8 +42,8 @@ class CreditGate final : public Gate {
   GateItems items_;
   GateMembers members_;
   Bytes credit_;  ///< remaining credit
-  /// The number of replicas on which the item is ready, or complete. The entry is erased when this
-  /// is the case on all replicas.
+  /// The number of replicas on which the item is ready, or complete. The item's entry is erased
+  /// when the number reaches the number of replicas of the worker.
   std::map<Key, std::int64_t> ready_, done_;
   std::set<StartOrder> waiting_;
 };

@@ -33,7 +33,7 @@ std::vector<GateDecision> CycleGate::ready(const GateRequest& request, Time now)
 
 // --- rounds ---
 
-/// Accounts for the idle rounds that the executor skipped, one after the other.
+/// Accounts for each idle round that the executor skipped, in order.
 void CycleGate::pass_idle_rounds(Time now) {
   if (!options_.idle || in_round_ || announced_ || next_ >= now) return;
   const Time period = std::max(options_.cycle, *options_.idle);
@@ -50,7 +50,7 @@ std::optional<Time> CycleGate::next_round(Time now) {
 }
 
 GateProposal CycleGate::begin_round(Time now) {
-  TUTTI_CHECK(!in_round_, "a round begins before the previous one has ended");
+  TUTTI_CHECK(!in_round_, "a round begins before the previous round has ended");
   in_round_ = true;
   announced_ = false;
   began_ = now;
@@ -94,8 +94,8 @@ std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time 
 
 // --- streams ---
 
-/// Starts the batch on replicas that have no batch in flight. All other replicas start it when they
-/// have completed their earlier batches.
+/// Starts the batch on replicas that have no batch in flight. All other replicas start the batch
+/// when they have completed their earlier batches.
 void CycleGate::start(std::shared_ptr<const GateBatch> batch,
                       std::vector<GateDecision>& decisions) {
   const std::int64_t number = first_in_queue_ + std::ssize(queue_);

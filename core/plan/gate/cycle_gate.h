@@ -17,10 +17,10 @@ namespace tutti::core {
 /// the items that are ready on all replicas into batches.
 ///
 /// A cycle is a round of the gate. A round begins one cycle time after the previous round began, or
-/// when the previous round ends, whichever is later. In each round, every process reports two facts
-/// about each item of the current step: if the item is ready on all replicas of the process, and
-/// the rank that reported it last. Items that are ready on all processes are fused
-/// (fusion_order.h). Every replica executes its batches in order, one at a time.
+/// when the previous round ends, whichever is later. In each round, every process reports for each
+/// item of the current step if the item is ready on all replicas of the process. The process also
+/// reports which rank was the last to report the item. Items that are ready on all processes are
+/// fused (fusion_order.h). Every replica executes its batches in order, one at a time.
 ///
 /// Memory: 12 bytes for each replica of this process, and the items that are ready or in flight.
 /// SOURCE: horovod/common/operations.cc, RunLoopOnce; horovod/common/controller.cc,
@@ -31,9 +31,9 @@ class CycleGate final : public Gate {
     Bytes threshold;     ///< maximum size of a batch
     bool cached = true;  ///< true: all items fit into the response cache
     Time cycle;
-    /// The duration of the agreement in a cycle without ready items. The executor skips cycles
-    /// without ready items, and the gate accounts for them when the next request arrives. nullopt:
-    /// the executor runs all cycles.
+    /// The duration of the agreement in a cycle without ready items. If `idle` is set, the executor
+    /// skips cycles without ready items, and the gate adds the time of the skipped cycles when the
+    /// next request arrives. If `idle` is nullopt, the executor runs all cycles.
     std::optional<Time> idle;
   };
 
@@ -53,8 +53,8 @@ class CycleGate final : public Gate {
   /// The state of an item of a step until the processes agree to start the item.
   struct Pending {
     std::int64_t replicas = 0;  ///< number of replicas on which the item is ready
-    std::int64_t round = 0;     ///< round in which the latest of these replicas reported the item
-    std::int64_t order = 0;     ///< FusionOrder::Arrival::order of the reports in this round
+    std::int64_t round = 0;     ///< round in which the last replica reported the item
+    std::int64_t order = 0;  ///< FusionOrder::Arrival::order of the replicas' reports in this round
   };
   /// A batch that is not yet complete on all replicas of this process.
   struct Queued {
@@ -91,7 +91,7 @@ class CycleGate final : public Gate {
                               ///< replicas
   std::int64_t first_in_queue_ = 0;      ///< number of the first batch in `queue_`
   std::vector<std::int64_t> completed_;  ///< by replica: number of completed batches; if the next
-                                         ///< batch is in `queue_`, it is in flight
+                                         ///< batch is in `queue_`, this batch is in flight
 };
 
 /// The rule with one CycleGate for all replicas or, if there are several processes, one CycleGate

@@ -19,21 +19,22 @@ std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes th
 /// other.
 ///
 /// Items without an entry in the response cache are in the order in which the coordinator (rank 0)
-/// finds them to be ready on all ranks: it reads the cycle's requests from rank 0, then rank 1, and
-/// so on. Items with an entry come first, in the order of their cache bits. Cache bits are
-/// reassigned after every cycle, and the least recently used item gets the first bit. From the
-/// second step on, the order is therefore the order of the previous step. SOURCE:
+/// finds them to be ready on all ranks. The coordinator reads the cycle's requests from rank 0,
+/// then from rank 1, and so on. Items with an entry come first, in the order of their cache bits.
+/// Cache bits are reassigned after every cycle, and the least recently used item gets the first
+/// bit. From the second step on, items are therefore in the order of the previous step. SOURCE:
 /// horovod/common/controller.cc, ComputeResponseList; horovod/common/response_cache.cc, put_,
-/// get_response, update_cache_bits. If the cache is too small for all items, it never has a hit,
-/// like every LRU cache that is read in a cyclic sequence longer than the cache. In this case,
-/// `cached` is false.
+/// get_response, update_cache_bits. If the cache is too small for all items, no lookup in the cache
+/// is a hit, because the LRU policy always evicts an item before its next use. `cached` is false if
+/// the cache is too small for all items.
 class FusionOrder {
  public:
   /// An item that has become ready on all ranks.
   struct Arrival {
     std::int32_t item = 0;
-    /// The sort key of the item. It increases with the highest rank that reported the item in this
-    /// cycle and, for the same rank, with the item's position in the queue of the rank.
+    /// The sort key of the item. The key increases with the highest rank that reported the item in
+    /// this cycle. For the same rank, the key increases with the item's position in the queue of
+    /// the rank.
     std::int64_t order = 0;
   };
 
@@ -54,7 +55,7 @@ class FusionOrder {
   Bytes threshold_;
   bool cached_;
   std::vector<std::int64_t>
-      last_use_;  ///< by item: value of `uses_` at its last use; kNever: not in the cache
+      last_use_;  ///< by item: value of `uses_` at the item's last use; kNever: not in the cache
   std::int64_t uses_ = 0;
 };
 

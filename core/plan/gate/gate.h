@@ -2,13 +2,13 @@
 
 // A gate decides when communication that is ready may start, and which items are fused. Examples
 // are an order of priorities within a credit (BytePS), and cycles on which all processes agree
-// (Horovod). A gate is only a policy: it has no clock and sends no messages. Its executor,
-// simulated or real, reports events with their times, executes the gate's decisions and, for gates
-// that work in rounds, runs the agreement between processes. The same requests in the same order
-// give the same decisions.
+// (Horovod). A gate is only a policy: it has no clock and sends no messages. The executor of a
+// gate, simulated or real, reports events with their times and executes the gate's decisions. For
+// gates that work in rounds, the executor also runs the agreement between processes. The same
+// requests in the same order give the same decisions.
 //
 // Decisions are return values, not callbacks. An executor therefore first receives all decisions
-// that result from an event, and then starts the items. When it starts an item, the item may
+// that result from an event, and then starts the items. An item that the executor starts may
 // complete immediately, and its completion may be reported recursively.
 
 #include <cstdint>
@@ -63,8 +63,8 @@ struct GateDecision {
   std::shared_ptr<const GateBatch> batch;
 };
 
-/// The report of a process in a round. All processes report the same number of numbers; the
-/// agreement is the minimum of each number over the processes.
+/// The report of a process in a round. The reports of all processes have the same number of
+/// entries. Each entry of the agreement is the minimum of this entry over the processes.
 struct GateProposal {
   std::int32_t step = 0;
   std::vector<std::int64_t> numbers;

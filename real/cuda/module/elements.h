@@ -28,8 +28,8 @@ TUTTI_DEVICE To bits_as(From from) {
   return to;
 }
 
-/// The type in which elements are combined: float32 for float16 and bfloat16, and the element's own
-/// type for all other types. (combined() converts integers to unsigned integers, so that sums and
+/// The type in which elements are combined: float32 for float16 and bfloat16, and the element type
+/// itself for all other types. (combined() converts integers to unsigned integers, so that sums and
 /// products wrap around.)
 template <class Element>
 struct Wide {

@@ -10,7 +10,7 @@
 
 namespace tutti::real::cuda {
 
-/// The stream that a kernel runs on.
+/// The CUDA stream on which a kernel runs.
 struct Place {
   cudaStream_t stream = nullptr;
   /// The number of multiprocessors of the stream's device, which must be the current device.

@@ -14,14 +14,14 @@
 // NCCL calls the profiler from its own threads. The thread that enqueues kernels on streams reports
 // the begin and the end of collectives. Another thread reports channels, which kernels have
 // recorded, mostly after the collective's event has ended. A collective's event, of about 32 bytes,
-// is therefore kept until its communicator is destroyed.
+// is therefore kept until the collective's communicator is destroyed.
 
 namespace tutti::real {
 namespace {
 
 constexpr char kPrefix[] = "tutti ";
-/// Maximum number of stored reports. If the program does not take them, the oldest reports are
-/// dropped.
+/// Maximum number of stored reports. If the program does not fetch the reports, the oldest reports
+/// are dropped.
 constexpr std::size_t kMaxWaiting = 1 << 20;
 
 struct Event {
@@ -71,8 +71,8 @@ TuttiNcclFunction function_of(const char* name) {
   return kTuttiNcclOther;
 }
 
-/// Returns the size of the elements. For collectives without a reduction, NCCL reports bytes
-/// (ncclInt8) instead of the elements' type.
+/// Returns the size of `count` elements in bytes. For collectives without a reduction, NCCL reports
+/// bytes (ncclInt8) instead of the elements' type.
 std::int64_t bytes_of(std::size_t count, const char* type) {
   constexpr std::pair<const char*, std::int64_t> types[] = {
       {"ncclInt8", 1},     {"ncclInt32", 4},   {"ncclInt64", 8},  {"ncclFloat16", 2},

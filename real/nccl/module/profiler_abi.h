@@ -4,8 +4,8 @@
 #include <cstdint>
 
 // The part of version 4 of NCCL's profiler interface that Tutti uses. NCCL installs no header for
-// this interface, so every plugin has its own declarations. NCCL defines the layout and the
-// numbers. Tutti has chosen the names.
+// this interface, so every plugin has its own declarations. NCCL defines the layout and the numbers
+// of the structures; Tutti has chosen the names.
 // SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and
 // src/include/plugin/nccl_profiler.h. NCCL 2.27 introduced version 4, and later releases still
 // support it.
@@ -17,8 +17,8 @@ inline constexpr int kNcclEventCollective = 1 << 1;
 /// The type of the event that describes one channel of an operation on the device.
 inline constexpr int kNcclEventChannel = 1 << 6;
 
-/// The state change that NCCL reports between an event's start and its stop when the channel has
-/// ended.
+/// The state change that NCCL reports when the channel has ended, between the event's start and the
+/// event's stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
 struct TuttiNcclEvent {

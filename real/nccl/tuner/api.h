@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-/// NCCL's interface for tuner plugins: the structures that NCCL looks up by the names
-/// ncclTunerPlugin_v2 to _v6. They are declared here so that the plugin can be built without CUDA
-/// and NCCL. NCCL defines the layout, so it must not be changed here. SOURCE: NVIDIA/nccl (tag
-/// v2.30.7) src/include/plugin/tuner/tuner_v2.h to tuner_v6.h, src/include/plugin/nccl_tuner.h,
-/// src/include/nccl_common.h, src/nccl.h.in.
+/// NCCL's interface for tuner plugins: structures that NCCL looks up by the names
+/// ncclTunerPlugin_v2 to ncclTunerPlugin_v6. The structures are declared here so that the plugin
+/// can be built without CUDA and NCCL. NCCL defines the layout, so the declarations must not be
+/// changed. SOURCE: NVIDIA/nccl (tag v2.30.7) src/include/plugin/tuner/tuner_v2.h to tuner_v6.h,
+/// src/include/plugin/nccl_tuner.h, src/include/nccl_common.h, src/nccl.h.in.
 namespace tutti::real::nccl_tuner {
 
 // ncclResult_t, ncclFunc_t and the log levels are C enumerations, which are passed as int.

@@ -2,10 +2,10 @@
 // therefore needs no other libraries at run time. A missing or invalid table is never a failure:
 // the plugin writes a line to NCCL's log, and NCCL makes its own choice. open() keeps only the rows
 // for the size of the communicator. The chosen row is the first possible row that matches the call.
-// Its cost is set to 0, so that NCCL's search for the minimum finds it. NCCL 2.21 has no cost
-// table, so possible() repeats NCCL's rules. NCCL may call from several threads: rows never change,
-// and atomic flags ensure that each message is logged once. plugin.cpp adapts this class to the
-// versions of NCCL's interface.
+// The cost of the chosen row is set to 0, so that NCCL's search for the minimum finds it. NCCL 2.21
+// has no cost table, so possible() repeats NCCL's rules. NCCL may call from several threads: rows
+// never change, and atomic flags ensure that each message is logged once. plugin.cpp adapts this
+// class to the versions of NCCL's interface.
 
 #include "real/nccl/tuner/communicator.h"
 
@@ -50,9 +50,9 @@ void say(Logger log, LogLevel level, const std::string& text) {
 tl::expected<std::string, std::string> content_of(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return tl::make_unexpected(std::strerror(errno));
-  if (!S_ISREG(found.st_mode)) return tl::make_unexpected("it is not a regular file");
+  if (!S_ISREG(found.st_mode)) return tl::make_unexpected("the table is not a regular file");
   if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
-    return tl::make_unexpected("it has more than 64 MiB");
+    return tl::make_unexpected("the table has more than 64 MiB");
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) return tl::make_unexpected("it cannot be read");
@@ -189,7 +189,7 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
     const Row& row = rows_[i];
     if (row.chunk_bytes == 0 || row.algorithm != algorithm || row.protocol != protocol) continue;
     Call whole = call;
-    // NCCL passes the bytes of one channel (TunerV6). Rows of the table refer to the bytes of a
+    // NCCL passes the bytes of one channel (TunerV6). Rows of the table contain the bytes of a
     // whole call.
     if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
     if (!matches(row, whole)) continue;

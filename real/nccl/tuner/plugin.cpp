@@ -1,9 +1,9 @@
-// libnccl-tuner-tutti.so: the entry points for NCCL. Each of the releases 2.21 to 2.30 of NCCL uses
-// the newest of these symbols that it supports. NCCL 2.19 and 2.20 support only ncclTunerPlugin_v1,
-// which has no state per communicator. These releases run without a tuner.
+// libnccl-tuner-tutti.so: the entry points that NCCL calls. Each of the releases 2.21 to 2.30 of
+// NCCL uses the newest of these symbols that it supports. NCCL 2.19 and 2.20 support only
+// ncclTunerPlugin_v1, which has no state per communicator. These releases run without a tuner.
 //
-// If a tuner's init fails, NCCL aborts the communicator. init() therefore always succeeds. If it
-// creates no context, every call leaves the choice to NCCL.
+// If a tuner's init fails, NCCL aborts the communicator. init() therefore always succeeds. If
+// init() creates no context, every call leaves the choice to NCCL.
 
 #include <cstdlib>
 #include <memory>

@@ -144,7 +144,7 @@ TEST(TimelineDamage, ASpanBlockThatTheIndexMisstatesIsLeftOut) {
     const std::string bytes = with_index(without_index(blocks), wrong);
     // The block itself is intact, so scanning the blocks finds more than this index does.
     const TimelineReader reader = reader_of(bytes);
-    EXPECT_EQ(reader.damage(), "has a damaged index; everything before it is intact");
+    EXPECT_EQ(reader.damage(), "has a damaged index; everything before the index is intact");
     EXPECT_THAT(reader.span_blocks(), SizeIs(1));
     EXPECT_TRUE(reader.replay(summary));
     // A reader that checks blocks only when it reads them reports the problem at that time.

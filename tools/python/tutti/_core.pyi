@@ -1,4 +1,4 @@
-"""The compiled part of the package tutti, which wraps it."""
+"""The compiled part of the Python package tutti."""
 
 from typing import Any, Callable, Optional
 

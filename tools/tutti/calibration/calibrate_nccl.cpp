@@ -1,10 +1,10 @@
 // The command calibrates from logs (--log), adds logs to an existing calibration (--calibration),
 // or suggests measurements (--suggest), which needs no log. In all cases, the measured tables are
-// collected first. One Calibration is made from them, which gives the report, the suggestions and
-// the file. The file is created before the computation, so that a path that cannot be written is
-// reported at once. The file stores measurements. The correction factors at its beginning are
-// comments for readers. Logs are matched with predictions in measured_tables.h, and the factors are
-// computed in core/nccl/calibration.
+// collected first. A Calibration is made from these tables; it gives the report, the suggestions
+// and the file. The file is created before the computation, so that a path that cannot be written
+// is reported immediately. The file stores measurements. The correction factors at the beginning of
+// the file are comments for readers. Logs are matched with predictions in measured_tables.h, and
+// the factors are computed in core/nccl/calibration.
 
 #include "tools/tutti/calibration/calibrate_nccl.h"
 
@@ -199,7 +199,7 @@ Expected<NcclOutcome> nccl_outcome_of(const CalibrateOptions& options,
     notes = std::move(measured->notes);
   }
   if (!system) {
-    // There are no measurements, so suggest what to measure.
+    // Without measurements, the command suggests what to measure.
     const auto subject = nccl_subject(options.nccl, options.set, environment);
     if (!subject) return failed(subject);
     system = nccl::calibrated_system(options.nccl.cluster, subject->system);
@@ -226,7 +226,7 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
     if (given)
       return refuse({ProblemCode::kConflict, option},
                     "{} does not apply to --cluster, which calibrates NCCL's times from --log "
-                    "only; remove it",
+                    "only; remove this option",
                     option);
   }
   if (options.logs.empty() && options.calibration.empty() && !options.suggest)

@@ -148,10 +148,11 @@ class LogReader {
     const core::NcclTestsRun& run = table.run;
     if (run.hosts > 0) {
       if (run.ranks_of_host == 0 || run.hosts > 100'000 || run.ranks_of_host > 1'000)
-        return tl::make_unexpected(core::Error::request(
-            {ProblemCode::kUnsupported, "ranks"},
-            "its hosts have different numbers of ranks; measure with the same number on each host",
-            table.where));
+        return tl::make_unexpected(
+            core::Error::request({ProblemCode::kUnsupported, "ranks"},
+                                 "the hosts of this log have different numbers of ranks; measure "
+                                 "with the same number of ranks on each host",
+                                 table.where));
       requested.nodes = static_cast<std::int32_t>(run.hosts);
       requested.gpus = static_cast<std::int32_t>(run.ranks_of_host);
     } else {

@@ -20,7 +20,7 @@ struct MeasuredTables {
 /// Reads the logs, and predicts each time in the logs with the parameters `figures`. Facts (nodes,
 /// GPUs, release, driving mode, variables) are taken from the header of a log. Facts that the
 /// header does not have are taken from the options. A release or driving mode in the options takes
-/// precedence over the log.
+/// precedence over the log's value.
 /// ERRORS: a log cannot be read; a log was measured on GPUs of another kind or number.
 core::Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                                const core::nccl::Parameters& figures,

@@ -13,7 +13,7 @@ namespace tutti::tools {
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  /// The expected median ratio of the upper end of an error band to its lower end, after this
+  /// The expected median ratio between the upper and the lower end of an error band after this
   /// measurement.
   double width = 1;
 };
@@ -25,9 +25,9 @@ struct Suggestions {
 };
 
 /// Ranks possible measurements by the expected width of error bands after the measurement. The
-/// bands are those of all collectives on the cluster's nodes, from 1 KiB to 1 GiB. Widths do not
-/// depend on measured times, since the variance of a Gaussian process depends only on the points of
-/// measurement. ERRORS: as nccl_subject().
+/// bands are the error bands of all collectives on the cluster's nodes, from 1 KiB to 1 GiB. The
+/// widths do not depend on measured times, because the variance of a Gaussian process depends only
+/// on the points of measurement. ERRORS: as nccl_subject().
 core::Expected<Suggestions> suggestions(const core::nccl::Calibration& calibration,
                                         const CalibrateOptions& options,
                                         const core::nccl::Parameters& figures,

@@ -12,7 +12,7 @@ namespace tutti::tools {
 /// cannot be read; an error of parse_axis() or read_points().
 core::Expected<std::vector<core::Axis>> axes_of(const std::string& points,
                                                 const std::vector<std::string>& over);
-/// Returns `asked`, or the number of cores if `asked` is 0.
+/// Returns `requested`, or the number of cores if `requested` is 0.
 int threads_of(int requested);
 
 }  // namespace tutti::tools

@@ -44,7 +44,7 @@ class ScratchFolder {
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  /// Returns the folder; empty if it could not be created.
+  /// Returns the path of the folder; empty if the folder could not be created.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -9,7 +9,7 @@ namespace tutti::tools {
 
 /// Checks, before the plot is made, that the plot can be written to `path`. `path` ends in .svg or
 /// .png, or is "-" (an SVG to standard output) or "" (no plot). ERRORS (kRequest): `path` has
-/// another suffix; the suffix is .png, and tutti-view, which draws PNGs, is not installed.
+/// another suffix; or the suffix is .png, and tutti-view, which draws PNGs, is not installed.
 core::Expected<void> check_plot(const std::string& path);
 
 /// Writes the plot as SVG, or as PNG if `path` ends in .png. `inputs`: the files that are being

@@ -90,7 +90,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
                          {"--plot", options.plot}});
 }
 
-/// Prints and writes all requested results in addition to the database. Returns the exit status.
+/// Prints and writes all requested results; the database is written separately. Returns the exit
+/// status.
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
@@ -148,8 +149,9 @@ Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& ove
   return names;
 }
 
-/// Asks on a terminal whether a new sweep with this many points is intended. ERRORS: it is not; it
-/// is too large, and nobody can be asked.
+/// If the output is a terminal, asks the user whether a new sweep with this many points is
+/// intended. ERRORS: the user answers no; or the sweep is too large and there is no terminal on
+/// which to ask.
 Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string& output,
                           bool agreed) {
   const auto space = core::Space::of(axes);
@@ -171,8 +173,8 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
                  size);
 }
 
-/// Returns the axes of the request before the settings of the strategies are known: an axis with
-/// the names of the strategies, and all others.
+/// Returns the axes of the request as they are before the settings of the strategies are known: an
+/// axis with the names of the strategies, and all other axes.
 std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strategies,
                                          const std::vector<core::Axis>& axes) {
   std::vector<core::Axis> all = axes;
@@ -186,8 +188,8 @@ std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strateg
   return all;
 }
 
-/// Checks, before anything is simulated, that a plot of these axes is possible. Settings of
-/// strategies may be added to the axes later, so `--x` and `--by` may name them if `provisional`.
+/// Checks, before anything is simulated, that a plot of these axes is possible. With `provisional`,
+/// `--x` and `--by` may name settings of strategies that are added to the axes later.
 Expected<void> check_plot_options(const std::vector<core::Axis>& axes, const SweepOptions& options,
                                   bool provisional) {
   if (options.plot.empty()) return {};
@@ -258,13 +260,14 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
 }
 
 /// Returns the number of threads per rank: the cores of one machine divided by its ranks. If there
-/// are several machines, the number of ranks per machine is unknown.
+/// are several machines, the number of ranks per machine is unknown, so the result is one thread
+/// unless the user requests more.
 int threads_of_rank(int requested, const real::Launch& launch) {
   if (requested > 0 || !launch.one_machine) return std::max(1, requested);
   return std::max(1, threads_of(0) / launch.size);
 }
 
-/// Executes points that rank 0 assigns. Runs on all other ranks. Returns the exit status.
+/// Executes points that rank 0 assigns; called on all ranks except rank 0. Returns the exit status.
 int help(const PartInRun& part, const core::SweepInfo& info, const core::Library& library,
          const std::vector<core::Override>& set, int threads,
          std::chrono::duration<double> timeout) {
@@ -287,8 +290,8 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
   return *done ? kDone : kRunFailed;
 }
 
-/// Executes the remaining points, together with the ranks of `part` if there are any. Returns true
-/// if all points are done.
+/// Executes the remaining points. The ranks of `part`, if there are any, share the work. Returns
+/// true if all points are done.
 Expected<bool> execute_points(SweepStore& store, const core::Library& library,
                               const std::vector<core::Override>& set, int threads,
                               const Interrupt& interrupt, std::optional<PartInRun>& part,
@@ -406,7 +409,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
                   output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
-  // The settings of strategies are tried only for a request that is valid otherwise.
+  // The settings of strategies are tried only if the rest of the request is valid.
   const std::vector<core::Axis> provisional = provisional_axes(*strategies, *axes);
   if (const auto possible = check_plot_options(provisional, options, !strategies->empty());
       !possible)

@@ -15,10 +15,12 @@ struct SweepOptions {
   ScenarioOptions scenario;
   std::vector<std::string> over;  ///< fields and values, such as "strategy.shards=1,2,4"
   std::string points;             ///< a CSV file with a table of fields that vary together
-  /// The SQLite file to write. Default: the scenario's name with .sweep, in the working directory.
+  /// The SQLite file to write. By default, the name is the scenario's name with .sweep, in the
+  /// working directory.
   std::string output;
-  JoinOptions join;  ///< for a sweep that several processes execute, which a launcher started
-  /// A process that sends nothing for this time has failed. Default: 60.
+  JoinOptions join;  ///< launcher and addresses, for a sweep that several processes of a launcher
+                     ///< execute
+  /// If a process sends nothing for this time, it has failed. Default: 60.
   std::optional<double> timeout_seconds;
   bool yes = false;  ///< true: do not ask before a sweep of more than kMaxUnasked points
   int threads = 0;   ///< 0: the number of cores
@@ -32,7 +34,7 @@ struct SweepOptions {
   int rows = 10;         ///< maximum number of best points in the text output
 };
 
-/// The maximum number of points that a sweep simulates without asking.
+/// The maximum number of points that a sweep simulates without asking the user.
 inline constexpr std::int64_t kMaxUnasked = 200'000;
 
 /// `tutti sweep`: predicts a scenario at many points and stores the results.

@@ -1,10 +1,10 @@
 // Writes the results of a sweep in three forms, from outcomes that may be incomplete. CSV and JSON
-// contain every completed point, for further processing. Times in CSV are exact to the picosecond.
-// The text is for readers: the best points, the effect of each field, and the most frequent errors.
-// The effect of a field is a comparison of its values. Each value is represented by its best time
-// over all values of the other fields. In averages, settings that are useless in practice would
-// dominate. Errors are grouped by message, because one mistake often affects thousands of points.
-// Other files of this folder run the sweep.
+// contain every completed point, for further processing. Times in the CSV file are exact to the
+// picosecond. The text is for readers: the best points, the effect of each field, and the most
+// frequent errors. The effect of a field is a comparison of its values. Each value is represented
+// by the best time of all points with this value. An average would be dominated by settings that
+// are useless in practice. Errors are grouped by message, because one mistake often affects
+// thousands of points. Other files of this folder run the sweep.
 
 #include "tools/tutti/explore/sweep_output.h"
 
@@ -47,7 +47,7 @@ Report settings_report(const std::vector<std::string>& fields,
 
 namespace {
 
-/// Returns the time in microseconds, exact to the picosecond, the sixth decimal.
+/// Returns the time in microseconds, with six decimals, which is exact to the picosecond.
 std::string microseconds(Time time) {
   std::string text = fmt::format("{}.{:06}", time.count() / 1'000'000, time.count() % 1'000'000);
   while (text.ends_with('0')) text.pop_back();
@@ -64,7 +64,8 @@ std::int64_t count(const Outcomes& outcomes, Outcome::Status status) {
                        [&](const auto& o) { return o && o->status == status; });
 }
 
-/// Returns the completed points, fastest first. Equally fast points are in the order of the space.
+/// Returns the completed points, fastest first. Equally fast points keep the order in which the
+/// space enumerates them.
 std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   std::vector<std::int64_t> points;
   for (std::size_t p = 0; p < outcomes.size(); ++p) {
@@ -169,7 +170,8 @@ std::vector<std::string> fields_without(const core::SweepStore& store, std::size
   return fields;
 }
 
-/// Tabulates the distribution of step times over the seeds: a best seed would be a lucky one.
+/// Tabulates the distribution of step times over the seeds; reporting only the best seed would
+/// mislead.
 std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, std::size_t seed,
                        int rows) {
   std::vector<SeedTimes> groups = by_seed(store, outcomes, seed);
@@ -177,7 +179,7 @@ std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, 
   groups.resize(std::min(all, static_cast<std::size_t>(rows)));
   if (groups.empty()) return "";
   std::vector<std::string> headings{"seeds", "median", "q1", "q3", "min", "max"};
-  // The seeds themselves have no column.
+  // The seeds do not have a column of their own.
   const std::vector<std::string> fields = shown_fields(store.space());
   const auto column = static_cast<std::size_t>(
       std::find(fields.begin(), fields.end(), core::kSeedField) - fields.begin());
@@ -215,8 +217,8 @@ Report seed_report(const std::vector<std::string>& fields, const SeedTimes& grou
           {"max_us", group.times.back()}};
 }
 
-/// Lists, for each value of each field, the best step time of all points with that value; with
-/// several seeds, the best median.
+/// For each value of each field, lists the best step time of all points with this value. With
+/// several seeds, lists the best median.
 std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   const std::vector<std::string> fields = shown_fields(store.space());
   std::vector<std::map<std::string, Time>> best(fields.size());

@@ -11,11 +11,11 @@
 
 namespace tutti::tools {
 
-/// The outcomes of a sweep, by point; nullopt for points that are not complete.
+/// The outcomes of a sweep, indexed by point; nullopt for points that are not complete.
 using Outcomes = std::vector<std::optional<core::Outcome>>;
 
-/// Writes a CSV file (RFC 4180) with a line for every completed point: its fields, its status, and
-/// its times in microseconds.
+/// Writes a CSV file (RFC 4180) with one line per completed point: its fields, its status, and its
+/// times in microseconds.
 void write_csv(const core::SweepStore& store, const Outcomes& outcomes, std::ostream& out);
 /// Returns the sweep and its points as one JSON object.
 std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes);
@@ -27,8 +27,8 @@ core::Report outcome_report(const core::Outcome& outcome);
 /// Returns the values of a point by field name.
 core::Report settings_report(const std::vector<std::string>& fields,
                              const std::vector<std::string>& values);
-/// Returns the points of the first `rows` rows of the text report: the best points, or all points
-/// of the settings with the best medians if there are several seeds.
+/// Returns the points in the first `rows` rows of the text report. These are the best points or, if
+/// there are several seeds, all points of the settings with the best medians.
 std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
                                           int rows);
 

@@ -11,8 +11,8 @@
 // second, the main thread of every rank sends "alive" on all connections of the rank. Rank 0 sends
 // "alive" to the connections that wait for a point. If a connection ends without a result, or is
 // silent for too long, its point is assigned again. Rank 0 sends "late" before it closes a silent
-// connection. A rank that was suspended and resumes then knows that other ranks have its points,
-// and that its results are rejected.
+// connection. A rank that was suspended and resumes then knows that other ranks have received its
+// points, and that its results are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -51,12 +51,12 @@ using State = real::Handshake::State;
 constexpr std::size_t kLongest = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
-/// The time for which rank 0 waits for ranks that join late, to end them, after all points are
-/// done.
+/// After all points are done, rank 0 waits for this time for ranks that join late, in order to end
+/// them.
 constexpr auto kLateJoinTimeout = std::chrono::seconds(10);
 
-/// Sends a text. Returns false if the other side is gone. Messages are short, so the connection
-/// accepts them at once.
+/// Sends a text. Returns false if the other side has closed the connection. Messages are short, so
+/// the connection accepts them immediately.
 bool send_text(const real::Socket& socket, std::string_view text) {
   const std::string message = real::framed(text);
   std::size_t sent = 0;
@@ -75,7 +75,7 @@ bool send_text(const real::Socket& socket, std::string_view text) {
   return true;
 }
 
-/// Sends a word if the connection accepts data at the moment; otherwise drops the word.
+/// Sends a word if the connection can accept data now; otherwise drops the word.
 void send_word(const real::Socket& socket, std::string_view word) {
   pollfd file{socket.get(), POLLOUT, 0};
   if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
@@ -263,7 +263,8 @@ class Leader {
     if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
     } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
-      send_text(helper.socket, "no its scenario, settings or version differ from those of rank 0");
+      send_text(helper.socket,
+                "no this rank and rank 0 have different scenarios, settings or versions");
       helper.gone = true;
     } else {
       helper.rank = static_cast<int>(*rank);
@@ -292,8 +293,8 @@ class Leader {
   }
 
   /// Assigns a point to an idle connection, or ends the connection if all points are done. While
-  /// other connections execute the last points, an idle connection has to wait, since the others
-  /// may fail.
+  /// other connections execute the last points, an idle connection has to wait, because another
+  /// connection may fail.
   void send_points_to(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
@@ -328,7 +329,7 @@ class Leader {
   PartInRun& part_;
   const SharedSweep& sweep_;
   const std::function<bool(std::int64_t, const Outcome&)>& take_;
-  Clock::duration silence_;  ///< a rank that is silent for this long has failed
+  Clock::duration silence_;  ///< time of silence after which a rank has failed
   Clock::time_point reported_alive_;
   std::set<int> silent_;  ///< ranks that were silent for too long
   std::size_t left_;
@@ -371,7 +372,7 @@ class Lines {
   void send_heartbeats() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // A connection that is sending a message needs no "alive".
+      // A connection that is sending a message does not need to send "alive".
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) send_word(line->socket, "alive");
     }
@@ -389,7 +390,7 @@ enum class End {
   kLate,     ///< the rank ended because rank 0 considers it failed
 };
 
-/// The work of one connection, from the greeting on.
+/// The work of one connection, beginning with the greeting.
 class Help {
  public:
   Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)
@@ -445,7 +446,7 @@ class Help {
     return std::nullopt;
   }
 
-  /// Reads the reason if rank 0 has closed the connection.
+  /// If rank 0 has closed the connection, reads the reason that rank 0 sent.
   Expected<End> last_word() {
     static_cast<void>(read_some(line_.socket, reader_));
     for (;;) {

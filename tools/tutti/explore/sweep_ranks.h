@@ -23,8 +23,8 @@ struct SharedSweep {
       work;                    ///< called on any thread
   std::function<bool()> stop;  ///< the interrupt flag, polled on the calling thread
   std::int64_t points = 0;     ///< the number of points of the sweep
-  /// A rank that sends nothing for this time has failed. The exact limit is real::longest_silence()
-  /// of this value.
+  /// If a rank sends nothing for this time, it has failed. The exact limit is
+  /// real::longest_silence() of this value.
   std::chrono::duration<double> timeout{60};
 };
 
@@ -32,17 +32,18 @@ struct SharedSweep {
 /// execute the same sweep.
 std::string sweep_digest(const std::string& identity);
 
-/// Runs on rank 0. Assigns `points` one by one to itself and to the ranks that join, and collects
-/// the outcomes. The points of a rank that dies or sends nothing for too long are assigned to other
-/// ranks. Returns true if all points are complete. `take`: as in sim::PoolWork.
+/// Runs on rank 0. Assigns `points` one by one to this process and to the ranks that join, and
+/// collects the outcomes. The points of a rank that dies or sends nothing for too long are assigned
+/// to other ranks. Returns true if all points are complete. `take`: as in sim::PoolWork.
 /// ERRORS: this process cannot listen, or cannot publish its address.
 core::Expected<bool> lead_sweep(
     PartInRun& part, const SharedSweep& sweep, const std::vector<std::int64_t>& points,
     const std::function<bool(std::int64_t, const core::Outcome&)>& take);
 
-/// Runs on the other ranks. Requests points from rank 0, and evaluates them until no point is left.
-/// Also ends if rank 0 considers this rank failed because the rank sent nothing for too long. This
-/// case is reported on stderr, and is not an error. Returns false if interrupted.
+/// Called on all ranks except rank 0. Requests points from rank 0, and evaluates them until there
+/// are no more points. Also ends if rank 0 considers this rank failed, because this rank was silent
+/// for too long. If rank 0 considers this rank failed, a message is printed to stderr, but no error
+/// is returned. Returns false if interrupted.
 /// ERRORS: rank 0 does not answer, is gone, or sends nothing for too long; rank 0 executes another
 /// sweep.
 core::Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep);

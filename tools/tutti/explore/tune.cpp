@@ -22,7 +22,7 @@ using core::Error;
 using core::Outcome;
 using core::ProblemCode;
 
-/// Returns the plot of the curve along the first axis that has an order.
+/// Returns the plot of the curve along the first axis that has ordered values.
 core::Plot curve_plot(const TuneResult& result) {
   const AxisCurve& curve = result.curves.front();
   core::Plot plot;
@@ -113,7 +113,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
   std::vector<std::string> notes;
-  // If the user specifies the fields to vary, there is no limit, since the user accepts the time.
+  // If the user specifies the fields to vary, there is no limit, because the user has accepted the
+  // time.
   std::optional<sim::MostWork> max_work;
   if (axes && axes->empty()) {
     axes = core::default_axes(*scenario);

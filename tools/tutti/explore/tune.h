@@ -11,7 +11,8 @@ namespace tutti::tools {
 
 struct TuneOptions {
   ScenarioOptions scenario;
-  /// The fields to vary, as in `tutti sweep`. Default: the fields of the strategy's framework.
+  /// The fields to vary, in the format of `tutti sweep`. By default, the fields of the strategy's
+  /// framework vary.
   std::vector<std::string> over;
   std::string points;
   std::int64_t evaluations = 100;
@@ -22,8 +23,8 @@ struct TuneOptions {
   std::string output;
   std::string emit = "scenario";  ///< "scenario" or "nccl-tuner": a table for NCCL's tuner plugin
   std::string csv;                ///< the CSV file to write, with all evaluated points
-  /// A sweep file with the evaluated points, written during the search. If it exists, the search
-  /// continues from it.
+  /// A sweep file to which the evaluated points are written during the search. If the file exists,
+  /// the search continues from it.
   std::string database;
   std::string plot;  ///< the file for a plot of the costs around the best point; empty: none
 };

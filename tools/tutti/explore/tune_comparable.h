@@ -21,7 +21,7 @@ class ComparablePoints {
       : space_(space), base_(base), library_(library), data_movers_(core::data_movers_of(now)) {}
 
   /// Returns the reason why the step time of a point is not comparable with the step time of the
-  /// current scenario; empty if it is comparable.
+  /// current scenario; empty if the times are comparable.
   [[nodiscard]] std::string why_not(std::int64_t point);
   /// Returns the settings of a point without the settings of packing. These settings determine
   /// which programs move the packs.
@@ -35,12 +35,12 @@ class ComparablePoints {
     return core::same_data_movers(data_movers_, core::data_movers_of(other));
   }
 
-  /// The rows of each axis, divided into comparable and other rows, so that points that are not
-  /// comparable need not be simulated.
+  /// The rows of each axis, divided into comparable rows and other rows. Points with other rows
+  /// need not be simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared,
         others;            ///< by axis: indices of the axis's rows
-    bool nothing = false;  ///< true: all rows of some axis are in `others`
+    bool nothing = false;  ///< true: for some axis, all rows are in `others`
   };
   [[nodiscard]] Rows rows() const;
 
@@ -50,7 +50,7 @@ class ComparablePoints {
   const core::Space& space_;
   const sim::BaseScenario& base_;
   const core::Library& library_;
-  core::DataMovers data_movers_;              ///< how packs travel in the current scenario
+  core::DataMovers data_movers_;  ///< the software that moves packs in the current scenario
   std::map<std::string, std::string> known_;  ///< results of why_not(), by key_of()
 };
 

@@ -125,10 +125,11 @@ std::string sensitivity_part(const TuneResult& r) {
     holds = holds && s.best <= s.now;
   }
   return "sensitivity to the parameters of the cluster\n" + table.text(2) +
-         (holds
-              ? "  the best settings are no slower than the current ones in any of these cases\n\n"
-              : "  the best settings are slower than the current ones in some cases: calibrate the "
-                "cluster first (tutti calibrate)\n\n");
+         (holds ? "  the best settings are no slower than the current settings in any of these "
+                  "cases\n\n"
+                : "  the best settings are slower than the current settings in some cases: "
+                  "calibrate the "
+                  "cluster first (tutti calibrate)\n\n");
 }
 
 /// Returns a name as one word of a shell, in quotes if necessary.
@@ -154,7 +155,7 @@ std::string indented(const std::string& text) {
 
 /// Returns the variables that make NCCL load the plugin with a table.
 std::string tuner_environment(const std::string& table) {
-  // Ranks may start in other folders.
+  // Ranks may start in other working directories.
   return fmt::format(
       "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}{}  # TUTTI_TUNER_LOG=1 "
       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING log each choice once",
@@ -193,8 +194,9 @@ std::string snippet_part(const TuneResult& r) {
     paste += indented(snippet.text);
   }
   if (!paste.empty())
-    paste = (r.advice.change ? "settings to paste\n" : "settings to paste (the current ones)\n") +
-            paste + '\n';
+    paste =
+        (r.advice.change ? "settings to paste\n" : "settings to paste (the current settings)\n") +
+        paste + '\n';
   if (!others.empty()) others = "not available as settings\n" + others + '\n';
   if (r.snippets.empty()) {
     paste =
@@ -206,7 +208,7 @@ std::string snippet_part(const TuneResult& r) {
   return paste + others;
 }
 
-/// Returns instructions for using the table, and for comparing a run with the predictions.
+/// Returns instructions for two tasks: using the table, and comparing a run with the predictions.
 std::string verify_part(const TuneResult& r) {
   std::string text;
   if (!r.table.empty())
@@ -238,10 +240,11 @@ std::string lost_part(const TuneResult& r) {
         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
         show(one.on.now));
   }
-  return text.empty() ? text
-                      : "not recommended, because these settings are slower than the current ones "
-                        "if the links differ from their parameters (run tutti calibrate)\n" +
-                            text + '\n';
+  return text.empty()
+             ? text
+             : "not recommended, because these settings are slower than the current settings if "
+               "the links differ from their parameters (run tutti calibrate)\n" +
+                   text + '\n';
 }
 
 /// Reports the setting that seems to be faster, and why it is not comparable.
@@ -253,7 +256,7 @@ std::string incomparable_part(const TuneResult& r) {
       "    {0}\n"
       "  The predicted step time is {2} instead of {3}, but the two predictions cannot be "
       "compared: {4}.\n"
-      "  Measure both on the cluster: tutti calibrate fits links to measured runs.\n"
+      "  Measure both settings on the cluster: tutti calibrate fits links to measured runs.\n"
       "  tutti perf --against compares predictions of NCCL with logs of nccl-tests.\n"
       "\n",
       settings(r, r.incomparable->values, "\n    "),
@@ -270,13 +273,15 @@ std::string tune_text(const TuneResult& r) {
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
   text += fmt::format(
-      "simulated {} of {} settings{}{}{}; simulated {} more settings around the best ones\n",
+      "simulated {} of {} settings{}{}{}; simulated {} more settings around the best settings\n",
       r.tried - r.left_out, r.in_all,
-      r.left_out > 0 ? fmt::format("; skipped {} that would take long to simulate", r.left_out)
-                     : "",
+      r.left_out > 0
+          ? fmt::format("; skipped {} settings that would take long to simulate", r.left_out)
+          : "",
       r.refused > 0 ? fmt::format("; {} are invalid", r.refused) : "",
-      r.stopped > 0 ? fmt::format("; stopped {} early, because they are clearly slower", r.stopped)
-                    : "",
+      r.stopped > 0
+          ? fmt::format("; stopped {} settings early, because they are clearly slower", r.stopped)
+          : "",
       r.beside);
   if (r.not_comparable > 0)
     text += fmt::format("{} of these settings cannot be compared with the current settings\n",

@@ -21,7 +21,7 @@ struct SimulatedScenario {
   core::Outcome outcome;
 };
 
-/// The cost along one axis around the best setting. Fields of other axes have their best values.
+/// The costs along one axis around the best setting. Fields of other axes have their best values.
 struct AxisCurve {
   std::string field;
   /// The values on the axis and their outcomes, in the order of the axis.
@@ -35,23 +35,24 @@ struct Sensitivity {
   core::Time now, best;
 };
 
-/// A snippet, and the step time with the packing that the snippet's framework does.
+/// A snippet, and the step time with the packing that the framework of the snippet produces.
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;
-  std::string why_not;  ///< why the setting is not recommended; empty if it is recommended
+  std::string why_not;  ///< the reason why the setting is not recommended; empty if the setting is
+                        ///< recommended
 };
 
-/// A setting whose simulated time is less than that of the recommended setting, but is not
+/// A setting whose simulated time is lower than the time of the recommended setting, but not
 /// comparable with it.
 struct IncomparableSetting {
   std::vector<std::string> values;
   core::Outcome outcome;
-  std::string why;  ///< why the setting is not comparable
+  std::string why;  ///< the reason why the setting is not comparable
 };
 
-/// A setting that is faster than the recommended setting. It is not recommended, because it is
-/// slower than the current setting on a cluster with other links.
+/// A setting that is faster than the recommended setting. The setting is not recommended, because
+/// it is slower than the current setting on a cluster with other links.
 struct Lost {
   std::vector<std::string> values;
   core::Outcome outcome;
@@ -71,7 +72,7 @@ struct TuneResult {
   std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
   std::int64_t not_comparable = 0;  ///< the number of simulated points that are not comparable
   double max_expected_improvement = 0;
-  std::string refusal;  ///< why the first invalid setting is invalid
+  std::string refusal;  ///< the reason why the first invalid setting is invalid
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
   std::vector<Sensitivity> sensitivity;

@@ -1,10 +1,10 @@
 // Searches the best settings, and then checks whether the advantage is real. The current settings
 // are simulated first, as the reference. The search then uses most evaluations, and leaves up to
-// half of them for the checks. The best point is improved along single axes and compared with the
-// current settings on clusters with better and worse links. If the best point is slower than the
-// current settings there, all points that differ from it only in packing are rejected, and the next
-// best point is examined. If every point is slower, the fastest point is reported and not
-// recommended.
+// half of them for the checks. The best point is improved along single axes. Then it is compared
+// with the current settings on clusters with better and worse links. If the best point is slower
+// than the current settings on such a cluster, all points that differ from it only in packing are
+// rejected, and the next best point is examined. If every point is slower, the fastest point is
+// reported but not recommended.
 //
 // At the end, a few settings whose times are not comparable with the current time are simulated, so
 // that the report can mention them. core/explore/tuner.cpp chooses points, and sim/sweep evaluates
@@ -173,7 +173,7 @@ Expected<bool> Tuning::validate_best() {
     rejected_.insert(comparable_->key_of(*best_));
     result_.advice.change = false;
     result_.advice.why = fmt::format(
-        "with {}, the step would take {} with the best settings and {} with the current ones",
+        "with {}, the step would take {} with the best settings and {} with the current settings",
         lost->what, core::show(lost->best), core::show(lost->now));
     const auto next = best_tried(Compared::kYes);
     const bool worth_it =
@@ -237,10 +237,10 @@ void Tuning::find_incomparable() {
 void Tuning::explain_no_best() {
   if (any_slow_) {
     result_.advice.why =
-        fmt::format("all tried settings take at least {} longer than the current ones",
+        fmt::format("all tried settings take at least {} longer than the current settings",
                     core::show_share(sim::kMaxSlowdown - 1));
   } else if (result_.not_comparable > 0) {
-    result_.advice.why = "no tried setting can be compared with the current one";
+    result_.advice.why = "no tried setting can be compared with the current setting";
   } else {
     result_.advice.why = "no tried setting is valid; tutti sweep shows the errors";
   }

@@ -22,18 +22,18 @@
 
 namespace tutti::tools {
 
-/// A search for the best settings of a scenario, with all data for its report. tuning.cpp has the
-/// search and the decision. tuning_around.cpp explores the surroundings of the best setting:
+/// A search for the best settings of a scenario, with all data for its report. tuning.cpp contains
+/// the search and the decision. tuning_around.cpp explores the surroundings of the best setting:
 /// curves, other clusters, and snippets.
 class Tuning {
  public:
   /// `store`: stores the points that are tried; null: points are not stored. `notes`: notes that
-  /// the report always contains.
+  /// every report contains.
   Tuning(const TuneOptions& options, const core::Library& library, core::Scenario now,
          std::string text, std::vector<core::Override> set, core::Space space,
          core::SweepStore* store, std::vector<std::string> notes, const Interrupt& interrupt);
 
-  /// Makes later evaluations skip points whose simulation takes more than `work`.
+  /// After this call, evaluations skip points whose simulation takes more than `work`.
   void limit_work(const sim::MostWork& work) {
     max_work_ = work;
     evaluator_.limit_work(work);
@@ -49,8 +49,8 @@ class Tuning {
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();
   }
-  /// Returns true if the point can become the best point: it is comparable, and was not rejected as
-  /// slow on clusters with other links.
+  /// Returns true if the point can become the best point: it is comparable, and it was not rejected
+  /// as slow on clusters with other links.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return comparable_->why_not(point).empty() && !rejected_.contains(comparable_->key_of(point));
   }
@@ -64,20 +64,20 @@ class Tuning {
 
   /// Simulates a scenario, and fills in the data for its report.
   core::Expected<void> simulate_for_report(SimulatedScenario& evaluated, const char* doing);
-  /// Returns a lower bound of the step time over all settings; 0: unknown. The bound is known if
-  /// only the strategy varies, and all settings have the same traffic.
+  /// Returns a lower bound of the step time over all settings; 0 if the bound is unknown. The bound
+  /// is known if only the strategy varies, and all settings have the same traffic.
   [[nodiscard]] double min_step() const;
   /// Returns the number of evaluations that are left after the search, for curves and other
   /// variations.
   [[nodiscard]] std::int64_t left() const {
     return options_.evaluations - result_.tried - result_.beside;
   }
-  /// Returns the number of evaluations that the search reserves for curves and other variations, at
-  /// most half of all.
+  /// Returns the number of evaluations that the search reserves for curves and other variations; at
+  /// most half of all evaluations.
   [[nodiscard]] std::int64_t kept_from_search() const;
   /// Returns false if interrupted.
   core::Expected<bool> search();
-  /// Returns the fastest tried point that is comparable (kYes) or not comparable (kNo) with the
+  /// Returns the fastest evaluated point that is comparable (kYes) or not comparable (kNo) with the
   /// current scenario. Ignores points whose simulation was stopped because another point is faster.
   [[nodiscard]] std::optional<std::int64_t> best_tried(Compared compared);
   /// Evaluates the neighbours of the best setting, and decides whether to recommend the setting. If
@@ -88,15 +88,15 @@ class Tuning {
   /// interrupted.
   core::Expected<bool> report_best();
   /// Evaluates rows that are not comparable, one per value of an axis's first field. All other
-  /// fields are as in the best setting. The results show whether such rows seem to be faster.
-  /// Returns false if interrupted.
+  /// fields have the values of the best setting. The results show whether such rows seem to be
+  /// faster. Returns false if interrupted.
   core::Expected<bool> try_others();
   /// Finds the fastest setting that is not comparable, if this setting seems to be faster than the
   /// recommended setting.
   void find_incomparable();
   void explain_no_best();
 
-  /// Returns a range of positions in `order` around the position `at`, which has the best value of
+  /// Returns a range of positions in `order` that contains `at`, the position of the best value of
   /// an axis. The number of remaining evaluations limits the length of the range.
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis,
                                                     const std::vector<std::int64_t>& order,
@@ -106,17 +106,19 @@ class Tuning {
   /// interrupted.
   core::Expected<bool> add_curves();
   core::Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order);
-  /// Evaluates both settings on clusters with better and worse links. Returns false if interrupted.
+  /// Evaluates the current setting and the best setting on clusters with better and worse links.
+  /// Returns false if interrupted.
   core::Expected<bool> add_sensitivity();
   /// Returns the step time on a cluster with other links; 0 if the scenario cannot be simulated.
   core::Expected<core::Time> elsewhere(const core::Scenario& scenario, core::Scaled scaled,
                                        double factor);
-  /// Returns a cluster on which the best setting is slower than the current setting by more than
-  /// the error of the difference; null if there is none. If different programs move the bytes in
-  /// the two settings, changed links are ignored, since NCCL's times do not depend on the links.
+  /// Returns a cluster on which the best setting is slower than the current setting, by more than
+  /// the error of the difference; null if there is no such cluster. If different programs move the
+  /// bytes in the two settings, changed links are ignored, because NCCL's times do not depend on
+  /// the links.
   [[nodiscard]] const Sensitivity* lost_case() const;
   /// Makes the snippets for the recommended setting. Simulates each snippet with the packing that
-  /// its framework does. Returns false if interrupted.
+  /// the framework of the snippet produces. Returns false if interrupted.
   core::Expected<bool> add_snippets();
 
   const TuneOptions& options_;
@@ -129,7 +131,8 @@ class Tuning {
   TuneResult result_;
   sim::Trials trials_;
   std::optional<sim::MostWork> max_work_;
-  std::optional<ComparablePoints> comparable_;  ///< relative to the cost of the current scenario
+  std::optional<ComparablePoints> comparable_;  ///< finds the points whose cost is comparable with
+                                                ///< that of the current scenario
   ComparablePoints::Rows rows_;
   std::set<std::string> rejected_;  ///< key_of() of rejected points
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;

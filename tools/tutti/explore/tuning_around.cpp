@@ -1,4 +1,4 @@
-// Evaluation of points around the best settings of a tuning.
+// Evaluates points around the best settings of a tuning.
 
 #include <algorithm>
 #include <iterator>
@@ -58,7 +58,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
     rows[axis] = order[i];
     points.push_back(space_.point(rows));
   }
-  // Points whose simulation was stopped early are simulated completely here.
+  // If the simulation of a point was stopped early, the point is simulated completely here.
   trials_.discard_stopped(points);
   result_.beside += std::count_if(points.begin(), points.end(),
                                   [&](std::int64_t point) { return !tried().contains(point); });
@@ -140,7 +140,7 @@ Expected<bool> Tuning::add_snippets() {
   const SimulatedScenario& recommended = result_.recommended();
   auto snippets = core::snippets_of(recommended.scenario, library_);
   for (std::string& note : snippets.notes) result_.notes.push_back(std::move(note));
-  // Settings with the same packing are also simulated again, since launches and updates differ
+  // Settings with the same packing are also simulated again, because launches and updates differ
   // between frameworks.
   sim::Evaluator evaluator({recommended.scenario.text, base_.path, {}}, library_, simulator_,
                            sim::Evaluator::Shares::kNo);

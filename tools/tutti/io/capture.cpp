@@ -6,7 +6,7 @@ namespace tutti::tools {
 namespace {
 
 /// Commands report through free functions (tools/tutti/command.h), so each thread has its own
-/// capture.
+/// capture of these reports.
 Capture*& of_this_thread() {
   thread_local Capture* capture = nullptr;
   return capture;

@@ -12,19 +12,20 @@
 
 namespace tutti::tools {
 
-/// Replaces the terminal if another program, such as the Python module, calls a command. The output
-/// of the command is stored here, and scenarios may come from memory instead of files.
+/// Replaces the terminal if another program, such as the Python module, calls a command of `tutti`.
+/// The capture stores the output of the command, and scenarios may come from memory instead of
+/// files.
 struct Capture {
   // Given by the caller:
-  /// The texts of scenarios, by the path in the command's arguments.
+  /// The texts of scenarios, indexed by the path in the command's arguments.
   std::map<std::string, std::string> scenarios;
-  /// The caller sets this flag to interrupt the command, as Ctrl-C does.
+  /// The caller sets this flag to interrupt the command, in the same way as Ctrl-C.
   const std::atomic<bool>* cancel = nullptr;
   /// Called during long work with the name of the work ("simulating") and the completed share, from
   /// 0 to 1.
   std::function<void(std::string_view what, double share)> progress;
-  /// Receives the timeline of a simulation or a run, at the level of detail of --record; null:
-  /// none.
+  /// Receives the timeline of a simulation or a run, at the level of detail that --record
+  /// specifies; null: none.
   core::TimelineSink* timeline = nullptr;
   std::string program;  ///< the path of the `tutti` program, for worker processes
 
@@ -34,8 +35,8 @@ struct Capture {
   std::vector<core::Error> errors;  ///< the errors that the command reported
 };
 
-/// While an object of this class exists, commands called by this thread use the capture. At most
-/// one object may exist per thread.
+/// While an object of this class exists, commands that this thread calls use the capture. At most
+/// one such object may exist per thread.
 class Capturing {
  public:
   explicit Capturing(Capture& capture);

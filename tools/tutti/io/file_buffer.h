@@ -12,12 +12,12 @@
 namespace tutti::tools {
 
 /// A stream buffer that writes to an open file descriptor and closes it at the end. Unlike
-/// std::filebuf, this class stores the errno of the first failure, since errno may have changed
+/// std::filebuf, this class stores the errno of the first failure, because errno may have changed
 /// when the caller checks the stream. After a failure, all further output is discarded, so that the
 /// file contains a prefix of the output without gaps.
 class FileBuffer final : public std::streambuf {
  public:
-  /// The type of the function write(2). Tests replace the function.
+  /// The type of the function write(2), which tests replace. Tests replace the function.
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
   /// Takes ownership of the descriptor `file`.

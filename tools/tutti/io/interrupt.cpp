@@ -7,7 +7,8 @@
 namespace tutti::tools {
 namespace {
 
-/// This is the only global variable. Signal handlers can access only global variables.
+/// This variable is the only global variable of the program. Signal handlers can access only global
+/// variables.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

@@ -10,9 +10,9 @@ namespace tutti::tools {
 inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 
 /// While an object of this class exists, Ctrl-C, SIGTERM and SIGHUP set a flag instead of ending
-/// the program, so that the program can complete its files. A second signal ends the program at
-/// once. A signal that is already ignored (by nohup, or in a background job of a shell) remains
-/// ignored. If another program calls a command in this process, the program's flag
+/// the program, so that the program can complete its files. A second signal ends the program
+/// immediately. A signal that is already ignored (because of nohup, or in a background job of a
+/// shell) remains ignored. If another program calls a command in this process, the program's flag
 /// (Capture::cancel) is used instead, and the program's signal handlers remain.
 class Interrupt {
  public:

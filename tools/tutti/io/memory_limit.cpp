@@ -17,7 +17,7 @@ std::optional<std::uint64_t> number_in(const std::string& file) {
   return std::nullopt;  // no such file, or "max"
 }
 
-/// Returns the number after `name` at the beginning of a line.
+/// If a line begins with `name`, returns the number that follows.
 std::optional<std::uint64_t> number_of(const std::string& name, const std::string& file) {
   std::ifstream in(file);
   std::string word, rest;
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_of(const std::string& name, const std::strin
   return std::nullopt;
 }
 
-/// The file names in one version of control groups.
+/// The file names that one version of control groups uses.
 struct GroupFiles {
   std::string limit, usage, cache;
 };
@@ -38,9 +38,9 @@ const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                            "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-/// Lowers `free` to the memory left in the control group at `path` in `folder`, and in the groups
-/// that contain it. In a container, `path` may be a path on the host, so missing directories are
-/// skipped.
+/// Lowers `free` to the memory that is left in the control group at `path` in `folder`, and in the
+/// groups that contain this control group. In a container, `path` may be a path on the host, so
+/// missing directories are skipped.
 void limit_by(const std::string& folder, std::string path, const GroupFiles& files,
               std::optional<std::uint64_t>& free) {
   while (true) {

@@ -15,12 +15,12 @@ struct MemoryFiles {
 };
 
 /// Returns the memory in bytes that this process can still use without harm to other programs. The
-/// result is the memory that the kernel reports as available (`MemAvailable` in meminfo, proc(5)),
-/// or less if a control group of the process, or an ancestor of the group, has less memory left.
-/// The memory left in a control group is the limit minus the usage. File pages that can be dropped
-/// do not count as usage. (`memory.max`, `memory.current` and `inactive_file` of `memory.stat` in
-/// the kernel's cgroup-v2.rst; `memory.limit_in_bytes`, `memory.usage_in_bytes` and
-/// `total_inactive_file` in cgroup-v1/memory.rst.) Files that are missing or have no value are
+/// result is the memory that the kernel reports as available (`MemAvailable` in meminfo, proc(5)).
+/// The result is lower if a control group of the process, or an ancestor of the group, has less
+/// memory left. The memory left in a control group is the limit minus the usage. File pages that
+/// can be dropped do not count as usage. (`memory.max`, `memory.current` and `inactive_file` of
+/// `memory.stat` in the kernel's cgroup-v2.rst; `memory.limit_in_bytes`, `memory.usage_in_bytes`
+/// and `total_inactive_file` in cgroup-v1/memory.rst.) Files that are missing or have no value are
 /// ignored. Returns nullopt if there is no limit.
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 
@@ -29,7 +29,7 @@ std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 /// crash other programs, or be killed without a message.
 void stay_within_memory();
 
-/// Returns the limit in bytes that stay_within_memory() has set; nullopt if it has set no limit.
+/// Returns the limit in bytes that stay_within_memory() has set; nullopt if no limit was set.
 std::optional<std::uint64_t> memory_limit();
 
 }  // namespace tutti::tools

@@ -2,10 +2,10 @@
 // written to NAME.part, flushed to the disk, and then renamed, which is atomic. The folder is
 // flushed last, so that the new name survives a power failure. A signal that ends the program has
 // to remove the temporary file, and a signal handler can access only a global variable. The
-// variable `unfinished` has the path of the incomplete file. It changes only while these signals
-// are blocked (SignalsHeld), so a handler never sees a partly written path, or the path of a
-// completed file. Only one file can be incomplete at a time. The buffer with its error handling is
-// in file_buffer.h.
+// variable `unfinished` has the path of the incomplete file. The variable changes only while these
+// signals are blocked (SignalsHeld), so a handler never sees a partly written path, or the path of
+// a completed file. Only one file can be incomplete at a time. The buffer with its error handling
+// is in file_buffer.h.
 
 #include "tools/tutti/io/output_file.h"
 
@@ -35,8 +35,8 @@ namespace {
 
 constexpr mode_t kUsualMode = 0666;
 
-/// The path of the file that is incomplete while a signal could end the process; "" if none. No
-/// command writes two files at a time. It is a global variable, since signal handlers can access
+/// The path of the incomplete file that a signal handler has to remove; "" if there is none. Only
+/// one file is written at a time. The path is a global variable, because signal handlers can access
 /// only global variables.
 char unfinished[PATH_MAX] = "";
 
@@ -68,7 +68,7 @@ void remove_on_signals(const std::string& path) {
   if (path.size() >= sizeof unfinished) return;
   std::memcpy(unfinished, path.c_str(), path.size() + 1);
   for (const int number : kEndingSignals) {
-    // A signal that is ignored (nohup) or handled keeps its action.
+    // If a signal is ignored (nohup) or already handled, its action is not changed.
     if (const auto before = std::signal(number, remove_unfinished); before != SIG_DFL)
       std::signal(number, before);
   }
@@ -83,8 +83,8 @@ std::string followed(fs::path path) {
   return path.string();
 }
 
-/// Writes the file's folder, with the new name, to the disk. Errors are ignored, since the file
-/// itself is complete under either name.
+/// Writes the file's folder, with the new name, to the disk. Errors are ignored, because the file
+/// itself is complete under both the old and the new name.
 void sync_folder(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const int file = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +113,7 @@ core::Expected<OutputFile> OutputFile::create(const std::string& path,
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, status))
       return refuse(core::ProblemCode::kConflict,
-                    "this is the input file; name another one for the output");
+                    "this is the input file; name another file for the output");
   }
   const fs::file_status target = fs::status(path, status);
   if (fs::is_directory(target))
@@ -162,8 +162,8 @@ OutputFile::~OutputFile() {
 }
 
 core::Expected<void> OutputFile::keep() {
-  // Write before the rename. Otherwise, after a power failure, an empty file could have the final
-  // name.
+  // Write before the rename. Otherwise, an empty file could have the final name after a power
+  // failure.
   if (!part_.empty()) buffer_->sync_to_disk();
   buffer_->close();
   int error = buffer_->error();
@@ -199,8 +199,8 @@ core::Expected<void> check_distinct(std::initializer_list<NamedOutput> outputs) 
         taken.try_emplace(fs::absolute(one.path, ignored).lexically_normal(), one.option);
     if (!fresh)
       return refused({core::ProblemCode::kConflict, one.option},
-                     "{} {}: {} names this file, too; choose another name for one of them",
-                     one.option, one.path, other->second);
+                     "{} {}: {} also names this file; choose different names", one.option, one.path,
+                     other->second);
   }
   return {};
 }

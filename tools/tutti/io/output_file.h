@@ -16,9 +16,9 @@ namespace tutti::tools {
 /// An output file that gets its name only when it is complete. Until then, the content is written
 /// to NAME.part in the same folder, and an existing file of the final name remains. If NAME.part
 /// already exists, for example from an earlier run, NAME.2.part is used, and so on. The temporary
-/// file is removed if the object is destroyed without keep() or leave(), or if a signal that no
-/// Interrupt catches ends the program. Output to pipes and devices, such as /dev/null, is written
-/// directly.
+/// file is removed in two cases: the object is destroyed without keep() or leave(), or a signal
+/// that no Interrupt catches ends the program. Output to pipes and devices, such as /dev/null, is
+/// written directly.
 class OutputFile {
  public:
   /// Creates the temporary file. `inputs`: the files that are being read. An existing file is
@@ -36,8 +36,8 @@ class OutputFile {
   /// Completes the file, flushes it to the disk, and renames it to its final name. ERRORS (kRun):
   /// the disk is full; the file cannot be renamed.
   core::Expected<void> keep();
-  /// Keeps the temporary file of an output that cannot be completed, and returns its name; empty
-  /// for a pipe or a device.
+  /// Keeps the temporary file of an output that cannot be completed, and returns the file's name;
+  /// returns an empty name for a pipe or a device.
   std::string leave();
 
  private:

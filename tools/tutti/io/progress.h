@@ -9,9 +9,9 @@
 
 namespace tutti::tools {
 
-/// Shows the progress of long work on stderr. On a terminal, the progress is a bar that is redrawn.
-/// Elsewhere, --verbose prints a line every few seconds. No progress is shown for work of less than
-/// a second.
+/// Shows the progress of long work on stderr. On a terminal, the progress is shown as a bar that is
+/// redrawn. If stderr is not a terminal, --verbose prints a line every few seconds. No progress is
+/// shown for work of less than a second.
 class Progress {
  public:
   explicit Progress(std::string what);
@@ -27,7 +27,7 @@ class Progress {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// The progress function of a calling program, which gets every update; null: none.
+  /// The progress function of a calling program, which receives every update; null: none.
   const std::function<void(std::string_view, double)>* caller_notified_;
   std::string what_;
   core::TimeLeft left_;

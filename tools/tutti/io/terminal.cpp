@@ -54,14 +54,15 @@ std::size_t offset_of(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// The indentation of the further lines of a wrapped line; nullopt if the line must stay whole.
+/// The indentation of the continuation lines of a wrapped line; nullopt if the line must not be
+/// wrapped.
 std::optional<std::size_t> hanging_indent(std::string_view line) {
   const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
   if (line.substr(first).starts_with(kNotePrefix)) return first + kNotePrefix.size();
   const std::size_t gap = line.find("  ", first);
   if (gap == std::string_view::npos) return first + 2;
-  // "cluster   2 × dgx1-v100": a title, and a text that continues below itself. More columns are a
-  // row of a table.
+  // "cluster   2 × dgx1-v100" is a title and a text; further lines begin below the text. A line
+  // with more columns is a row of a table.
   const std::size_t second = line.find_first_not_of(' ', gap);
   if (second == std::string_view::npos || line.find("  ", second) != std::string_view::npos)
     return std::nullopt;

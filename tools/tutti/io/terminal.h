@@ -7,7 +7,7 @@
 namespace tutti::tools {
 
 // The terminal that commands write to: its width and its colours. A command that another program
-// calls (tools/tutti/io/capture.h) has neither.
+// calls (tools/tutti/io/capture.h) has no width and no colours.
 
 /// The values of --color.
 enum class Color {
@@ -17,30 +17,30 @@ enum class Color {
 };
 inline constexpr const char* kColors = "auto, always, never";
 std::optional<Color> parse_color(std::string_view written);
-/// Called once, when the command line is known. Until then, the setting is kAuto.
+/// Called once, when the command line is known. Before the first call, the setting is kAuto.
 void set_color(Color set);
 
 /// The roles that a piece of text can have.
 enum class Style { kError, kNote, kHeading };
-/// Returns the text with escape sequences of its style, if `descriptor` (STDOUT_FILENO or
-/// STDERR_FILENO) is shown in colours; otherwise the text itself.
+/// Returns the text with the escape sequences of its style if `descriptor` (STDOUT_FILENO or
+/// STDERR_FILENO) is shown in colours; otherwise returns the text itself.
 std::string styled(Style style, const std::string& text, int descriptor);
 
-/// Returns the number of columns that a line of standard output may have: that of the environment
-/// variable COLUMNS, or of the terminal, at least 40. Returns nullopt if standard output is a file
-/// or pipe and COLUMNS is unset, and with --verbose.
+/// Returns the maximum number of columns of a line of standard output: the value of the environment
+/// variable COLUMNS, or the width of the terminal, but at least 40. Returns nullopt if standard
+/// output is a file or pipe and COLUMNS is unset; also returns nullopt with --verbose.
 std::optional<int> line_width();
 
-/// Returns the number of characters of a text in UTF-8, not bytes: "µs" has a width of two.
+/// Returns the number of characters (not bytes) of a text in UTF-8: "µs" has a width of two.
 std::size_t text_width(std::string_view text);
 /// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
 std::string elided_middle(const std::string& text, std::size_t width);
-/// Breaks lines that are longer than `width` at spaces. Further lines of a broken line are
-/// indented. Lines with several columns, which are rows of tables, stay as they are.
+/// Breaks lines that are longer than `width` at spaces. The continuation lines of a broken line are
+/// indented. Lines with several columns, which are rows of tables, are not broken.
 std::string wrapped(const std::string& text, std::size_t width);
 
 /// Writes a report to standard output, wrapped to the width of the lines, with coloured notes.
-/// Returns the exit status, as print_out() does.
+/// Returns the exit status in the same way as print_out().
 int print_report(const std::string& text);
 
 }  // namespace tutti::tools

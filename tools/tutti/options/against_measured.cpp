@@ -23,11 +23,11 @@ void add_compare(CLI::App& app, CompareOptions& o) {
   c->add_option(
        "files", o.files,
        "Two timelines or traces to compare (all trace formats of tutti import); with --promise: "
-       "dumps of NCCL's Inspector, other traces, a folder of them, or logs of nccl-tests")
+       "dumps of NCCL's Inspector, other traces, a folder of traces, or logs of nccl-tests")
       ->required();
   c->add_option("--promise", o.promise,
-                "Report written by tutti tune --format json; the measured times of NCCL's "
-                "collectives are compared with the error bands of its predictions");
+                "Compare the measured times of NCCL's collectives with the error bands in this "
+                "report, which tutti tune --format json writes");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
@@ -127,14 +127,14 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
                 "JSON file with a list of records: the hardware facts of each table")
       ->required();
   c->add_option("--noise", o.noise,
-                "CSV file with the spread of repeated measurements (columns config, size_bytes, "
-                "cv), which is printed next to the errors");
+                "Print the spread of repeated measurements next to the errors; read from this CSV "
+                "file (columns config, size_bytes, cv)");
   c->add_option(
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option("--calibrate-on", o.calibrate_on,
-                "Names of tables, separated by commas, with which the predictions of their systems "
-                "are calibrated; only the other tables of these systems are scored")
+                "Calibrate predictions with these tables (names, separated by commas); the errors "
+                "are those of all other tables of the same systems")
       ->delimiter(',');
   c->add_option(
       "--spread", o.spread,

@@ -1,7 +1,7 @@
 // Completion of command lines. The scripts for shells pass the words of the command line to the
 // hidden command `tutti complete`. This command reads the tree of options, the schema of scenarios
-// and the shipped files. All shells therefore offer the same completions, and no generated list can
-// be out of date.
+// and the shipped files. All shells therefore offer the same completions, and there is no generated
+// list that could become outdated.
 
 #include "tools/tutti/options/complete.h"
 
@@ -71,7 +71,7 @@ void complete_value(Completions& to, const FieldType& field, const std::string& 
 }
 
 /// Completes the path of a field, such as "strategy.tensorflow.x", and the value after '='. With
-/// `several`, also completes further values after commas.
+/// `several`, also completes further values that follow a comma.
 void complete_field(Completions& to, const std::string& written, bool with_value, bool several,
                     const Library& library) {
   const std::size_t equals = written.find('=');
@@ -108,7 +108,7 @@ void complete_value(Completions& to, const OptionValue& value, const std::string
     case Kind::kFile: to.files = true, to.endings = value.choices; return;
     case Kind::kFolder: to.folders = true; return;
     case Kind::kMachine:
-      // A machine can also be a file of the user.
+      // A machine can also be given as a file of the user.
       to.files = true, to.endings = {"textproto", "json"};
       return offer(to, "", library.names(Library::Kind::kMachine));
     case Kind::kModel:
@@ -142,7 +142,7 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
   return nullptr;
 }
 
-/// The command and the number of positional arguments that precede the last word.
+/// The command, and the number of positional arguments before the last word.
 struct Place {
   const CLI::App* command;
   std::size_t arguments = 0;

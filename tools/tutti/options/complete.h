@@ -11,7 +11,7 @@ class App;
 
 namespace tutti::tools {
 
-/// The completions of a word of a command line.
+/// The possible completions of one word of a command line.
 struct Completions {
   struct Candidate {
     std::string word;

@@ -63,9 +63,10 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
                 "(times of collectives, in the format of nccl-tests) (repeatable; default: none)")
       ->allow_extra_args(false);
   c->add_option("--name", o.name, "Name of the run (default: the name of the first file)");
-  c->add_option("--machine", o.machine,
-                "With -o NAME.textproto: machine of the cluster, a shipped one or a machine file "
-                "(default: a shipped machine with the GPUs of the trace)");
+  c->add_option(
+      "--machine", o.machine,
+      "With -o NAME.textproto: name of a shipped machine, or a machine file, for the cluster "
+      "(default: a shipped machine with the GPUs of the trace)");
   c->add_option("--nodes", o.nodes,
                 "With -o NAME.textproto: number of machines (default: derived from the GPUs that a "
                 "trace lists)");
@@ -84,8 +85,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
 void add_export(CLI::App& app, ExportOptions& o) {
   CLI::App* c = app.add_subcommand(
       "export",
-      "Convert a timeline to Perfetto, CSV or SVG, the algorithm of a scenario to MSCCL or "
-      "MSCCL++, or its training step to a Chakra or GOAL trace for other simulators");
+      "Convert a timeline to Perfetto, CSV or SVG, a scenario's algorithm to MSCCL or MSCCL++, or "
+      "a scenario's training step to a Chakra or GOAL trace");
   c->footer(
       "Examples:\n"
       "  tutti export mine.tutti --to perfetto        then open mine.perfetto-trace in "
@@ -103,8 +104,8 @@ void add_export(CLI::App& app, ExportOptions& o) {
       ->required();
   c->add_option(
        "--to", o.to,
-       "Output format. Of a timeline: perfetto, csv or svg (a picture of the last training step). "
-       "Of a scenario: msccl, mscclpp, chakra (execution traces with collectives as nodes), goal "
+       "Output format. For a timeline: perfetto, csv or svg (a picture of the last training step). "
+       "For a scenario: msccl, mscclpp, chakra (execution traces with collectives as nodes), goal "
        "or goal-binary (sends, receives and computations of every rank)")
       ->required();
   c->add_option("--format", o.format,
@@ -122,7 +123,8 @@ void add_init(CLI::App& app, InitOptions& o) {
   CLI::App* c = app.add_subcommand(
       "init", "Write a new scenario for a model, a machine and a number of nodes");
   c->footer(
-      "Without options on a terminal, it asks for the model, the machine, the network and the "
+      "Without options on a terminal, tutti init asks for the model, the machine, the network and "
+      "the "
       "algorithm.\n"
       "Examples:\n"
       "  tutti init\n"

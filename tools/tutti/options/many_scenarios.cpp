@@ -54,9 +54,10 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
   add_scenario(c, o.scenario,
                "Scenario file (text format or JSON), or a trace that tutti import reads");
   c->add_option("traces", o.traces, "Further traces of the same run, one for each rank");
-  c->add_option("--machine", o.machine,
-                "With a trace: machine on which it was recorded, a shipped one or a machine file "
-                "(default: derived from the name of the GPU)");
+  c->add_option(
+      "--machine", o.machine,
+      "With a trace: name of the shipped machine on which it was recorded, or a machine file "
+      "(default: derived from the name of the GPU)");
   c->add_option("--nodes", o.nodes, "With a trace: number of machines of the recorded run");
   c->add_option("--link", o.link,
                 "With a trace: kind of network link between the machines, such as ndr");
@@ -83,8 +84,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       "A..B*F is a geometric range with factor F, and A..B+S an arithmetic range with step S.\n"
       "Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the field "
       "unset.\n"
-      "strategy=NAMES compares algorithms and frameworks. A setting is used only with the "
-      "alternatives that accept it.\n"
+      "strategy=NAMES compares algorithms and frameworks. A setting is left out for algorithms and "
+      "frameworks that do not support this setting.\n"
       "With several values of run.seed, the report has the median and the quartiles over the "
       "seeds.\n"
       "If the sweep is interrupted or killed, the same command continues where it stopped.\n"
@@ -134,14 +135,14 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
                 "requires the window program)");
   c->add_option("--x", o.x,
                 "Field on the x axis of the plot (default: the field with the most values)");
-  c->add_option("--by", o.by, "Field with one curve per value in the plot");
+  c->add_option("--by", o.by, "Field whose values become the curves of the plot");
   c->add_option(
        "--cost", o.cost,
        "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
       ->capture_default_str();
   c->add_option(
       "--measured", o.measured,
-      "CSV file with measured points for the plot; its columns are the field on the x axis and ms");
+      "CSV file with measured points for the plot (columns: the field on the x axis, and ms)");
   c->add_option("--rows", o.rows, "Maximum number of points to list in the text output, best first")
       ->capture_default_str();
 }
@@ -153,7 +154,8 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->footer(
       "Without --over, the search varies the settings of the strategy's framework (pack sizes, "
       "algorithms, shards).\n"
-      "On thousands of devices, it skips settings that take long to simulate, and lists them.\n"
+      "On thousands of devices, the search skips and lists the settings that take long to "
+      "simulate.\n"
       "Examples:\n"
       "  tutti tune mine.textproto\n"
       "  tutti tune mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*1.2 --over "

@@ -28,8 +28,8 @@ class App;
 
 namespace tutti::tools {
 
-/// Each function adds a command to the program, with help text and options. The values of the
-/// options are written to `o`.
+/// Each of these functions adds a command to the program, with help text and options. The parser
+/// writes the values of the options to `o`.
 void add_simulate(CLI::App& app, SimulateOptions& o);
 void add_run(CLI::App& app, RealRunOptions& o);
 void add_worker(CLI::App& app, WorkerOptions& o);

@@ -62,7 +62,7 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
   c->add_option("--steps", o.steps,
                 "Number of training steps to " + verb + " (overrides the scenario)");
   c->add_option("--rows", o.rows,
-                "Maximum number of packs, and of links, to list in the text output")
+                "Maximum number of packs and maximum number of links to list in the text output")
       ->capture_default_str();
 }
 
@@ -78,7 +78,8 @@ void add_joining(CLI::App* c, JoinOptions& o) {
                 "exchange it, if the launcher does not provide the address");
   c->add_option("--wait-seconds", o.wait_seconds,
                 "Maximum time to wait for other processes to join, in seconds (default 60; if this "
-                "command starts the workers: the value of --timeout-seconds, but 10 to 60)");
+                "command starts the workers: the value of --timeout-seconds, but at least 10 and "
+                "at most 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
@@ -94,8 +95,8 @@ void add_real(CLI::App* c, RealOptions& o) {
                 "connections can use more bandwidth");
   c->add_option("--timeout-seconds", o.timeout_seconds,
                 "Fail after this many seconds without progress in a training step or without a "
-                "heartbeat from a worker (default 60; with --emulate, the time without progress is "
-                "that of the scenario)");
+                "heartbeat from a worker (default 60; with --emulate, pending events of the "
+                "emulated cluster count as progress)");
 }
 
 void add_new_scenario(CLI::App* c, InitOptions& o) {

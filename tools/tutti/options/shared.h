@@ -13,11 +13,11 @@ class Option;
 
 namespace tutti::tools {
 
-/// Returns an error message if `path` is not UTF-8; else "". Timelines and JSON contain the
-/// scenario's name and must be UTF-8.
+/// Returns an error message if `path` is not UTF-8; otherwise "". Timelines and JSON contain the
+/// name of the scenario and must be UTF-8.
 std::string not_utf8(const std::string& path);
-/// Returns an error message if the number has a minus sign; else "". Without this check, a negative
-/// value of an unsigned option would become a large number.
+/// Returns an error message if the number has a minus sign; otherwise "". Without this check, a
+/// negative value of an unsigned option would become a large number.
 std::string not_negative(const std::string& number);
 
 /// Adds --format, the format of a command's results.
@@ -32,7 +32,7 @@ CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& wh
 /// Adds the options that `tutti simulate` and `tutti run` share.
 void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb);
 
-/// Adds the options by which the processes of a run find each other.
+/// Adds the options with which the processes of a run find each other.
 void add_joining(CLI::App* c, JoinOptions& o);
 
 /// Adds the options of all commands that execute real runs.

@@ -28,8 +28,8 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
       "known), on (on all devices that compute) or off (overrides the scenario)");
   c->add_option("--nccl", o.nccl,
                 "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
-                "measurements) or rings (messages of rings over NCCL's channels). Machines that "
-                "the fit does not know always use rings. Overrides the scenario");
+                "measurements) or rings (messages of rings over NCCL's channels). Machines without "
+                "fitted NCCL times always use rings. Overrides the scenario");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all identical workers, which does not change the "
                 "results: auto (unless --timeline records a short run), on (fail if workers "
@@ -156,8 +156,8 @@ void add_perf(CLI::App& app, PerfOptions& o) {
                 "nccl-tests log (text or JSON) to compare with the prediction");
   c->add_option("--algorithms", o.algorithms,
                 "Algorithms to compare, separated by commas: names of built-in or shipped "
-                "algorithms, nccl, or files; prints the lower bound too, and the sizes at which "
-                "the fastest algorithm changes (also with --format csv)")
+                "algorithms, nccl, or files; also prints the lower bound and the sizes at which "
+                "the fastest algorithm changes; --format csv is also possible")
       ->delimiter(',');
   c->add_option("--backend", o.backend,
                 "Backend: sim (simulation), or a backend of tutti run: tcp, cuda or nccl")

@@ -1,8 +1,8 @@
 // This table has the kind of value of every option. The kind determines the placeholder in help
 // texts and manual pages, and the completions of shells. The table is separate from the definitions
-// of options, because options of the same name have the same meaning in nearly all commands. An
-// exception is a row with a command. It must precede the general row, since the first matching row
-// counts. A test checks that every option with a value has a row.
+// of options, because options of the same name have the same meaning in nearly all commands.
+// Exceptions have a row with the name of a command. Such a row must precede the general row,
+// because the first matching row is used. A test checks that every option with a value has a row.
 
 #include "tools/tutti/options/values.h"
 
@@ -28,7 +28,7 @@ struct Row {
   const char* command = "";
 };
 
-/// Returns the rows. If an option has several rows, the first row that matches the command counts.
+/// Returns the rows. If an option has several rows, the first row that matches the command is used.
 const std::vector<Row>& rows() {
   static const OptionValue kScenario{Kind::kFile, "SCENARIO", {"textproto", "json"}};
   static const OptionValue kTimeline{Kind::kFile, "TIMELINE", {"tutti"}};

@@ -13,7 +13,7 @@ class Option;
 namespace tutti::tools {
 
 /// The kind of value that an option or argument takes. Help texts and manual pages show the
-/// placeholder of the kind. Completions of shells propose its choices.
+/// placeholder of the kind. The completions of shells offer the choices of the kind.
 struct OptionValue {
   enum class Kind {
     kText,  ///< any text

@@ -1,11 +1,11 @@
 // Finds the machines in the option --cluster, for all commands that predict NCCL's times. There are
 // two sources: a machine file, whose communicator usually follows from formulas, and a topology
-// file of NCCL (.xml), on which NCCL's graphs are searched. Both sources give the same three
-// results: the system (facts about the hardware), the settings (variables, buffers, tuner) and the
-// communicator (channels and graphs). The three results determine NCCL's choices and times. NCCL
-// may treat a machine as several nodes, so the number of nodes can be greater than the number of
-// machines. All options that belong to --cluster are checked here, so that every command reports
-// the same messages.
+// file of NCCL (.xml), on which NCCL's graphs are searched. A machine file and a topology file give
+// the same three results: the system (facts about the hardware), the settings (variables, buffers,
+// tuner) and the communicator (channels and graphs). The three results determine NCCL's choices and
+// times. NCCL may treat a machine as several nodes, so the number of nodes can be greater than the
+// number of machines. All options that belong to --cluster are checked here, so that every command
+// reports the same messages.
 
 #include "tools/tutti/perf/nccl_subject.h"
 
@@ -69,7 +69,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
   const int gpus = topology->count(nccl::NodeKind::kGpu);
   if (options.gpus.value_or(1) < 1 || options.gpus.value_or(1) > gpus)
     return refused(out_of_range("--gpus", *options.gpus, gpus),
-                   "--gpus {}: expected 1 to {}, the number in the file", *options.gpus, gpus);
+                   "--gpus {}: expected 1 to {}, the number of GPUs in the machine file",
+                   *options.gpus, gpus);
   if (options.gpus) {
     std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -99,8 +100,8 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
                          nullptr};
 }
 
-/// Returns the tuner plugin that --tuner specifies; null: none. `machine` is null if only a
-/// topology is known.
+/// Returns the tuner plugin that --tuner specifies; null if there is none. `machine` is null if
+/// only a topology is known.
 Expected<std::shared_ptr<const nccl::Tuner>> tuner_of(const NcclPerfOptions& options,
                                                       const core::Machine* machine) {
   using Made = std::shared_ptr<const nccl::Tuner>;
@@ -148,8 +149,8 @@ Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version
   return nccl::Buffers::kSymmetric;
 }
 
-/// Removes a tuner that does not apply. Adds notes about the tuner (or the reason why it is not
-/// used) and about symmetric buffers.
+/// Removes a tuner that does not apply to this machine. Adds notes about the tuner (or about the
+/// reason why it is not used) and about symmetric buffers.
 void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
                  nccl::Settings& settings) {
   if (settings.buffers == nccl::Buffers::kSymmetric)

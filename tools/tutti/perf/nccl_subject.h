@@ -20,7 +20,7 @@ struct NcclPerfSubject {
       system;  ///< the system as NCCL sees it, where one machine may be several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
-  /// The machine with its links; null if only NCCL's topology file is known.
+  /// The machine with its links; null if only NCCL's topology file is given.
   std::shared_ptr<const core::Machine> kind;
 };
 
@@ -36,8 +36,8 @@ core::Expected<NcclPerfSubject> nccl_subject(const NcclPerfOptions& options,
                                              const std::vector<std::string>& set,
                                              const Environment& environment);
 
-/// Reads a calibration file. Returns null if `path` is empty. ERRORS: the file cannot be read; the
-/// file was made for other machines than `subject`, or with other parameters than `figures`.
+/// Reads a calibration file. If `path` is empty, returns null. ERRORS: the file cannot be read; the
+/// file was made for machines other than `subject`, or with parameters other than `figures`.
 core::Expected<std::shared_ptr<const core::nccl::Calibration>> load_nccl_calibration(
     const std::string& path, const NcclPerfSubject& subject, const NcclVariables& variables,
     const core::nccl::Parameters& figures, const Environment& environment);

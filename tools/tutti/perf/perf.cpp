@@ -1,11 +1,11 @@
 // perf() selects one of four ways: a simulated or a real run of a scenario, NCCL's model of a named
 // cluster (perf_nccl.cpp), or a comparison of several algorithms (perf_algorithms.cpp). Options,
 // sizes and rounding follow nccl-tests. For a scenario, each row is a separate scenario with a
-// single buffer. It is executed like any other scenario, and printed as soon as it is complete. In
-// real runs, worker processes that were started elsewhere remain for the next row. The time of a
-// measured row is the mean of the ranks' durations, as in nccl-tests, since clocks of different
-// ranks cannot be compared. The time of a simulated row is the time from the first start to the
-// last end. perf_table.cpp prints the tables.
+// single buffer. This scenario is executed like any other scenario, and the row is printed as soon
+// as it is complete. In real runs, worker processes that were started elsewhere remain for the next
+// row. The time of a measured row is the mean of the ranks' durations, as in nccl-tests, since
+// clocks of different ranks cannot be compared. The time of a simulated row is the time from the
+// first start to the last end. perf_table.cpp prints the tables.
 
 #include "tools/tutti/perf/perf.h"
 
@@ -76,7 +76,7 @@ std::optional<core::DataType> parse_type(const std::string& name) {
   return core::parse_data_type(name);
 }
 
-/// Keeps only the duration of a run's collective, and the notes.
+/// A sink that keeps only the duration of a run's collective, and the notes.
 class Timing : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
@@ -89,8 +89,8 @@ class Timing : public core::NullSink {
 
   /// Returns the time in microseconds. If every rank has reported its duration, the result is the
   /// mean of the durations, as in nccl-tests, which does not compare clocks of different ranks.
-  /// Otherwise the result is the time from the first rank's start to the last rank's end. nullopt
-  /// if the run was interrupted.
+  /// Otherwise the result is the time from the first rank's start to the last rank's end. Returns
+  /// nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -113,7 +113,8 @@ std::optional<core::Reduction> parse_op(const std::string& name) {
   return std::nullopt;
 }
 
-/// Returns the first of these options that the user has given; nullopt if the user has given none.
+/// Returns the first of these options that the user has given; nullopt if the user has given none
+/// of them.
 std::optional<std::string> first_given(const PerfOptions& options) {
   const JoinOptions& join = options.real.join;
   const std::pair<const char*, bool> all[] = {
@@ -135,7 +136,7 @@ std::optional<std::string> first_given(const PerfOptions& options) {
 
 struct Request {
   Format format = Format::kText;
-  core::OneBuffer what;  ///< the collective without its number of elements
+  core::OneBuffer what;  ///< the collective, whose number of elements is not set
   bool out_of_place = true;
   bool in_place = true;
   std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
@@ -143,7 +144,7 @@ struct Request {
   std::optional<real::TcpExecutorOptions> real;  ///< options of real runs; nullopt: simulate
 };
 
-/// Reads the collective, its root, and the halves of the table.
+/// Reads the collective, its root, and the requested halves of the table (in place, out of place).
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
@@ -155,12 +156,12 @@ Expected<void> read_collective(const PerfOptions& options, Request& request) {
   }
   request.what.collective = *kind;
   if (options.root && !core::has_root(*kind))
-    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; remove it",
+    return refused({ProblemCode::kUnused, "-r"}, "-r: {} has no root; remove -r",
                    options.collective);
   request.what.root = static_cast<core::Rank>(
       std::clamp<std::int64_t>(options.root.value_or(0), -1, core::kMaxRanks));
   if (!core::reduces(*kind) && request.what.reduction != core::Reduction::kSum)
-    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} does not reduce; remove it", options.op,
+    return refused({ProblemCode::kUnused, "-o"}, "-o {}: {} does not reduce; remove -o", options.op,
                    options.collective);
   if (options.place != "out" && options.place != "in" && options.place != "both")
     return refused({ProblemCode::kUnknownName, "--place"},
@@ -282,7 +283,7 @@ class Measuring {
  private:
   [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
 
-  /// Describes the parts of the scenario that the table ignores.
+  /// Describes the parts of the scenario that do not affect the table.
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::string what;
     const auto add = [&what](bool there, const char* name) {
@@ -298,7 +299,7 @@ class Measuring {
         what)};
   }
 
-  /// Runs one size; returns nullopt if interrupted.
+  /// Runs one size; returns nullopt if the run was interrupted.
   Expected<std::optional<PerfRow>> row(std::int64_t elements, std::vector<std::string>& notes) {
     PerfRow row;
     row.bytes = elements * core::size_of(request_.what.type).count();
@@ -465,8 +466,8 @@ int perf_of_algorithms(const PerfOptions& options, const Request& request,
   return perf_algorithms(compared, environment);
 }
 
-/// Returns the collective of the options, or else of the scenario. Errors in the scenario are
-/// reported later.
+/// Returns the collective that the options specify, or else the collective of the scenario. Errors
+/// in the scenario are reported later.
 std::string collective_of(const PerfOptions& options, const Environment& environment) {
   if (options.scenario.file.empty()) return "all_reduce";
   const auto scenario = load_scenario(options.scenario, environment);
@@ -499,10 +500,11 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
   request->real->loop = request->loop;
   real::TcpExecutor processes(*request->real);
   const int status = measure(options, *request, environment, &processes);
-  // Also end processes that were asked to join again for a size that will not be measured.
+  // Also end processes that were asked to join again for a size that will not be measured after
+  // all.
   if (status == kRunFailed)
     processes.refuse_joiners(
-        Error::run("rank 0 has ended the benchmark; see its output for the reason"));
+        Error::run("rank 0 has ended the benchmark; see the output of rank 0 for the reason"));
   if (status == kWrongRequest)
     processes.refuse_joiners(
         Error::request("the run did not start; see the output of rank 0 for the reason"));

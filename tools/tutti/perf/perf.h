@@ -20,21 +20,22 @@ struct PerfOptions {
   double factor = 2;
   std::string type = "float32";
   std::string op = "sum";  ///< the operation: sum, prod, max, min or avg
-  /// The collective, named as the programs of nccl-tests; empty: the scenario's collective.
+  /// The collective, under its name in the programs of nccl-tests; empty: the scenario's
+  /// collective.
   std::string collective;
-  std::optional<std::int64_t> root;        ///< the root of collectives that have one; default 0
-  std::string place = "both";              ///< the halves of the table: out, in or both
-  RealOptions real;                        ///< the first of three options of a real run
+  std::optional<std::int64_t> root;  ///< the root of collectives that have one; default 0
+  std::string place = "both";        ///< the halves of the table: out, in or both
+  RealOptions real;  ///< options of a real run; the next two fields also apply to a real run
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::vector<std::string> algorithms;  ///< the algorithms to compare; empty: only the scenario's
+                                        ///< algorithm
   std::string format = "text";  ///< text or json; csv is possible if algorithms are compared
   NcclPerfOptions nccl;         ///< options of the cluster, if no scenario is given
 };
 
 /// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster with the
-/// scenario's algorithm. If another process coordinates the run, this process runs as a worker
-/// instead.
+/// scenario's algorithm. If another process coordinates the run, this process runs as a worker.
 int perf(const PerfOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

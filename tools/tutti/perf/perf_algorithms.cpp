@@ -1,6 +1,6 @@
 // Compares algorithms by simulation. Every cell of the table is an ordinary simulation: the user's
 // scenario with overrides for the algorithm, rewritten to reduce a single buffer of the given size.
-// Sizes are rounded so that all ranks get equal blocks. Sizes that are equal after rounding are
+// Sizes are rounded so that all ranks have equal blocks. Sizes that are equal after rounding are
 // simulated once. The size at which another algorithm becomes the fastest is interpolated linearly
 // between two simulated sizes. The lower bound is computed for the first algorithm's scenario.
 // After an interrupt, the complete rows are printed.
@@ -42,7 +42,7 @@ using core::ProblemCode;
 using core::Report;
 using core::Time;
 
-/// Keeps only the duration of a run's collective, and the notes.
+/// A sink that keeps only the duration of a run's collective, and the notes.
 class WholeTime : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { time = pack.end - pack.first_start; }
@@ -68,7 +68,7 @@ struct Crossing {
   std::int64_t from = 0;
   std::int64_t to = 0;
   std::int64_t about =
-      0;  ///< the size in bytes, between the two measured sizes, at which the two lines intersect
+      0;  ///< the size in bytes at which the lines between the two measured sizes intersect
 };
 
 struct Comparison {
@@ -92,7 +92,7 @@ std::vector<Crossing> crossings(const std::vector<Row>& rows) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const std::size_t before = rows[i - 1].fastest();
     const std::size_t after = rows[i].fastest();
-    // An algorithm that is only equally fast is not reported as a change.
+    // If an algorithm is only as fast as the fastest one, this is not reported as a change.
     if (rows[i].times[before] == rows[i].times[after]) continue;
     if (before == after) continue;
     all.push_back({before, after, rows[i - 1].bytes, rows[i].bytes,
@@ -129,8 +129,9 @@ struct NamedAlgorithm {
   }
 
   /// Returns the overrides that make a scenario use the algorithm. A file is first searched in the
-  /// working directory, then in the scenario's folder, then among shipped algorithms. Parameters of
-  /// the scenario belong to its own file, so each algorithm has only those that its name states.
+  /// working directory, then in the scenario's folder, then among shipped algorithms. The
+  /// scenario's parameters belong to the scenario's own algorithm file. So each algorithm of
+  /// --algorithms has only the parameters that are written behind its name.
   [[nodiscard]] std::vector<std::string> settings() const {
     if (built_in()) return {"strategy.custom=", "strategy.algorithm=" + name};
     std::error_code status;
@@ -163,8 +164,8 @@ struct NamedAlgorithm {
   }
 };
 
-/// Returns the errors of a scenario for which --algorithms made the settings, as errors of the
-/// algorithm's name.
+/// Converts errors of a scenario that --algorithms has changed to errors about the algorithm's
+/// name.
 Error as_written(const Error& error, const std::string& name,
                  const std::vector<std::string>& settings) {
   std::vector<core::Problem> problems = error.problems();
@@ -209,8 +210,8 @@ class ComparingAlgorithms {
         progress_.update(static_cast<double>(++done) /
                          static_cast<double>(sizes.size() * made_.scenarios.size()));
       }
-      // There is one bound for all columns. If one of the algorithms reduces in the network, fewer
-      // bytes have to move, so the bound is lower.
+      // All columns share one bound. If one of the algorithms reduces in the network, fewer bytes
+      // have to move, so the bound is lower.
       const core::Scenario& first = made_.scenarios.front();
       const bool network_adds = std::any_of(
           made_.scenarios.begin(), made_.scenarios.end(),
@@ -261,7 +262,7 @@ class ComparingAlgorithms {
     return {};
   }
 
-  /// Returns a hint if there is also a shipped file with the name of the built-in algorithm.
+  /// If a shipped file has the same name as the built-in algorithm, returns a hint.
   [[nodiscard]] std::string hint_of_shipped(const NamedAlgorithm& algorithm) const {
     const auto path = environment_.library.find(core::Library::Kind::kAlgorithm, algorithm.name,
                                                 request_.scenario.file);

@@ -13,8 +13,9 @@ namespace tutti::tools {
 /// A request to compare several algorithms.
 struct PerfAlgorithmsRequest {
   ScenarioOptions scenario;
-  /// Names of built-in or shipped algorithms, "nccl", or files. The name of a file or of a shipped
-  /// algorithm may end with values of parameters, such as "mine.tutti-algorithm:slices=8".
+  /// The algorithms: names of built-in or shipped algorithms, "nccl", or files. The name of a file
+  /// or of a shipped algorithm may end with values of parameters, such as
+  /// "mine.tutti-algorithm:slices=8".
   std::vector<std::string> algorithms;
   core::OneBuffer what;             ///< the collective, without its number of elements
   std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding

@@ -47,8 +47,8 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
       continue;
     }
     if (*kind != request.collective) {
-      refused = Error::request(fmt::format("the table is of {}, not of {}", to_string(*kind),
-                                           to_string(request.collective)),
+      refused = Error::request(fmt::format("the log measures {}, but the prediction is of {}",
+                                           to_string(*kind), to_string(request.collective)),
                                table.where);
       continue;
     }

@@ -16,11 +16,11 @@ namespace tutti::tools {
 /// Finds NCCL variables that make a collective faster. NCCL's own estimates sometimes lead to a
 /// choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
 ///
-/// All suggested choices are choices that NCCL itself considers for the operation, so that no
-/// suggestion forces LL128 on links that do not support LL128. A suggestion must also be faster by
-/// more than the uncertainty: the prediction for the suggested choice must be below the lower end
-/// of the error band of NCCL's choice. (The error band of the suggested choice is ignored: both
-/// choices run on the same system, whose deviations from the model apply to both.)
+/// NCCL itself considers all suggested choices for the operation, so no suggestion forces LL128 on
+/// links that do not support LL128. A suggestion must also be faster by more than the uncertainty:
+/// the prediction for the suggested choice must be below the lower end of the error band of NCCL's
+/// choice. (The error band of the suggested choice is ignored, because both choices run on the same
+/// system, whose deviations from the model apply to both choices.)
 class FasterSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -41,7 +41,7 @@ class FasterSettings {
         bound_(bound) {}
 
   /// Returns a setting that is faster for the size of `row` than NCCL's choice in `row`; nullopt if
-  /// there is none.
+  /// there is no such setting.
   /// REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<FasterSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
@@ -57,7 +57,7 @@ class FasterSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  /// The choices of NCCL with additional variables, by these variables.
+  /// NCCL's choices with additional variables, indexed by these variables.
   std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;
 };
 

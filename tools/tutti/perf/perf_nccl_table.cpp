@@ -126,8 +126,8 @@ class Printer {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
       return "# NCCL_COLLNET_ENABLE=1: Tutti assumes that the network can reduce (SHARP switches, "
-             "their manager and the plugin); the parameters of SHARP are published ones and were "
-             "not fitted to measurements; the error band is that of networks without SHARP\n";
+             "their manager and the plugin); the parameters of SHARP are published values, not "
+             "fitted to measurements; the error band is the band of networks without SHARP\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
     if (why.empty() && subject_.comm.nodes < least)
@@ -180,7 +180,7 @@ class Printer {
     return columns;
   }
 
-  /// Lists the sizes for which the model predicted less time than a link needs.
+  /// Lists the sizes for which the model predicted less time than some link needs.
   [[nodiscard]] static std::string capped(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (const NcclPerfRow& row : rows) {
@@ -188,12 +188,13 @@ class Printer {
       out += fmt::format("#   {} B: {} us, which {} needs\n", row.bytes, perf_number(row.time.us()),
                          row.time.capped_at);
     }
-    return out.empty() ? ""
-                       : "# The model predicted a time below the lower bound (the time that a link "
-                         "needs for the bytes) for these rows, so their times were raised to the "
-                         "bound. Please report this: the model is wrong, or the machine file has a "
-                         "link that is too slow:\n" +
-                             out;
+    return out.empty()
+               ? ""
+               : "# The model predicted a time below the lower bound (the time that a link "
+                 "needs for the bytes) for these rows, so the times of these rows were raised to "
+                 "the bound. Please report this: the model is wrong, or the machine file has a "
+                 "link that is too slow:\n" +
+                     out;
   }
 
   /// Lists faster settings. Consecutive sizes with the same setting share a line.
@@ -223,7 +224,7 @@ class Printer {
                              out;
   }
 
-  /// Lists all candidates, and the reason for the choice.
+  /// Lists all candidates, and the reason for NCCL's choice.
   [[nodiscard]] std::string explained(const NcclPerfRow& row) const {
     std::string out = fmt::format("\n{} bytes\n", row.bytes);
     const std::string narrowest = row.time.narrowest;

@@ -12,7 +12,7 @@
 
 namespace tutti::tools {
 
-/// A setting that is faster than NCCL's choice.
+/// A setting with which NCCL is faster than with its own choice.
 struct FasterSetting {
   /// The variables, such as "NCCL_ALGO=Ring NCCL_PROTO=Simple".
   std::string set;
@@ -28,7 +28,8 @@ struct NcclPerfRow {
   std::optional<core::nccl::Choice>
       choice;  ///< the choice of algorithm and protocol; nullopt for sends and receives
   std::vector<core::nccl::Candidate> candidates;  ///< empty for sends and receives
-  /// A setting that is faster according to the model, by more than the error band.
+  /// A setting that is faster according to the model, by more than the error band; nullopt if there
+  /// is none.
   std::optional<FasterSetting> quicker;
   std::optional<double> measured_us;  ///< the time in the log, in microseconds
 

@@ -14,7 +14,8 @@ namespace {
 
 using core::Report;
 
-/// Describes the strategy. Omits settings that have an effect only if there are several gradients.
+/// Describes the strategy. Omits settings that have an effect only if there are several gradients,
+/// because the table has a single buffer.
 std::string how(const core::Scenario& scenario) {
   const core::Strategy& requested = scenario.strategy;
   core::Strategy plain = core::Strategy::for_algorithm(requested.algorithm);
@@ -42,7 +43,8 @@ std::string name_of(core::CollectiveKind kind) {
   return name;
 }
 
-/// Returns the content of the column redop of nccl-tests, which has an operation even for sendrecv.
+/// Returns the content of the column redop of nccl-tests, which shows an operation even for
+/// sendrecv.
 std::string redop(const PerfSubject& subject) {
   const bool has =
       core::reduces(subject.collective) || subject.collective == core::CollectiveKind::kSendReceive;

@@ -50,19 +50,19 @@ struct PerfRow {
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
 
-/// Formats a number as nccl-tests does, with as many decimals as fit into the column.
+/// Formats a number in the same way as nccl-tests, with as many decimals as fit into the column.
 std::string perf_number(double value);
 
-/// Interface that prints measurements to standard output. A row that was added is printed even if
+/// Interface that prints measurements to standard output. Rows that were added are printed even if
 /// the measurement of a later size fails.
 class PerfTable {
  public:
   virtual ~PerfTable() = default;
-  /// Adds a row. `notes`: notes that are new with this row. Returns kDone, or another exit status
-  /// if standard output has failed.
+  /// Adds a row. `notes`: notes that no earlier row had. Returns kDone, or another exit status if
+  /// standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// Ends the table. `error`: the reason if sizes are missing; else null. Returns an exit status as
-  /// add() does.
+  /// Ends the table. `error`: the reason if sizes are missing; otherwise null. Returns an exit
+  /// status in the same way as add().
   virtual int end(const core::Error* error) = 0;
 };
 

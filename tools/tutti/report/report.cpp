@@ -27,7 +27,7 @@ Time last_start(const Summary& summary) {
   return summary.steps().empty() ? Time() : summary.steps().back().start;
 }
 
-/// Reports the parts of a step, or of the steady state.
+/// Reports the parts of a training step, or of the steady state.
 template <class Step>
 Report part_report(const Step& step) {
   Report report;
@@ -152,7 +152,8 @@ std::vector<Report> link_reports(const std::vector<LinkRecord>& links, core::Tim
 }
 
 std::vector<Report> grouped_links(const std::vector<LinkRecord>& links, core::Time length) {
-  // The key of a row is its text without the name, so rows that would look the same are one.
+  // Rows are compared by their text without the name, so rows that would look the same are
+  // combined.
   std::map<std::string, std::size_t> groups;
   std::vector<const LinkRecord*> first;
   std::vector<std::int64_t> counts;

@@ -9,8 +9,8 @@
 
 namespace tutti::tools {
 
-/// The range of the step time. `low` is simulated with all times at the lower ends of their 80 %
-/// error bands, and `high` with all times at the upper ends.
+/// The range of the step time that results from error bands. `low` is simulated with all times at
+/// the lower ends of their 80 % error bands, and `high` with all times at the upper ends.
 struct StepBand {
   core::Time low, high;
 };
@@ -26,19 +26,19 @@ std::string report_text(const core::Summary& summary, int rows,
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// The first function returns the packs of the last step in launch order. The second returns the
-/// given links of a run that took `length`. Text and JSON summaries use both.
+/// pack_reports() returns the packs of the last step in launch order. link_reports() returns the
+/// given links of a run that took `length`. Text and JSON summaries use both functions.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);
 
 /// Returns the rows of a table of links, busiest first. Links that differ only in their names share
-/// a row, which has the name of the first one and the number of all.
+/// a row, which has the name of the first link and the number of links.
 std::vector<core::Report> grouped_links(const std::vector<core::LinkRecord>& links,
                                         core::Time length);
 
 /// Returns the version of Tutti, and the name and file of a scenario. Every report about a scenario
-/// begins with these fields.
+/// begins with these properties.
 core::Report scenario_report(const core::RunInfo& info);
 /// Returns the ends of an error band, relative to the predicted time.
 core::Report band_report(double low, double high);

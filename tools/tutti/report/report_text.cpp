@@ -19,7 +19,7 @@ using core::Time;
 
 namespace {
 
-/// The minimum wait for another worker that is reported, as a fraction of the step.
+/// Shorter waits for another worker are not reported; the limit is a fraction of the step.
 constexpr double kMinReportedShare = 0.005;
 
 std::string plural(std::int64_t n, const std::string& what) {
@@ -52,7 +52,7 @@ void add_bound(Table& table, const Summary& summary) {
   table.row({"  communication", show(info.communication_bound), "", info.bound_reason});
 }
 
-/// Returns the steps to which the numbers refer, and the first step of the steady state.
+/// Returns the steps that the reported numbers cover, and the first step of the steady state.
 std::string basis(const Summary& summary) {
   const int steady = summary.steady_from();
   if (steady < 0 || summary.steady_state()) return summary.steady_basis();

@@ -15,11 +15,11 @@ namespace tutti::tools {
 namespace {
 
 constexpr std::size_t kMinWidth = 12;  ///< minimum width of a column that is narrowed
-/// The minimum width of columns that are never omitted, if there are many of them.
+/// If a table has many columns that are never omitted, this is their minimum width.
 constexpr std::size_t kMinKeptWidth = 6;
 
-/// Narrows the left-aligned columns to their minimum widths at most, so that a line has at most
-/// `room` characters, as far as that is possible. The widest column is narrowed first.
+/// Narrows the left-aligned columns, down to their minimum widths, until a line has at most `room`
+/// characters, if possible. The widest column is narrowed first.
 void narrow(std::vector<std::size_t>& widths, const std::vector<bool>& left, std::size_t room,
             const std::vector<std::size_t>& least) {
   std::size_t all = 2 * (widths.size() - 1);
@@ -36,8 +36,8 @@ void narrow(std::vector<std::size_t>& widths, const std::vector<bool>& left, std
   }
 }
 
-/// Returns the number of characters that a column that is never omitted needs at least: those of
-/// the longest part of a name ("bytes_per_pack" in "strategy.bytes_per_pack"), at most 20.
+/// Returns the minimum width of a column that is never omitted: the longest part of a name
+/// ("bytes_per_pack" in "strategy.bytes_per_pack"), but at most 20 characters.
 std::size_t kept_width(const std::vector<std::vector<std::string>>& rows, std::size_t column) {
   constexpr std::size_t kMax = 20;
   std::size_t longest = 0;
@@ -52,8 +52,9 @@ std::size_t kept_width(const std::vector<std::vector<std::string>>& rows, std::s
   return std::clamp(longest, kMinWidth, kMax);
 }
 
-/// Returns the columns that fit into `room`: those that are kept, and as many of the others from
-/// the left as possible. At least one of the others is shown, and at least two columns in all.
+/// Returns the columns that fit into `room`: the columns that are never omitted, and as many other
+/// columns as possible, from the left. At least one of the other columns is shown, and at least two
+/// columns in total.
 /// `least`: the minimum widths of left-aligned columns.
 std::vector<std::size_t> fitting(const std::vector<std::size_t>& widths,
                                  const std::vector<bool>& left, const std::vector<bool>& kept,
@@ -81,14 +82,15 @@ std::vector<std::size_t> fitting(const std::vector<std::size_t>& widths,
   return chosen;
 }
 
-/// The treatment of words that are longer than their column is wide.
+/// The treatment of a word that is longer than the width of its column.
 enum class LongWords {
   kElided,  ///< the middle is replaced by "…"
   kBroken,  ///< the word continues on the next line, if possible after '.', '/' or '_'
-  kPaths    ///< as kElided, but a path extends beyond the column, so that it can be copied
+  kPaths    ///< like kElided, except that a path may extend beyond the column, so that it can be
+            ///< copied
 };
 
-/// True if the word is the path of a file. Names of links ("w0/cpu0→w0/plx0") are no paths.
+/// True if the word is the path of a file. Names of links ("w0/cpu0→w0/plx0") are not paths.
 bool is_path(const std::string& word) {
   return word.find('/') != std::string::npos && word.size() == text_width(word);
 }

@@ -11,7 +11,7 @@ namespace tutti::tools {
 /// The width of a table.
 enum class Fit {
   kTerminal,  ///< the width of the terminal (line_width()), with styled headings
-  kWhole      ///< all cells are complete; for files
+  kWhole      ///< complete cells; for tables in files
 };
 
 /// A text table with aligned columns. A column is right-aligned unless its heading begins with '<'.
@@ -22,10 +22,11 @@ class Table {
   explicit Table(std::vector<std::string> headings);
   void row(std::vector<std::string> cells);
   /// Returns the text. Each line begins with `indent` blanks. If the table is wider than the
-  /// terminal, long texts of left-aligned columns continue on further lines. Long words in them are
-  /// shortened in their middle, except that paths in the last column stay whole, and words of
-  /// columns that are never omitted continue on further lines. If that is not enough, the last of
-  /// the other columns are omitted, and a line names them.
+  /// terminal, long texts of left-aligned columns continue on further lines. Long words in these
+  /// texts are shortened in their middle, with two exceptions: paths in the last column stay whole,
+  /// and words of columns that are never omitted continue on further lines. If the table is still
+  /// too wide, the last columns are omitted (except those that are never omitted), and a line names
+  /// the omitted columns.
   [[nodiscard]] std::string text(int indent, Fit fit = Fit::kTerminal) const;
 
  private:
@@ -36,8 +37,8 @@ class Table {
 
 /// Formats the titled fields of each row as a table with at most `most` rows. If there are more
 /// rows, a last line states their number and the option `--rows`. A title may begin with '?', which
-/// omits the column if it is empty in all rows. After that, a title may have '<', which aligns the
-/// column left, or '>', which aligns it right (the default). The title ">" stands for a column
+/// omits the column if it is empty in all rows. After the '?', a title may have '<', which aligns
+/// the column left, or '>', which aligns it right (the default). The title ">" denotes a column
 /// without a heading. REQUIRES: all rows have the same titles.
 std::string table_text(const std::vector<core::Report>& rows, int indent,
                        int most = std::numeric_limits<int>::max(), Fit fit = Fit::kTerminal);

@@ -32,9 +32,9 @@ std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes
       kMaxPieces);
 }
 
-/// Returns a power of two below the best number of pieces. If all bytes take the time T, and each
-/// step takes an additional time a, P pieces that pass D ranks in sequence take (P + D) · (T / P +
-/// a). The minimum is at P = √(D T / a).
+/// Returns the largest power of two that is at most half of the best number of pieces. If all bytes
+/// take the time T, and each step takes an additional time a, P pieces that pass D ranks in
+/// sequence take (P + D) · (T / P + a). The minimum is at P = √(D T / a).
 std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
   const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
   std::int64_t guess = 1;
@@ -50,7 +50,7 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
                                                    const core::RunControl& control) {
   std::optional<RankedSchedule> best;
   bool stopped = false;
-  // Returns true if this is the best result so far.
+  // Returns true if this is the best of the current results.
   const auto try_with = [&](std::int64_t pieces) -> core::Expected<bool> {
     core::synthesis::TextOptions options;
     options.pieces = pieces;

@@ -19,7 +19,7 @@ struct RankedSchedule {
 };
 
 /// Simulates a candidate, and chooses its number of pieces. The search starts with a guess, and
-/// doubles or halves the number while the time decreases. `bound`: the lower bound of the
+/// doubles or halves the number of pieces while the time decreases. `bound`: the lower bound of the
 /// collective's time. Returns nullopt if the simulation was stopped before a time was known.
 /// ERRORS: those of the simulation.
 core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subject,
@@ -33,8 +33,8 @@ struct RankedBuiltIn {
 };
 
 /// Simulates the built-in algorithms that support the collective on the cluster. Returns the
-/// fastest first. NCCL is simulated as its rings, message by message, so that all algorithms use
-/// the same model of links.
+/// fastest first. NCCL is simulated as rings, message by message, so that all algorithms use the
+/// same model of links.
 std::vector<RankedBuiltIn> rank_built_in(const SynthesisSubject& subject,
                                          const core::RunControl& control);
 
