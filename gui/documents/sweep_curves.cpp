@@ -102,8 +102,9 @@ class Drawing {
     if (x_) drawn_.x = drawn_.x_title = x_->name;
     if (by_) drawn_.by = by_->name;
     for (const auto& [column, value] : only_) {
-      drawn_.title += fmt::format("{}{} = {}", &column == &only_.front().first ? ", with " : ", ",
-                                  column->name, core::shown_value(column->name, column->values[value]));
+      drawn_.title +=
+          fmt::format("{}{} = {}", &column == &only_.front().first ? ", with " : ", ", column->name,
+                      core::shown_value(column->name, column->values[value]));
     }
   }
 
