@@ -29,7 +29,8 @@ namespace {
 
 /// A relative slowdown between 1 / kFar and kFar is normal.
 constexpr double kFar = 1.25;
-/// The quantiles of similar links or devices that are tried as the normal slowdown, fastest first.
+/// The quantiles that are tried as the normal slowdown. Each is a quantile of the slowdowns of
+/// similar links or devices. The fastest comes first.
 constexpr ReferenceQuantile kReferenceQuantiles[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;

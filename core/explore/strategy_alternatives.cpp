@@ -340,9 +340,9 @@ class Trials {
   }
   [[nodiscard]] bool is_tried(std::size_t axis) const { return tried_[axis]; }
 
-  /// Returns the values of each alternative; nullopt if every alternative accepts all values of the
-  /// axis, or if the trials were stopped. `outside`: true if another axis varies a field outside
-  /// the strategy.
+  /// Returns, for each alternative, the values of the axis that it accepts; nullopt if every
+  /// alternative accepts all values of the axis, or if the trials were stopped. `outside`: true if
+  /// another axis varies a field outside the strategy.
   std::optional<Accepted> accepted(const Axis& axis, bool outside) {
     const std::string& field = axis.fields.front();
     std::vector<std::vector<std::optional<std::string>>> why;  // by alternative and value

@@ -59,7 +59,7 @@ class ColumnRunner {
   TaskCounts missing_;  ///< number of incomplete predecessors, for each task with some complete
                         ///< predecessors
   std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
-  std::vector<bool> open_;               ///< by hold: true if it is open
+  std::vector<bool> open_;               ///< by hold (a task that waits to be opened): true if open
   std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: tasks that wait for it
   std::vector<Frame> frames_;                            ///< a stack; the innermost frame is last
 };

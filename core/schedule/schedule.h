@@ -17,8 +17,8 @@ enum class Engine : std::uint8_t {
   kCpu,         ///< CPU threads
 };
 
-/// A renumbering of the workers by a number d. Ranks are renumbered with their workers, because
-/// workers keep their devices.
+/// A renumbering of the workers by a number d. A worker keeps its devices, so the renumbering moves
+/// the ranks of all its devices too.
 enum class Renumbering : std::uint8_t {
   kShift,     ///< worker w becomes (w + d) mod workers
   kExchange,  ///< worker w becomes w xor d; the number of workers is a power of two

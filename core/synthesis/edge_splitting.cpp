@@ -36,9 +36,9 @@ struct Arc {
   bool on_route = true;
 };
 
-/// Returns a stride with which a walk visits each of `count` positions of a circle once.
-/// The walk visits neighbouring positions at distant times. A link with little remaining capacity
-/// then leads to ranks of all nodes, not only to the next few ranks. This makes trees shallower.
+/// Returns a stride with which a walk visits each of `count` positions of a circle once, and visits
+/// neighbouring positions at distant times. With this stride, the first ranks that a link is tried
+/// for belong to all nodes, not to one node. This makes trees shallower.
 std::size_t stride_through(std::size_t count) {
   auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
   while (stride > 1 && std::gcd(stride, count) != 1) --stride;

@@ -24,8 +24,8 @@ std::optional<Folds> MostWork::folds(const core::Scenario& scenario) const {
   return one < all && one <= folded ? std::optional(Folds::kAlways) : std::nullopt;
 }
 
-MostWork max_work(const core::Scenario& now) {
-  const double all = work_of(now, Folds::kNever), one = work_of(now);
+MostWork max_work(const core::Scenario& base) {
+  const double all = work_of(base, Folds::kNever), one = work_of(base);
   return {one < all ? kMaxWhole : std::max(kMaxWhole, all), std::max(kMaxFolded, one)};
 }
 

@@ -19,9 +19,9 @@ struct MostWork {
   /// exceeds them with and without folding.
   [[nodiscard]] std::optional<Folds> folds(const core::Scenario& scenario) const;
 };
-/// Returns limits that correspond to about ten seconds of simulation. If the base scenario `now`
-/// takes more work than this, the work of `now` is the limit.
-MostWork max_work(const core::Scenario& now);
+/// Returns limits that correspond to about ten seconds of simulation. If the base scenario takes
+/// longer than ten seconds, the limits are the work of the base scenario.
+MostWork max_work(const core::Scenario& base);
 
 /// Removes from `axes` the algorithms whose work exceeds `most` in the base scenario; usually,
 /// these are algorithms that cannot be folded. Returns the names of the removed algorithms, each

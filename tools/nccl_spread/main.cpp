@@ -94,9 +94,9 @@ int main(int argc, char** argv) {
   for (auto& one : learning) of_fold.push_back(one.get());
   using Cases = std::vector<Case> (*)(const std::vector<System>&);
   for (const auto& [what, cases] :
-       {std::pair<const char*, Cases>("one all-reduce, all others", one_all_reduce),
-        {"one all-reduce, other collectives", other_collectives},
-        {"one and two nodes, four and more", more_nodes}}) {
+       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables", one_all_reduce),
+        {"given one all-reduce, predicted the other collectives", other_collectives},
+        {"given one and two nodes, predicted four and more", more_nodes}}) {
     std::vector<Residual> all;
     std::vector<std::size_t> folds;
     for (std::size_t fold = 0; fold < kFolds; ++fold) {

@@ -19,17 +19,12 @@ enum class Scale {
   kProtocol,  ///< standard deviation of the latency that is specific to one protocol
   kPattern,   ///< standard deviation of the latency that is specific to one message pattern: rings,
               ///< chains, trees, sends, …
-  kCollective,    ///< standard deviation of the latency that is specific to one collective
-  kSmoothSystem,  ///< standard deviation of the smooth curve over sizes that all tables of a system
-                  ///< share
-  kSmoothProtocol,    ///< standard deviation of the smooth curve over sizes that all rows with the
-                      ///< same protocol share
-  kSmoothPattern,     ///< standard deviation of the smooth curve over sizes that all rows with the
-                      ///< same pattern share
-  kSmoothCollective,  ///< standard deviation of the smooth curve over sizes that all rows of a
-                      ///< collective share
-  kSmoothTable,       ///< standard deviation of the smooth curve over sizes that is specific to one
-                      ///< table
+  kCollective,        ///< standard deviation of the latency that is specific to one collective
+  kSmoothSystem,      ///< standard deviation of the smooth curve over sizes of one system
+  kSmoothProtocol,    ///< standard deviation of the smooth curve over sizes of one protocol
+  kSmoothPattern,     ///< standard deviation of the smooth curve over sizes of one pattern
+  kSmoothCollective,  ///< standard deviation of the smooth curve over sizes of one collective
+  kSmoothTable,       ///< standard deviation of the smooth curve over sizes of one table
   kLength,            ///< length scale of the curves over sizes, in doublings of size
   kNodesLength,   ///< length scale of the curves over ranks, in doublings of the number of ranks
   kSeveralNodes,  ///< ratio of the curves for several nodes to the curves for one node

@@ -69,7 +69,7 @@ struct Kernel {
 /// The messages that a rank forwards for other ranks of its node (PXN).
 struct Relays {
   struct Lane {
-    int source = 0;          ///< GPU of the node whose message is forwarded
+    int source = 0;          ///< GPU whose message is forwarded; a GPU of the same node
     core::Lane sending = 0;  ///< lane of the source GPU that sends the message
     Pieces pieces;
   };

@@ -48,7 +48,7 @@ struct GraphChannel {
 
 /// The result of NCCL's search for one pattern. Each number in the graph of a communicator is the
 /// minimum over all ranks, except that path types and cross_nic are the maximum. SOURCE:
-/// NVIDIA/nccl src/graph/graph.h, struct ncclTopoGraph; the attributes in graph files.
+/// NVIDIA/nccl, struct ncclTopoGraph in src/graph/graph.h and the attributes of its graph files.
 struct Graph {
   int id = 0;  ///< number of the graph in graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4
                ///< CollNet direct

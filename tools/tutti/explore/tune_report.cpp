@@ -235,8 +235,8 @@ std::string lost_part(const TuneResult& r) {
   for (const Lost& one : r.lost) {
     text += fmt::format(
         "    {}\n"
-        "  step time {}; but with {}, the step would take {} with these settings and {} with the "
-        "current settings\n",
+        "  step time {}; on a cluster with {}, these settings would take {} per step, and the "
+        "current settings {}\n",
         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
         show(one.on.now));
   }
