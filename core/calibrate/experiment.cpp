@@ -209,7 +209,8 @@ class Logs {
     const auto tables = load_nccl_tests(path);
     if (!tables) return problems_.add(tables.error());
     const std::int64_t ranks = scenario_.cluster->replicas();
-    for (const NcclTestsTable& table : *tables) {
+    for (const NcclTestsTable& logged : *tables) {
+      const NcclTestsTable table = with_ranks(logged, ranks);
       const auto kind = check_collective(table, ranks);
       if (!kind) return problems_.add(kind.error());  // one problem per log is enough
       ranks_known_ = ranks_known_ && table.ranks.has_value();

@@ -109,6 +109,17 @@ class ScenarioWriter {
                          fmt::format("{} has no training steps, which a scenario needs; write "
                                      "measurements (-o NAME.log) or a timeline (-o NAME.tutti)",
                                      run_.format)));
+    const bool has_parts =
+        std::any_of(run_.ranks.begin(), run_.ranks.end(), [](const MeasuredRank& rank) {
+          return !rank.compute.empty() || !rank.collectives.empty();
+        });
+    if (!has_parts)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing},
+          fmt::format(
+              "{} has the times of whole steps only, from which no workload can be derived; "
+              "compare a prediction with it instead (tutti compare predicted.tutti FILE)",
+              run_.format)));
     const std::string cluster = cluster_text();
     if (!problems_.empty()) return problems_.take();
     std::string text = fmt::format(
