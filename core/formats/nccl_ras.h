@@ -38,7 +38,7 @@ struct RasCommunicator {
 struct RasStatus {
   std::string nccl_version;
   std::int64_t timeouts = 0;          ///< RAS processes that did not answer
-  std::vector<std::string> warnings;  ///< of a text: lines of the sections Errors and Warnings
+  std::vector<std::string> warnings;  ///< lines of the sections Errors and Warnings of a text
 };
 
 /// True if a file with these first bytes is a RAS status.

@@ -29,6 +29,7 @@ class PytorchReader {
       : in_(input, name), name_(name), take_(take), counts_(counts) {}
 
   Expected<PytorchTrace> read() {
+    if (in_.peek() == JsonStream::Kind::kArray) return read_param();
     bool found = false;
     if (in_.enter_object()) {
       while (const auto key = in_.next_key()) {
@@ -55,6 +56,73 @@ class PytorchReader {
   }
 
  private:
+  /// Reads PARAM's own list of calls.
+  Expected<PytorchTrace> read_param() {
+    in_.enter_array();
+    std::int64_t rows = 0;
+    while (in_.next_item()) {
+      if (!in_.enter_object()) continue;
+      read_param_row();
+      if (in_.failed()) break;
+      const bool is_wait = call_.name == "wait" || call_.name == "init";
+      if (call_.name.empty() || is_wait) {
+        counts_.ignore(is_wait ? "wait or init" : "row without a call");
+        continue;
+      }
+      ++rows;
+      if (auto taken = take_(call_); !taken) return tl::make_unexpected(taken.error());
+    }
+    if (in_.failed()) return tl::make_unexpected(in_.error());
+    if (rows == 0)
+      return tl::make_unexpected(Error::request({ProblemCode::kMissing, "comms"},
+                                                "this list has no call of PARAM (\"comms\")",
+                                                {name_, 0, 0}));
+    trace_.schema = "PARAM";
+    return std::move(trace_);
+  }
+
+  void read_param_row() {
+    call_ = {};
+    std::int64_t world = -1, source = -1, destination = -1;
+    while (const auto key = in_.next_key()) {
+      if (*key == "comms")
+        call_.name = in_.scalar().substr(0, kLongestCallText);
+      else if (*key == "id")
+        call_.id = number(kMaxCallElements);
+      else if (*key == "inMsgSize" || *key == "in_msg_size")
+        call_.in_elements = number(kMaxCallElements);
+      else if (*key == "outMsgSize" || *key == "out_msg_size")
+        call_.out_elements = number(kMaxCallElements);
+      else if (*key == "dtype")
+        call_.type = in_.scalar().substr(0, kLongestCallText);
+      else if (*key == "pgId" || *key == "pg_id")
+        call_.group.name = in_.scalar().substr(0, kLongestCallText);
+      else if (*key == "pgDesc")
+        call_.group.description = in_.scalar().substr(0, kLongestCallText);
+      else if (*key == "worldSize" || *key == "world_size")
+        world = number(kMaxCallGroup);
+      else if (*key == "root")
+        call_.root = number(kMaxCallGroup);
+      else if (*key == "src_rank")
+        source = number(kMaxCallGroup);
+      else if (*key == "dst_rank")
+        destination = number(kMaxCallGroup);
+      else if (*key == "groupRanks") {
+        if (!in_.enter_array()) continue;
+        while (in_.next_item()) {
+          const std::int64_t rank = number(kMaxCallGroup);
+          if (rank >= 0) call_.group.ranks.push_back(rank);
+        }
+      } else {
+        in_.skip();
+      }
+    }
+    if (call_.name.starts_with("send")) call_.root = destination;
+    if (call_.name.starts_with("recv")) call_.root = source;
+    call_.group.size = call_.group.ranks.empty() ? world : std::ssize(call_.group.ranks);
+    if (call_.root < 0) call_.root = 0;
+  }
+
   std::int64_t number(std::int64_t most) {
     const auto value = scaled_decimal(in_.scalar(), 0);
     return value && *value >= 0 && *value <= most ? *value : -1;
@@ -286,6 +354,8 @@ bool is_pytorch_trace(std::string_view text) {
   const auto holds = [text](std::string_view part) {
     return text.find(part) != std::string_view::npos;
   };
+  if (first != std::string_view::npos && text[first] == '[')
+    return holds("\"comms\"") && (holds("\"inMsgSize\"") || holds("\"in_msg_size\""));
   return first != std::string_view::npos && text[first] == '{' && holds("\"schema\"") &&
          holds("\"nodes\"") && holds("\"rf_id\"");
 }

@@ -2,7 +2,8 @@
 
 // Execution traces of PyTorch (ExecutionTraceObserver), which PARAM's et_replay and comm_replay
 // execute: the operators of one rank, with their tensors, as JSON. The operators named
-// record_param_comms are the calls of collectives. The traces have no durations.
+// record_param_comms are the calls of collectives. The traces have no durations. PARAM's own list
+// of calls, [{"comms": …, "inMsgSize": …}, …], is read, too.
 // SOURCE: pytorch/pytorch torch/csrc/profiler/standalone/execution_trace_observer.cpp (schemas
 // 1.0.2 to 1.1.1); facebookresearch/param et_replay/comm/commsTraceParser.py.
 

@@ -63,14 +63,15 @@ struct NcclTestsTable {
   std::optional<std::int64_t> ranks;  ///< number of ranks, if the log lists them
   std::vector<NcclTestsRow> rows;     ///< rows of the table, except rows of 0 bytes
   NcclTestsRun run = {};
-  /// How the log counts sizes. The OSU micro-benchmarks do not state the number of ranks, so the
-  /// sizes of collectives on blocks are known only when with_ranks() was called.
+  /// The unit of the sizes of a log. The OSU micro-benchmarks do not state the number of ranks, so
+  /// the sizes of collectives on blocks are known only when with_ranks() was called.
   enum class Sizes : std::uint8_t {
     kKnown,
     kBlock,  ///< `bytes` counts the block of one rank
     kWhole,  ///< `elements` counts the elements of all blocks
   };
   Sizes sizes = Sizes::kKnown;
+  bool is_osu = false;  ///< true if the log is of the OSU micro-benchmarks
   bool is_mpi = false;  ///< true if the log states that MPI, and not NCCL, was measured
 };
 

@@ -99,6 +99,7 @@ class OsuReader {
     table.where = {file_, line_, words[0].column};
     table.collective = collective_->name;
     table.sizes = collective_->sizes;
+    table.is_osu = true;
     table.is_mpi = !words[2].text.starts_with("NCCL") && !words[2].text.starts_with("RCCL");
     tables_.push_back(std::move(table));
   }

@@ -38,19 +38,13 @@ std::optional<CollectiveKind> kind_of_call(std::string_view name) {
 
 /// Returns the number of bytes of ATen's and C++'s types; 0 if the type is unknown.
 std::int64_t bytes_of_type(std::string_view name) {
-  for (const auto& [known, bytes] :
-       std::initializer_list<std::pair<std::string_view, int>>{{"Float", 4},
-                                                               {"Double", 8},
-                                                               {"Half", 2},
-                                                               {"BFloat16", 2},
-                                                               {"Int", 4},
-                                                               {"Long", 8},
-                                                               {"Short", 2},
-                                                               {"Char", 1},
-                                                               {"Byte", 1},
-                                                               {"Bool", 1},
-                                                               {"Float8_e4m3fn", 1},
-                                                               {"Float8_e5m2", 1}}) {
+  for (const auto& [known, bytes] : std::initializer_list<std::pair<std::string_view, int>>{
+           {"Float", 4},         {"Double", 8},      {"Half", 2},  {"BFloat16", 2}, {"Int", 4},
+           {"Long", 8},          {"Short", 2},       {"Char", 1},  {"Byte", 1},     {"Bool", 1},
+           {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"float", 4}, {"float32", 4},  {"float64", 8},
+           {"double", 8},        {"float16", 2},     {"half", 2},  {"bfloat16", 2}, {"int32", 4},
+           {"int", 4},           {"int64", 8},       {"long", 8},  {"int8", 1},     {"uint8", 1},
+           {"char", 1},          {"byte", 1},        {"bool", 1}}) {
     if (name == known) return bytes;
   }
   return 0;

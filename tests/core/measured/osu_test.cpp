@@ -96,5 +96,34 @@ TEST(OsuLog, OtherTestsAndDamagedRowsAreRefusedWithTheirPlace) {
             "size");
 }
 
+// ------------------------------------------------------------------------------ reduced JSON
+
+TEST(NcclTestsJson, StoredResultsMayHaveBandwidthsOnly) {
+  const auto tables = parsed(R"({"args": ["all_reduce_perf"], "nccl_version": 22703,
+   "devices": [{"rank": 0}, {"rank": 1}, {"rank": 2}, {"rank": 3}],
+   "results": [{"size": 1048576, "okay": "unchecked", "in_place": {"bus_bw": 15.0},
+                "out_of_place": {"alg_bw": 8.0, "bus_bw": 12.0}}],
+   "average_bus_bandwidth": {"bandwidth": 13.5, "okay": "unchecked"}})");
+  ASSERT_THAT(tables, SizeIs(1));
+  const NcclTestsRow& row = tables[0].rows[0];
+  EXPECT_EQ(row.elements, 262'144);
+  EXPECT_EQ(row.type, "float");
+  EXPECT_DOUBLE_EQ(row.out_of_place->us, 1'048'576 / 8.0 / 1e3);
+  EXPECT_DOUBLE_EQ(row.in_place->us, 1'048'576 * 1.5 / 15.0 / 1e3);  // busbw is 2 · 3 / 4 algbw
+  EXPECT_EQ(tables[0].run.nccl_version, "22703");
+  EXPECT_EQ(check_collective(tables[0], 4), CollectiveKind::kAllReduce);
+}
+
+TEST(NcclTestsJson, ABandwidthOfTheBusNeedsTheNumberOfRanks) {
+  const auto kinds = [](const std::string& text) {
+    return test::kinds_of(parse_nccl_tests(text, "log"));
+  };
+  EXPECT_THAT(kinds(R"({"results": [{"size": 64, "in_place": {"bus_bw": 15.0}}]})"),
+              ElementsAre("missing time"));
+  EXPECT_THAT(kinds(R"({"args": ["all_gather_perf"],
+                        "results": [{"size": 64, "in_place": {"time": 15.0}}]})"),
+              ElementsAre("missing count"));
+}
+
 }  // namespace
 }  // namespace tutti::core

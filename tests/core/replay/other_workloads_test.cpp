@@ -210,6 +210,31 @@ TEST(PytorchTrace, OneTraceIsExecutedByAllRanks) {
   EXPECT_TRUE(problems_of(*graph).empty());
 }
 
+TEST(PytorchTrace, ReadsParamsListOfCalls) {
+  const std::string text = R"([
+    {"comms": "init", "pgId": 0, "groupRanks": [0, 1], "worldSize": 2},
+    {"comms": "all_reduce", "id": 3, "inMsgSize": 1000, "outMsgSize": 1000, "dtype": "float16",
+     "pgId": 0, "groupRanks": [0, 1], "worldSize": 2, "req": 1},
+    {"compute": "gemm", "mm0_dim0": 5},
+    {"comms": "wait", "req": 1}])";
+  EXPECT_EQ(recognise_graph(text), GraphFormat::kPytorch);
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(text, name);
+  };
+  RecordCounts counts;
+  const auto graph = read_pytorch_graph(files, &counts);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->ranks.size(), 2u);
+  ASSERT_EQ(graph->collectives.size(), 1u);
+  EXPECT_EQ(graph->collectives[0].elements, 1000);
+  EXPECT_EQ(graph->collectives[0].type, DataType::kFloat16);
+  EXPECT_EQ(counts.ignored().at("row without a call"), 1);
+}
+
 TEST(RecogniseGraph, EverySampleByItsContent) {
   EXPECT_EQ(recognise_graph(text_of("simai.txt")), GraphFormat::kSimai);
   EXPECT_EQ(recognise_graph(text_of("chakra_json.0.json")), GraphFormat::kChakraJson);
