@@ -11,6 +11,7 @@
 #include "core/formats/wire.h"
 #include "core/import/import.h"
 #include "core/import/measurements_of_run.h"
+#include "core/import/scenario_of_run.h"
 #include "core/import/step_model.h"
 #include "core/import/timeline_of_run.h"
 #include "core/measured/nccl_tests.h"
@@ -357,6 +358,10 @@ TEST(Xspace, StepsPassesAndCollectivesAreThoseOfTheProfile) {
   ASSERT_EQ(model.packs.size(), 1u);
   EXPECT_EQ(model.packs[0].bytes, 4000);
   EXPECT_EQ(model.gradients[0].elements, 1000);
+  const auto scenario = scenario_of_run(run, model, "profile", {"dgx-a100", 1, "", {}, false});
+  ASSERT_TRUE(scenario);
+  EXPECT_THAT(scenario->text, HasSubstr("bytes_per_pack: 1\n"));
+  EXPECT_THAT(scenario->text, HasSubstr("shape: [1000]"));
 }
 
 TEST(Xspace, ACollectiveOfAnUnknownModuleHasNoSize) {

@@ -235,6 +235,46 @@ TEST(PytorchTrace, ReadsParamsListOfCalls) {
   EXPECT_EQ(counts.ignored().at("row without a call"), 1);
 }
 
+// ------------------------------------------------------------------------------ any bytes
+
+/// Reads any bytes as a workload. They must be read, or refused with a place.
+void read_anything(const std::string& bytes, GraphFormat format) {
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.is_json = format == GraphFormat::kChakraJson;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(bytes, name);
+  };
+  const auto graph = format == GraphFormat::kSimai     ? simai(bytes)
+                     : format == GraphFormat::kPytorch ? read_pytorch_graph(files)
+                                                       : read_chakra_graph(files);
+  if (graph) return static_cast<void>(problems_of(*graph));
+  ASSERT_FALSE(graph.error().problems().empty());
+  for (const Problem& problem : graph.error().problems()) {
+    EXPECT_EQ(problem.where.file, "file");
+    EXPECT_FALSE(problem.text.empty());
+  }
+}
+
+TEST(OtherWorkloads, CutAtEveryByteOrWithAByteChangedAreReadOrRefused) {
+  std::uint64_t random = 54321;
+  for (const char* file : {"simai.txt", "chakra_json.0.json", "pytorch.0.json"}) {
+    const std::string whole = text_of(file);
+    const auto format = recognise_graph(whole);
+    ASSERT_TRUE(format);
+    for (std::size_t length = 0; length < whole.size(); length += 3)
+      read_anything(whole.substr(0, length), *format);
+    for (int i = 0; i < 2000; ++i) {
+      std::string changed = whole;
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      changed[(random >> 33) % changed.size()] = static_cast<char>(random >> 20);
+      read_anything(changed, *format);
+    }
+  }
+}
+
 TEST(RecogniseGraph, EverySampleByItsContent) {
   EXPECT_EQ(recognise_graph(text_of("simai.txt")), GraphFormat::kSimai);
   EXPECT_EQ(recognise_graph(text_of("chakra_json.0.json")), GraphFormat::kChakraJson);
