@@ -30,6 +30,7 @@ SCHEMAS = SOURCE / "docs" / "schema"
 REPORTS = SOURCE / "docs" / "reports.md"
 SCENARIOS = SOURCE / "scenarios"
 TRACES = SOURCE / "tests" / "data" / "traces"
+WORKLOADS = SOURCE / "tests" / "data" / "execution_traces"
 
 #: Objects whose keys are names instead of fields.
 MAPS = {"set", "settings", "best_settings", "used", "incomplete", "ignored", "unknown", "transports"}
@@ -104,6 +105,10 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("export", ["export", "a.tutti", "--to", "svg", "-o", "a.svg"]),
         ("export", ["export", scenario("02"), "--to", "goal", "-o", "a.goal"]),
         ("import", ["import", str(TRACES / "kineto_rank0.json"), "-o", "imported.tutti"]),
+        (
+            "import_workload",
+            ["import", str(WORKLOADS / "simai.txt"), "--machine", "dgx1-v100", "-o", "workload.textproto"],
+        ),
         ("validate", ["validate", "--tables", "tables.csv", "--meta", "meta.json"]),
         ("doctor", ["doctor"]),
         ("error", ["simulate", "wrong.textproto"]),

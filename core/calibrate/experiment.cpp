@@ -193,6 +193,11 @@ class Logs {
       experiments_.notes.push_back(fmt::format(
           "{} measured times were ignored, because the results of their collectives were wrong",
           wrong_rows_));
+    if (ranks_assumed_)
+      experiments_.notes.push_back(fmt::format(
+          "a log of the OSU micro-benchmarks does not state the number of ranks; assumed: "
+          "the {} ranks of the scenario's cluster",
+          scenario_.cluster->replicas()));
     if (!paths.empty() && !ranks_known_) {
       experiments_.notes.push_back(
           "a log does not list its ranks, so their number was checked only against the ratio of "
@@ -209,10 +214,14 @@ class Logs {
     const auto tables = load_nccl_tests(path);
     if (!tables) return problems_.add(tables.error());
     const std::int64_t ranks = scenario_.cluster->replicas();
-    for (const NcclTestsTable& table : *tables) {
+    for (const NcclTestsTable& logged : *tables) {
+      const NcclTestsTable table = with_ranks(logged, ranks);
       const auto kind = check_collective(table, ranks);
       if (!kind) return problems_.add(kind.error());  // one problem per log is enough
-      ranks_known_ = ranks_known_ && table.ranks.has_value();
+      if (logged.is_osu)
+        ranks_assumed_ = true;
+      else
+        ranks_known_ = ranks_known_ && table.ranks.has_value();
       for (const NcclTestsRow& row : table.rows) {
         if (!add(row, *kind, path)) break;
       }
@@ -299,7 +308,7 @@ class Logs {
   std::map<OfOneKind, LoggedTimes> times_;
   Problems problems_;
   std::int64_t wrong_rows_ = 0;
-  bool ranks_known_ = true;
+  bool ranks_known_ = true, ranks_assumed_ = false;
 };
 
 }  // namespace

@@ -182,20 +182,6 @@ std::optional<ChakraMetadata> metadata_of(std::string_view message) {
   return metadata;
 }
 
-std::string_view name_of(ChakraNode::Type type) {
-  switch (type) {
-    case ChakraNode::Type::kInvalid: return "INVALID_NODE";
-    case ChakraNode::Type::kMetadata: return "METADATA_NODE";
-    case ChakraNode::Type::kMemoryLoad: return "MEM_LOAD_NODE";
-    case ChakraNode::Type::kMemoryStore: return "MEM_STORE_NODE";
-    case ChakraNode::Type::kCompute: return "COMP_NODE";
-    case ChakraNode::Type::kSend: return "COMM_SEND_NODE";
-    case ChakraNode::Type::kReceive: return "COMM_RECV_NODE";
-    case ChakraNode::Type::kCollective: break;
-  }
-  return "COMM_COLL_NODE";
-}
-
 /// Reads messages with their lengths; one message at a time is in memory.
 class Messages {
  public:
@@ -280,6 +266,20 @@ void write(std::ostream& out, const WireMessage& message) {
 
 }  // namespace
 
+std::string_view to_string(ChakraNode::Type type) {
+  switch (type) {
+    case ChakraNode::Type::kInvalid: return "INVALID_NODE";
+    case ChakraNode::Type::kMetadata: return "METADATA_NODE";
+    case ChakraNode::Type::kMemoryLoad: return "MEM_LOAD_NODE";
+    case ChakraNode::Type::kMemoryStore: return "MEM_STORE_NODE";
+    case ChakraNode::Type::kCompute: return "COMP_NODE";
+    case ChakraNode::Type::kSend: return "COMM_SEND_NODE";
+    case ChakraNode::Type::kReceive: return "COMM_RECV_NODE";
+    case ChakraNode::Type::kCollective: break;
+  }
+  return "COMM_COLL_NODE";
+}
+
 bool is_chakra(std::string_view first_bytes) {
   const auto size = WireFields::take_varint(first_bytes);
   if (!size || *size < 2 || *size > kLongestMessage) return false;
@@ -313,12 +313,13 @@ Expected<ChakraMetadata> read_chakra(ByteInput& input, const std::string& name,
     if (const std::string problem = read_node(**message, node); !problem.empty())
       return messages.fail("{}", problem);
     if (node.type == ChakraNode::Type::kInvalid) {
-      counts.unknown(name_of(node.type));
+      counts.unknown(to_string(node.type));
     } else {
-      counts.use(name_of(node.type));
+      counts.use(to_string(node.type));
     }
     if (auto taken = take(node); !taken) return tl::make_unexpected(taken.error());
   }
+  metadata->has_call_stack = metadata->attributes.contains("pid");
   return std::move(*metadata);
 }
 

@@ -2,9 +2,9 @@
 
 // Chakra execution traces: one file for each rank, with the nodes of the rank's task graph. A file
 // is a sequence of Protocol Buffers messages, each preceded by its length: GlobalMetadata, then
-// Nodes.
+// Nodes. In the JSON form, a file is {"workload_graph": [{"Id": …, "NodeType": …}, …]}.
 // SOURCE: mlcommons/chakra schema/protobuf/et_def.proto (0.0.4 and 1.0.0 have the same fields),
-// src/feeder/et_feeder_node.cpp.
+// src/feeder/et_feeder_node.cpp, src/feeder/json_node.cpp.
 
 #include <cstdint>
 #include <functional>
@@ -76,6 +76,9 @@ struct ChakraMetadata {
   std::string version;  ///< version of the trace format, such as "0.0.4" or "1.0.0"; empty if the
                         ///< writer omitted it
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
+  /// True if control dependencies connect an operator with an operator that it calls, as in traces
+  /// of PyTorch, which state their process.
+  bool has_call_stack = false;
 };
 
 /// True if a file with these first bytes is likely to be a Chakra trace. A Chakra trace begins with
@@ -88,6 +91,17 @@ bool is_chakra(std::string_view first_bytes);
 Expected<ChakraMetadata> read_chakra(ByteInput& input, const std::string& name,
                                      const std::function<Expected<void>(const ChakraNode&)>& take,
                                      RecordCounts& counts);
+
+/// True if a file with these first bytes is a Chakra trace in the JSON form.
+bool is_chakra_json(std::string_view first_bytes);
+
+/// Reads the trace of one rank in the JSON form, like read_chakra(). Errors have line and column.
+Expected<ChakraMetadata> read_chakra_json(
+    ByteInput& input, const std::string& name,
+    const std::function<Expected<void>(const ChakraNode&)>& take, RecordCounts& counts);
+
+/// Returns the name of a type of nodes: "COMP_NODE".
+std::string_view to_string(ChakraNode::Type type);
 
 /// Writes the trace of one rank in Chakra's version 1.0.0.
 class ChakraWriter {

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "core/formats/nccl_ras.h"
+#include "core/formats/xspace.h"
+
 namespace tutti::core {
 namespace {
 
@@ -17,6 +20,11 @@ constexpr std::array kFormats{
                "a dump of PyTorch's Flight Recorder"},
     FormatName{TraceFormat::kHorovod, "horovod", "a timeline of Horovod"},
     FormatName{TraceFormat::kNsys, "nsys", "an SQLite export of Nsight Systems"},
+    FormatName{TraceFormat::kNcclProfiler, "nccl-profiler",
+               "a dump of NCCL's example profiler plugin"},
+    FormatName{TraceFormat::kNcclRas, "nccl-ras", "a status of NCCL's RAS (ncclras)"},
+    FormatName{TraceFormat::kXspace, "xspace", "a profile of TensorFlow or JAX (*.xplane.pb)"},
+    FormatName{TraceFormat::kMlperf, "mlperf", "a log of MLPerf training"},
 };
 
 bool holds(std::string_view text, std::string_view part) {
@@ -55,6 +63,7 @@ std::string_view described(TraceFormat format) {
 std::optional<TraceFormat> recognise(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.starts_with(std::string_view("SQLite format 3\0", 16))) return TraceFormat::kNsys;
+  if (is_xspace(text)) return TraceFormat::kXspace;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return std::nullopt;
   text.remove_prefix(first);
@@ -69,8 +78,13 @@ std::optional<TraceFormat> recognise(std::string_view text) {
   if (is_json &&
       (holds(text, "\"NEGOTIATE_") || holds(text, "\"start_time_since_epoch_in_micros\"")))
     return TraceFormat::kHorovod;
+  if (is_json && (holds(text, "\"cat\": \"COLL\"") || holds(text, "\"cat\":\"COLL\"") ||
+                  holds(text, "\"GROUP_API\"") || holds(text, "\"StartGpuClk\"")))
+    return TraceFormat::kNcclProfiler;
+  if (is_nccl_ras(text)) return TraceFormat::kNcclRas;
   if (is_json && (holds(text, "\"traceEvents\"") || holds(text, "\"ph\"")))
     return TraceFormat::kKineto;
+  if (holds(text, ":::MLLOG")) return TraceFormat::kMlperf;
   if (holds(text, "NCCL INFO ") || holds(text, "NCCL version ")) return TraceFormat::kNcclLog;
   return std::nullopt;
 }

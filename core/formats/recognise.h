@@ -16,7 +16,11 @@ enum class TraceFormat : std::uint8_t {
   kNcclLog,
   kFlightRecorder,
   kHorovod,
-  kNsys
+  kNsys,
+  kNcclProfiler,
+  kNcclRas,
+  kXspace,
+  kMlperf
 };
 
 /// Returns the name of the format on the command line: "kineto".

@@ -24,4 +24,8 @@ void note_late_ranks(MeasuredRun& run);
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 
+/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged.
+/// ERRORS: as for read_mlperf_log(); the log has no global batch, or no throughput and no epochs.
+Expected<void> import_mlperf(ByteInput& input, const std::string& name, MeasuredRun& run);
+
 }  // namespace tutti::core

@@ -9,6 +9,7 @@
 #include "core/import/log_imports.h"
 #include "core/import/nsys_import.h"
 #include "core/import/step_model.h"
+#include "core/import/xspace_import.h"
 
 namespace tutti::core {
 namespace {
@@ -22,6 +23,10 @@ Expected<void> import_input(TraceFormat format, ByteInput& input, const std::str
     case TraceFormat::kFlightRecorder: return import_flight_recorder(input, name, run);
     case TraceFormat::kNsys: break;  // not a stream: the database is read as a whole
     case TraceFormat::kHorovod: return import_horovod(input, name, run, progress);
+    case TraceFormat::kNcclProfiler: return import_nccl_profiler(input, name, run);
+    case TraceFormat::kNcclRas: return import_nccl_ras(input, name, run);
+    case TraceFormat::kXspace: return import_xspace(input, name, run, progress);
+    case TraceFormat::kMlperf: return import_mlperf(input, name, run);
   }
   return {};
 }
@@ -65,6 +70,7 @@ void finish_import(MeasuredRun& run) {
                    [](const MeasuredRank& a, const MeasuredRank& b) { return a.rank < b.rank; });
   if (!run.ranks.empty()) place_on_hosts(run);
   if (run.format == "PyTorch Flight Recorder") note_late_ranks(run);
+  finish_nccl_profiler(run);
   align_clocks(run);
 }
 

@@ -20,4 +20,15 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
 Expected<void> import_nccl_log(ByteInput& input, const std::string& name, MeasuredRun& run,
                                const std::function<void(double)>& progress = {});
 
+/// Adds a dump of NCCL's example profiler plugin, which has one communicator of one rank, to `run`.
+/// ERRORS: as for read_nccl_profiler().
+Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, MeasuredRun& run);
+/// Sets the sizes of communicators and collectives. Must be called after all dumps were read; other
+/// runs are unchanged.
+void finish_nccl_profiler(MeasuredRun& run);
+
+/// Adds a status of NCCL's RAS to `run`: communicators, and notes on ranks that are missing or
+/// behind. A status has no times. ERRORS: as for read_nccl_ras().
+Expected<void> import_nccl_ras(ByteInput& input, const std::string& name, MeasuredRun& run);
+
 }  // namespace tutti::core

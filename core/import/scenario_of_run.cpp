@@ -111,6 +111,17 @@ class ScenarioWriter {
                          fmt::format("{} has no training steps, which a scenario needs; write "
                                      "measurements (-o NAME.log) or a timeline (-o NAME.tutti)",
                                      run_.format)));
+    const bool has_parts =
+        std::any_of(run_.ranks.begin(), run_.ranks.end(), [](const MeasuredRank& rank) {
+          return !rank.compute.empty() || !rank.collectives.empty();
+        });
+    if (!has_parts)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing},
+          fmt::format(
+              "{} has the times of whole steps only, from which no workload can be derived; "
+              "compare a prediction with it instead (tutti compare predicted.tutti FILE)",
+              run_.format)));
     const std::string cluster = cluster_text();
     if (!problems_.empty()) return problems_.take();
     std::string text = fmt::format(
@@ -267,6 +278,11 @@ class ScenarioWriter {
     std::string text = "strategy {\n  algorithm: \"nccl\"\n";
     if (run_.framework == "Horovod")
       text += horovod_text();
+    else if (run_.framework == "TensorFlow" || run_.framework == "JAX")
+      text += fmt::format(
+          "  # Measured: {} all-reduces a step. The profile does not name the gradients in an "
+          "all-reduce, so each is one variable.\n  bytes_per_pack: 1\n",
+          model_.packs.size());
     else if (!model_.packs.empty())
       text += packs_text();
     if (!run_.nccl_version.empty()) {

@@ -19,35 +19,11 @@
 namespace tutti::core {
 namespace {
 
-struct Word {
-  std::string_view text;
-  int column = 1;
-};
-
-std::vector<Word> words_of(std::string_view line) {
-  std::vector<Word> words;
-  constexpr std::string_view kBlanks = " \t\r\v\f";
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
-    at = line.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
+using Word = LogWord;
 
 bool all_digits(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Returns the length of a launcher's prefix in a word. The prefix is "[1,0]<stdout>:" of mpirun
-/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
-std::size_t prefix_of(std::string_view word) {
-  if (word.starts_with('[')) {
-    const std::size_t end = word.find(">:");
-    return end == std::string_view::npos ? 0 : end + 2;
-  }
-  return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
 }
 
 /// The positions of the columns of one half of a table in a row.
@@ -96,6 +72,23 @@ std::optional<Columns> read_titles(const std::vector<Word>& words,
   return columns;
 }
 
+/// Returns the length of a launcher's prefix in a word. The prefix is "[1,0]<stdout>:" of mpirun
+/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
+std::size_t prefix_of(std::string_view word) {
+  if (word.starts_with('[')) {
+    const std::size_t end = word.find(">:");
+    return end == std::string_view::npos ? 0 : end + 2;
+  }
+  return word.ends_with(':') && all_digits(word.substr(0, word.size() - 1)) ? word.size() : 0;
+}
+
+/// Removes letters from the begin of the first word.
+void cut_front(std::vector<Word>& words, std::size_t letters) {
+  words.front().text.remove_prefix(letters);
+  words.front().column += static_cast<int>(letters);
+  if (words.front().text.empty()) words.erase(words.begin());
+}
+
 class TextReader {
  public:
   TextReader(std::string_view text, const std::string& file, Problems& problems)
@@ -105,7 +98,7 @@ class TextReader {
     for (std::size_t at = 0; at < text_.size() && !problems_.full();) {
       const std::size_t end = std::min(text_.find('\n', at), text_.size());
       ++line_;
-      read_line(words_of(text_.substr(at, end - at)));
+      read_line(log_words(text_.substr(at, end - at)));
       at = end + 1;
     }
     return std::move(tables_);
@@ -115,7 +108,6 @@ class TextReader {
   [[nodiscard]] Location at(const Word& word) const { return {file_, line_, word.column}; }
 
   void read_line(std::vector<Word> words) {
-    if (!words.empty()) cut_front(words, prefix_of(words.front().text));
     if (words.empty()) return;
     if (words.front().text.starts_with('#')) {
       cut_front(words, 1);
@@ -151,12 +143,6 @@ class TextReader {
   /// titles.
   void update_table() {
     if (columns_) tables_.back().run = run_;
-  }
-
-  static void cut_front(std::vector<Word>& words, std::size_t letters) {
-    words.front().text.remove_prefix(letters);
-    words.front().column += static_cast<int>(letters);
-    if (words.front().text.empty()) words.erase(words.begin());
   }
 
   void read_remark(const std::vector<Word>& words) {
@@ -353,6 +339,18 @@ std::string printed(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 }  // namespace
 
+std::vector<LogWord> log_words(std::string_view line) {
+  std::vector<LogWord> words;
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back({line.substr(at, end - at), static_cast<int>(at) + 1});
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  if (!words.empty()) cut_front(words, prefix_of(words.front().text));
+  return words;
+}
+
 void RankList::add(std::string_view host, std::string_view pid, std::string_view device) {
   if (host.empty()) return;
   ++ranks_of_host_.try_emplace(std::string(host), 0).first->second;
@@ -428,8 +426,9 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
   Problems problems;
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
-  std::vector<NcclTestsTable> tables =
-      json ? parse_nccl_tests_json(text, file, problems) : TextReader(text, file, problems).read();
+  std::vector<NcclTestsTable> tables = json           ? parse_nccl_tests_json(text, file, problems)
+                                       : is_osu(text) ? parse_osu(text, file, problems)
+                                                      : TextReader(text, file, problems).read();
   std::erase_if(tables, [](const NcclTestsTable& table) { return table.rows.empty(); });
   if (tables.empty() && problems.empty()) {
     problems.add(

@@ -65,13 +65,27 @@ struct NcclTestsTable {
   std::optional<std::int64_t> ranks;  ///< number of ranks, if the log lists them
   std::vector<NcclTestsRow> rows;     ///< rows of the table, except rows of 0 bytes
   NcclTestsRun run = {};
+  /// The unit of the sizes of a log. The OSU micro-benchmarks do not state the number of ranks, so
+  /// the sizes of collectives on blocks are known only when with_ranks() was called.
+  enum class Sizes : std::uint8_t {
+    kKnown,
+    kBlock,  ///< `bytes` counts the block of one rank
+    kWhole,  ///< `elements` counts the elements of all blocks
+  };
+  Sizes sizes = Sizes::kKnown;
+  bool is_osu = false;  ///< true if the log is of the OSU micro-benchmarks
+  bool is_mpi = false;  ///< true if the log states that MPI, and not NCCL, was measured
 };
 
-/// Parses the tables of a log. The log is either the text that nccl-tests 2.0 to 2.19 and `tutti
-/// perf` print, or the JSON that these programs write. The text may contain other output between
-/// its lines, such as NCCL's own messages and the prefixes of mpirun and srun. ERRORS: the log has
-/// no table; a row is truncated or has invalid numbers; a bandwidth differs from bytes divided by
-/// time. Cost: proportional to the text.
+/// Returns the table with the sizes of a run of `ranks` ranks. Rows of other sizes than whole
+/// blocks are omitted.
+NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
+
+/// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`
+/// print, the JSON that they write, or the text of the OSU micro-benchmarks. The text may contain
+/// other output between its lines, such as NCCL's own messages and the prefixes of mpirun and srun.
+/// ERRORS: the log has no table; a row is truncated or has invalid numbers; a bandwidth differs
+/// from bytes divided by time. Cost: proportional to the text.
 Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
                                                        const std::string& file);
 /// Parses the tables of a file of at most 64 MiB.

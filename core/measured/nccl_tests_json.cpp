@@ -142,27 +142,69 @@ class JsonReader {
     NcclTestsRow row;
     row.where = at(result);
     const auto bytes = required(result, "size");
-    const auto elements = required(result, "count");
-    if (!bytes || !elements) return;
+    if (!bytes) return;
     row.bytes = *bytes;
-    row.elements = *elements;
     row.type = text(result, "type");
     row.redop = text(result, "redop") == "none" ? "" : text(result, "redop");
+    // Tools that store results often keep the size and the bandwidths only.
+    const bool is_reduced = find(result, "count") == nullptr;
+    if (is_reduced && !set_reduced(row, table)) return;
+    if (!is_reduced) {
+      const auto elements = whole(result, "count");
+      if (!elements) return;
+      row.elements = *elements;
+    }
     row.root = root_of(text(result, "root"));
     const std::size_t before = problems_.size();
-    row.out_of_place = timing(result, "out_of_place");
-    row.in_place = timing(result, "in_place");
+    row.out_of_place = timing(result, "out_of_place", row, table);
+    row.in_place = timing(result, "in_place", row, table);
     if (problems_.size() == before) add_row(table, std::move(row), problems_);
   }
 
-  std::optional<NcclTestsTiming> timing(const Value& result, const char* half) {
+  /// Sets the type and the number of elements of a row that lacks them. Returns false if the size
+  /// is not a number of whole elements, or the number of ranks is needed but missing.
+  bool set_reduced(NcclTestsRow& row, const NcclTestsTable& table) {
+    if (row.type.empty()) row.type = row.bytes % 4 == 0 ? "float" : "half";
+    const auto type = data_type_of_nccl_name(row.type);
+    const auto kind = parse_collective(table.collective.empty() ? "all_reduce" : table.collective);
+    const std::int64_t blocks = kind && has_blocks(*kind) ? table.ranks.value_or(0) : 1;
+    if (!type || blocks < 1 || row.bytes % (size_of(*type).count() * blocks) != 0) {
+      problems_.add(
+          {ProblemCode::kMissing, "count"}, row.where,
+          "count is missing, and does not follow from the size, type and number of ranks");
+      return false;
+    }
+    row.elements = row.bytes / size_of(*type).count() / blocks;
+    if (row.redop.empty() && kind && reduces(*kind)) row.redop = "sum";
+    return true;
+  }
+
+  /// Returns the time of a row that has only a bandwidth. The bandwidth of the bus determines it if
+  /// the number of ranks is known.
+  std::optional<double> time_of_bandwidth(const Value& half, const NcclTestsRow& row,
+                                          const NcclTestsTable& table) {
+    const auto bytes = static_cast<double>(row.bytes);
+    if (const auto algbw = number(half, "alg_bw", kMaxLogGbPerS); algbw && *algbw > 0)
+      return bytes / *algbw / 1e3;
+    const auto busbw = number(half, "bus_bw", kMaxLogGbPerS);
+    const auto kind = parse_collective(table.collective.empty() ? "all_reduce" : table.collective);
+    if (!busbw || !(*busbw > 0) || !kind || table.ranks.value_or(0) < 2) return std::nullopt;
+    return bytes * busbw_factor(*kind, *table.ranks) / *busbw / 1e3;
+  }
+
+  std::optional<NcclTestsTiming> timing(const Value& result, const char* half,
+                                        const NcclTestsRow& row, const NcclTestsTable& table) {
     const Value* value = find(result, half);
     if (value == nullptr || value->kind != Value::Kind::kMessage) return std::nullopt;
     const char* time = find(*value, "time") == nullptr ? "cpu_time" : "time";
-    const auto us = number(*value, time, kMaxLogUs);
+    const bool has_time = find(*value, time) != nullptr;
+    const auto us =
+        has_time ? number(*value, time, kMaxLogUs) : time_of_bandwidth(*value, row, table);
     if (!us) {
-      if (find(*value, time) == nullptr)
-        problems_.add({ProblemCode::kMissing, "time"}, at(*value), "time is missing");
+      if (!has_time)
+        problems_.add(
+            {ProblemCode::kMissing, "time"}, at(*value),
+            "time is missing, and bus_bw determines it only if the file lists its devices");
       return std::nullopt;
     }
     NcclTestsTiming timing;

@@ -19,6 +19,15 @@ inline constexpr double kMaxLogUs = 1e12;
 inline constexpr double kMaxLogGbPerS = 1e9;
 inline constexpr std::int64_t kMaxLogBytes = std::int64_t{1} << 50;
 
+/// A word of a line, and its column.
+struct LogWord {
+  std::string_view text;
+  int column = 1;
+};
+/// Returns the words of a line. Removes the prefix of a launcher: "[1,0]<stdout>:" of mpirun
+/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
+std::vector<LogWord> log_words(std::string_view line);
+
 /// Returns the collective that a program runs: "all_reduce" for
 /// "/opt/nccl-tests/build/all_reduce_perf".
 std::string collective_of_program(std::string_view program);
@@ -47,5 +56,11 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,
                                                   Problems& problems);
+
+/// True if the text is the output of the OSU micro-benchmarks.
+bool is_osu(std::string_view text);
+/// SOURCE: OSU micro-benchmarks 5 to 7.5, c/mpi/collective, c/xccl/collective.
+std::vector<NcclTestsTable> parse_osu(std::string_view text, const std::string& file,
+                                      Problems& problems);
 
 }  // namespace tutti::core

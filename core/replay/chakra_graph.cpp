@@ -40,7 +40,8 @@ std::optional<CollectiveKind> kind_of(std::int64_t comm_type) {
 
 class ChakraGraph {
  public:
-  explicit ChakraGraph(const ChakraFiles& files) : files_(files), ranks_(files.ranks) {}
+  ChakraGraph(const RankFiles& files, RecordCounts& counts)
+      : files_(files), ranks_(files.ranks), counts_(counts) {}
 
   Expected<ExecutionGraph> read() {
     graph_.file = files_.path;
@@ -150,14 +151,15 @@ class ChakraGraph {
     if (!input) return tl::make_unexpected(input.error());
     const auto take = [this](const ChakraNode& node) { return add(node); };
     // Streams are numbered at the end, because the streams of devices come first.
-    const auto metadata = read_chakra(**input, file_, take, counts_);
+    const auto metadata = files_.is_json ? read_chakra_json(**input, file_, take, counts_)
+                                         : read_chakra(**input, file_, take, counts_);
     if (!metadata) return tl::make_unexpected(metadata.error());
     if (rank == 0)
       graph_.source = "Chakra" + (metadata->version.empty() ? "" : " " + metadata->version);
     // In PyTorch's traces, a control dependency connects an operator with an operator that it
     // calls.
     is_tuttis_ = metadata->attributes.contains("tutti_version");
-    const bool calls = metadata->attributes.contains("pid");
+    const bool calls = metadata->has_call_stack;
     if (!calls) {
       for (auto& [node, after] : call_stack_)
         nodes_[node].after.insert(nodes_[node].after.end(), after.begin(), after.end());
@@ -365,12 +367,12 @@ class ChakraGraph {
       note(invalid->second, "{} nodes of the trace are invalid, and take no time");
   }
 
-  const ChakraFiles& files_;
+  const RankFiles& files_;
   std::int64_t ranks_;
+  RecordCounts& counts_;
   std::map<std::string, std::int64_t, std::less<>> communicator_of_;
   /// The number of each collective, indexed by its communicator and its index on the communicator.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
-  RecordCounts counts_;
   std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,
                uneven_ = 0;
   bool has_calls_ = false;
@@ -393,8 +395,9 @@ class ChakraGraph {
 
 }  // namespace
 
-Expected<ExecutionGraph> read_chakra_graph(const ChakraFiles& files) {
-  return ChakraGraph(files).read();
+Expected<ExecutionGraph> read_chakra_graph(const RankFiles& files, RecordCounts* counts) {
+  RecordCounts unused;
+  return ChakraGraph(files, counts == nullptr ? unused : *counts).read();
 }
 
 }  // namespace tutti::core

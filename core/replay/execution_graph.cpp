@@ -177,9 +177,10 @@ class DryRun {
   }
 
   [[nodiscard]] std::string place(const ExecutionGraph::Message& message) const {
-    return graph_.source.starts_with("Chakra") ? fmt::format("node {}", message.place)
-           : message.place > 0                 ? fmt::format("line {}", message.place)
-                                               : "binary form";
+    const bool has_nodes = !graph_.source.starts_with("GOAL");
+    return has_nodes           ? fmt::format("node {}", message.place)
+           : message.place > 0 ? fmt::format("line {}", message.place)
+                               : "binary form";
   }
   [[nodiscard]] const ExecutionGraph::Message& message_of(std::int64_t rank,
                                                           std::int32_t index) const {

@@ -10,7 +10,7 @@ namespace {
 
 class GoalGraph {
  public:
-  explicit GoalGraph(const std::string& path) : path_(path) {
+  GoalGraph(const std::string& path, RecordCounts& counts) : path_(path), counts_(counts) {
     graph_.source = "GOAL";
     graph_.file = path;
   }
@@ -26,6 +26,14 @@ class GoalGraph {
   }
 
  private:
+  void count(const GoalOperation& one) {
+    switch (one.kind) {
+      case GoalOperation::Kind::kSend: return counts_.use("send");
+      case GoalOperation::Kind::kReceive: return counts_.use("recv");
+      case GoalOperation::Kind::kCompute: return counts_.use("calc");
+    }
+  }
+
   Expected<void> add(const GoalRank& rank) {
     tasks_ += std::ssize(rank.operations);
     if (tasks_ > kMaxGraphTasks)
@@ -44,6 +52,7 @@ class GoalGraph {
     std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
     for (std::size_t i = 0; i < rank.operations.size(); ++i) {
       const GoalOperation& one = rank.operations[i];
+      count(one);
       const bool computes = one.kind == GoalOperation::Kind::kCompute;
       // A message counts as started when it is posted.
       if (has_start[i]) starts[i] = computes ? builder.announce() : builder.mark();
@@ -86,14 +95,17 @@ class GoalGraph {
   }
 
   const std::string& path_;
+  RecordCounts& counts_;
   std::int64_t tasks_ = 0;
   ExecutionGraph graph_;
 };
 
 }  // namespace
 
-Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name) {
-  return GoalGraph(name).read(input);
+Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name,
+                                         RecordCounts* counts) {
+  RecordCounts unused;
+  return GoalGraph(name, counts == nullptr ? unused : *counts).read(input);
 }
 
 }  // namespace tutti::core

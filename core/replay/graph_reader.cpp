@@ -1,21 +1,25 @@
 #include "core/replay/graph_reader.h"
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/formats/chakra.h"
 #include "core/formats/goal.h"
+#include "core/formats/pytorch_trace.h"
+#include "core/formats/simai.h"
 
 namespace tutti::core {
 namespace {
 
 /// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b". Returns nullopt
 /// if the file name has another form.
-std::optional<std::string> without_rank(const std::string& path) {
-  if (!path.ends_with(".et")) return std::nullopt;
-  const std::string stem = path.substr(0, path.size() - 3);
+std::optional<std::string> without_rank(const std::string& path, std::string_view extension) {
+  if (!path.ends_with(extension)) return std::nullopt;
+  const std::string stem = path.substr(0, path.size() - extension.size());
   const std::size_t dot = stem.rfind('.');
   if (dot == std::string::npos || dot + 1 == stem.size() ||
       stem.find_first_not_of("0123456789", dot + 1) != std::string::npos)
@@ -23,52 +27,110 @@ std::optional<std::string> without_rank(const std::string& path) {
   return stem.substr(0, dot);
 }
 
-Expected<ExecutionGraph> read_chakra(const GraphFiles& files) {
-  const std::string prefix = without_rank(files.path).value_or(files.path);
-  ChakraFiles all;
-  all.path = files.path;
-  all.groups = files.groups;
-  all.file = [&](std::int64_t rank) { return fmt::format("{}.{}.et", prefix, rank); };
-  all.open = [](const std::string& file) { return open_byte_input(file); };
+/// The endings of files of one rank, after its number.
+constexpr std::array<std::string_view, 3> kEndings{".et", ".json", ".json.gz"};
+
+bool exists(const std::string& path) {
   std::error_code ignored;  // errors for names that no file can have
-  while (std::filesystem::exists(all.file(all.ranks), ignored)) ++all.ranks;
-  if (all.ranks == 0)
-    return tl::make_unexpected(
-        Error::request({ProblemCode::kMissing, "ExecutionTrace.path"},
-                       fmt::format("{} does not exist; hint: give the path of a GOAL file, or of a "
-                                   "Chakra trace without \".<rank>.et\"",
-                                   all.file(0)),
-                       {files.path, 0, 0}));
-  return read_chakra_graph(all);
+  return std::filesystem::is_regular_file(path, ignored);
 }
 
-Expected<ExecutionGraph> read_goal_file(const std::string& path) {
-  auto input = open_byte_input(path);
+tl::unexpected<Error> fail(ProblemKind kind, const std::string& path, const std::string& text) {
+  return tl::make_unexpected(Error::request(std::move(kind), text, {path, 0, 0}));
+}
+
+/// The files of a trace, and their format.
+struct FoundFiles {
+  GraphFormat format = GraphFormat::kChakra;
+  std::string prefix, ending;  ///< for a file per rank: <prefix>.<rank><ending>
+  [[nodiscard]] bool is_one_file() const { return ending.empty(); }
+};
+
+Expected<FoundFiles> find(const std::string& path) {
+  FoundFiles found;
+  std::string first = path;
+  for (const std::string_view ending : kEndings) {
+    const std::string prefix = without_rank(path, ending).value_or(exists(path) ? "" : path);
+    if (prefix.empty() || !exists(fmt::format("{}.0{}", prefix, ending))) continue;
+    found.prefix = prefix;
+    found.ending = ending;
+    first = fmt::format("{}.0{}", prefix, ending);
+    break;
+  }
+  if (found.is_one_file() && !exists(path)) {
+    const std::string rank_0 = fmt::format("{}.0.et", without_rank(path, ".et").value_or(path));
+    return fail({ProblemCode::kMissing, "ExecutionTrace.path"}, path,
+                fmt::format("{} does not exist; hint: give the path of a GOAL file, or of a Chakra "
+                            "trace without \".<rank>.et\"",
+                            rank_0));
+  }
+  const auto bytes = first_bytes(first, std::size_t{64} << 10);
+  if (!bytes) return tl::make_unexpected(bytes.error());
+  const auto format = recognise_graph(*bytes);
+  // The extension .et identifies damaged files, for which the reader has a better message.
+  if (!format && first.ends_with(".et")) return found;
+  if (!format)
+    return fail({ProblemCode::kInvalid, "ExecutionTrace.path"}, path,
+                "this file is neither a GOAL schedule, a Chakra trace, an execution trace of "
+                "PyTorch, nor a workload of SimAI; hint: the files of a Chakra trace are named "
+                "<path>.<rank>.et");
+  found.format = *format;
+  return found;
+}
+
+Expected<ExecutionGraph> read_ranks(const GraphFiles& files, const FoundFiles& found,
+                                    RecordCounts* counts) {
+  RankFiles all;
+  all.path = files.path;
+  all.groups = files.groups;
+  all.is_json = found.format == GraphFormat::kChakraJson;
+  all.open = [](const std::string& file) { return open_byte_input(file); };
+  if (found.is_one_file()) {
+    all.ranks = 1;
+    all.file = [&](std::int64_t) { return files.path; };
+  } else {
+    all.file = [&](std::int64_t rank) {
+      return fmt::format("{}.{}{}", found.prefix, rank, found.ending);
+    };
+    while (exists(all.file(all.ranks))) ++all.ranks;
+  }
+  return found.format == GraphFormat::kPytorch ? read_pytorch_graph(all, counts)
+                                               : read_chakra_graph(all, counts);
+}
+
+Expected<ExecutionGraph> read_one_file(const GraphFiles& files, GraphFormat format,
+                                       RecordCounts* counts) {
+  auto input = open_byte_input(files.path);
   if (!input) return tl::make_unexpected(input.error());
-  return read_goal_graph(**input, path);
+  return format == GraphFormat::kGoal ? read_goal_graph(**input, files.path, counts)
+                                      : read_simai_graph(**input, files.path, counts);
 }
 
 }  // namespace
 
-Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files) {
-  bool goal = false;
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(files.path, ignored) && !files.path.ends_with(".et")) {
-    const auto first = first_bytes(files.path, std::size_t{64} << 10);
-    if (!first) return tl::make_unexpected(first.error());
-    goal = is_goal_binary(*first) || is_goal_text(*first);
-    if (!goal)
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kInvalid, "ExecutionTrace.path"},
-                         "this file is neither a GOAL schedule nor a Chakra trace; hint: the files "
-                         "of a Chakra trace are named <path>.<rank>.et",
-                         {files.path, 0, 0}));
-  }
-  if (goal && !files.groups.empty())
-    return tl::make_unexpected(Error::request(
-        {ProblemCode::kUnused, "ExecutionTrace.groups"},
-        "groups has no effect, because GOAL has no collectives; remove it", {files.path, 0, 0}));
-  auto graph = goal ? read_goal_file(files.path) : read_chakra(files);
+std::optional<GraphFormat> recognise_graph(std::string_view first_bytes) {
+  if (is_goal_binary(first_bytes) || is_goal_text(first_bytes)) return GraphFormat::kGoal;
+  if (is_simai(first_bytes)) return GraphFormat::kSimai;
+  if (is_chakra_json(first_bytes)) return GraphFormat::kChakraJson;
+  if (is_pytorch_trace(first_bytes)) return GraphFormat::kPytorch;
+  if (is_chakra(first_bytes)) return GraphFormat::kChakra;
+  return std::nullopt;
+}
+
+Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files,
+                                                           RecordCounts* counts) {
+  const auto found = find(files.path);
+  if (!found) return tl::make_unexpected(found.error());
+  const GraphFormat format = found->format;
+  const bool is_chakra = format == GraphFormat::kChakra || format == GraphFormat::kChakraJson;
+  if (!is_chakra && !files.groups.empty())
+    return fail({ProblemCode::kUnused, "ExecutionTrace.groups"}, files.path,
+                format == GraphFormat::kGoal
+                    ? "groups has no effect, because GOAL has no collectives; remove it"
+                    : "groups has no effect, because the trace itself lists the ranks of its "
+                      "groups; remove it");
+  auto graph = is_chakra || format == GraphFormat::kPytorch ? read_ranks(files, *found, counts)
+                                                            : read_one_file(files, format, counts);
   if (!graph) return tl::make_unexpected(graph.error());
   if (auto problems = problems_of(*graph); !problems.empty())
     return tl::make_unexpected(Error(ErrorKind::kRequest, std::move(problems)));

@@ -2,18 +2,29 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/formats/byte_input.h"
+#include "core/formats/record_counts.h"
 #include "core/replay/execution_graph.h"
 
 namespace tutti::core {
 
+/// The formats of execution traces.
+enum class GraphFormat : std::uint8_t { kChakra, kChakraJson, kGoal, kSimai, kPytorch };
+
+/// Recognises the format of an execution trace by the first bytes of one of its files. Returns
+/// nullopt if the format is unknown.
+std::optional<GraphFormat> recognise_graph(std::string_view first_bytes);
+
 struct GraphFiles {
-  /// The path of a GOAL schedule (text or binary), or of a Chakra trace, which has a file for each
-  /// rank. For a Chakra trace, the path of any one of the trace's files, with or without the suffix
-  /// ".<rank>.et".
+  /// The path of the trace. A GOAL schedule (text or binary) or a workload of SimAI is one file. A
+  /// Chakra trace or an execution trace of PyTorch has a file for each rank, and the path is that
+  /// of any one of these files, with or without the suffix ".<rank>.et" or ".<rank>.json". A single
+  /// file of PyTorch without such a suffix is the trace of all ranks.
   std::string path;
   /// For Chakra: the path of a JSON file with the ranks of the communicators that nodes name
   /// (pg_name): {"<name>": [ranks…]}. Empty: no such file is needed.
@@ -23,14 +34,21 @@ struct GraphFiles {
 /// Reads a trace as a task graph for each rank, and checks that it can be executed. ERRORS: a file
 /// is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems. Each problem has
 /// a location in the file. Memory: about 100 bytes for each task, and one rank's records.
-Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files);
+/// `counts`, if it is not null, receives the numbers of used and unused records of the files.
+Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files,
+                                                           RecordCounts* counts = nullptr);
 
 /// Reads a GOAL schedule from any input, without checking that it can be executed. Errors call it
 /// `name`.
-Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name);
+Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name,
+                                         RecordCounts* counts = nullptr);
 
-/// The files of a Chakra trace, and a function that opens them.
-struct ChakraFiles {
+/// Reads a workload of SimAI from any input. Errors call it `name`.
+Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
+                                          RecordCounts* counts = nullptr);
+
+/// The files of a trace that has a file for each rank, and a function that opens them.
+struct RankFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 
   std::string path;  ///< name of the trace in reports
@@ -38,7 +56,13 @@ struct ChakraFiles {
   std::function<std::string(std::int64_t rank)> file;
   std::string groups;  ///< GraphFiles::groups
   Open open;
+  bool is_json = false;  ///< for Chakra: true if the files have the JSON form
 };
-Expected<ExecutionGraph> read_chakra_graph(const ChakraFiles& files);
+Expected<ExecutionGraph> read_chakra_graph(const RankFiles& files, RecordCounts* counts = nullptr);
+
+/// Reads execution traces of PyTorch. Each rank executes its collectives and messages one after the
+/// other, because the traces have no durations and no dependencies. If there is one file, all ranks
+/// of its largest group execute this file.
+Expected<ExecutionGraph> read_pytorch_graph(const RankFiles& files, RecordCounts* counts = nullptr);
 
 }  // namespace tutti::core

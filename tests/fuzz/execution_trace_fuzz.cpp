@@ -1,6 +1,7 @@
-// libFuzzer target: reads any bytes as a GOAL schedule, and as the Chakra trace of each of two
-// ranks. The bytes must be read and checked, or rejected with a message that names a place. A
-// schedule that was read must be unchanged after writing and reading it.
+// libFuzzer target: reads any bytes as a GOAL schedule, as a workload of SimAI, and as the trace of
+// each of two ranks by Chakra (binary and JSON) and PyTorch. The bytes must be read and checked, or
+// rejected with a message that names a place. A schedule that was read must be unchanged after
+// writing and reading it.
 
 #include <cstdint>
 #include <cstdio>
@@ -63,16 +64,24 @@ void goal(std::string_view bytes) {
   static_cast<void>(problems_of(*graph));
 }
 
-void chakra(std::string_view bytes) {
-  static_cast<void>(is_chakra(bytes));
-  ChakraFiles files;
+void simai(std::string_view bytes) {
+  const auto input = byte_input_of(bytes, "fuzz");
+  const auto graph = read_simai_graph(*input, "fuzz");
+  if (!graph) return must_have_places(graph.error());
+  static_cast<void>(problems_of(*graph));
+}
+
+void per_rank(std::string_view bytes, GraphFormat format, std::int64_t ranks) {
+  RankFiles files;
   files.path = "fuzz";
-  files.ranks = 2;
+  files.ranks = ranks;
+  files.is_json = format == GraphFormat::kChakraJson;
   files.file = [](std::int64_t) { return std::string("fuzz"); };
   files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
     return byte_input_of(bytes, name);
   };
-  const auto graph = read_chakra_graph(files);
+  const auto graph =
+      format == GraphFormat::kPytorch ? read_pytorch_graph(files) : read_chakra_graph(files);
   if (!graph) return must_have_places(graph.error());
   static_cast<void>(problems_of(*graph));
 }
@@ -82,6 +91,11 @@ void chakra(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   goal(bytes);
-  chakra(bytes);
+  simai(bytes);
+  static_cast<void>(recognise_graph(bytes));
+  per_rank(bytes, GraphFormat::kChakra, 2);
+  per_rank(bytes, GraphFormat::kChakraJson, 2);
+  per_rank(bytes, GraphFormat::kPytorch, 1);
+  per_rank(bytes, GraphFormat::kPytorch, 2);
   return 0;
 }

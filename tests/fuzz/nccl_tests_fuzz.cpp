@@ -1,4 +1,5 @@
-// libFuzzer target: reads any bytes as a log of nccl-tests. The bytes must be rejected with a
+// libFuzzer target: reads any bytes as a log of nccl-tests or of the OSU
+// micro-benchmarks. The bytes must be rejected with a
 // message that names a place, or be read as rows with possible values.
 
 #include <cstdint>
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (timing) demand(timing->us > 0 && timing->wrong >= 0, "times are above 0");
       }
     }
-    static_cast<void>(check_collective(table, 4));
+    static_cast<void>(check_collective(with_ranks(table, 4), 4));
   }
   return 0;
 }

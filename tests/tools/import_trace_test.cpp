@@ -80,5 +80,78 @@ TEST(ImportTrace, IsRefusedByCodeAndPlace) {
   expect_refused({"import", trace, "-o", there}, folder, {ProblemCode::kConflict, "-o"});
 }
 
+// ------------------------------------------------------------------------------ other simulators
+
+std::string workload(const std::string& name) {
+  return test::source_folder() + "/tests/data/execution_traces/" + name;
+}
+
+TEST(ImportWorkload, WhatIsWrittenIsSimulated) {
+  struct Case {
+    std::vector<std::string> words;
+    double ranks, least_us;  ///< lower bound of the step time: the computations of a rank
+  };
+  const TemporaryFolder folder;
+  for (const Case& one : std::vector<Case>{
+           {{workload("simai.txt")}, 8, 15.1},
+           {{"chakra", workload("chakra_json.0.json"), workload("chakra_json.1.json")}, 2, 150},
+           {{workload("chakra_json")}, 2, 150},
+           {{"pytorch-trace", workload("pytorch.0.json")}, 4, 1},
+           {{workload("all_reduce_4npus_1MB.0.et")}, 4, 1},
+           {{folder.write("a.goal",
+                          "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 10b to 1\n"
+                          "l2 requires l1\n}\nrank 1 {\nl1: recv 10b from 0\n}\n")},
+            2,
+            5}}) {
+    const std::string out = folder.file("mine.textproto");
+    core::Value document, simulated;
+    const Data report =
+        report_of(document, test::with(test::with({"import"}, one.words),
+                                       {"--machine", "dgx1-v100", "-o", out, "--force"}));
+    EXPECT_EQ(report["ranks"].number(), one.ranks) << one.words.back();
+    EXPECT_GT(report["records"]["used"].number(), 0) << one.words.back();
+    EXPECT_EQ(report["records"]["unknown"].number(), 0) << one.words.back();
+    const Data step = report_of(simulated, {"simulate", out});
+    EXPECT_GT(step["step_time_us"].real(), one.least_us) << one.words.back();
+  }
+}
+
+TEST(ImportWorkload, IsRefusedByCodeAndPlace) {
+  const TemporaryFolder folder;
+  const std::string simai = workload("simai.txt");
+  const std::string out = folder.file("x.textproto");
+  expect_refused({"import", simai, "-o", out}, folder, {ProblemCode::kMissing, "--machine"});
+  expect_refused({"import", simai, "-o", out, "--machine", "none"}, folder,
+                 {ProblemCode::kUnknownName, "--machine"});
+  expect_refused({"import", simai, "-o", out, "--machine", "dgx1-v100", "--nodes", "3"}, folder,
+                 {ProblemCode::kConflict, "--nodes"});
+  expect_refused({"import", simai, "-o", out, "--machine", "dgx1-v100", "--nodes", "2"}, folder,
+                 {ProblemCode::kMissing, "--link"});
+  expect_refused({"import", simai, "-o", folder.file("x.tutti")}, folder,
+                 {ProblemCode::kUnknownName, "-o"});
+  expect_refused({"import", "goal", simai}, folder, {ProblemCode::kInvalid, "Format"});
+  expect_refused({"import", simai, workload("pytorch.0.json")}, folder, {ProblemCode::kConflict});
+  expect_refused({"import", simai, "--groups", simai}, folder,
+                 {ProblemCode::kUnused, "ExecutionTrace.groups"});
+  expect_refused({"import", sample("kineto_rank0.json"), "--groups", simai}, folder,
+                 {ProblemCode::kUnused, "--groups"});
+  expect_refused({"import", simai, "--model", "vgg16_keras"}, folder,
+                 {ProblemCode::kUnused, "--model"});
+}
+
+TEST(ImportTrace, AThroughputIsComparedWithAPrediction) {
+  const TemporaryFolder folder;
+  const std::string scenario = test::source_folder() + "/scenarios/06_resnet50_nccl.textproto";
+  ASSERT_EQ(run_tutti({"simulate", scenario, "--timeline", folder.file("predicted.tutti")}).status,
+            0);
+  core::Value document;
+  const Data report =
+      report_of(document, {"compare", folder.file("predicted.tutti"), sample("mlperf.log")});
+  EXPECT_EQ(report["step_time"]["second_us"].real(), 32'000);
+  // Whole steps are no workload.
+  expect_refused({"import", sample("mlperf.log"), "-o", folder.file("x.textproto")}, folder,
+                 {ProblemCode::kMissing});
+}
+
 }  // namespace
 }  // namespace tutti

@@ -69,6 +69,12 @@ Expected<std::vector<std::string>> files_of(const std::vector<std::string>& name
 Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
                           std::vector<MeasuredPoint>& points) {
   for (const core::NcclTestsTable& table : tables) {
+    if (table.is_osu)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kUnsupported},
+          "the output of the OSU micro-benchmarks does not state the number of ranks, which this "
+          "comparison needs; compare it with a prediction by tutti perf --against",
+          table.where));
     if (!table.ranks)
       return tl::make_unexpected(Error::request(
           {ProblemCode::kMissing},

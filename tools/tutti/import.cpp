@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/formats/recognise.h"
+#include "tools/tutti/import_graph.h"
 #include "tools/tutti/scenario_options.h"
 
 namespace tutti::tools {
@@ -45,10 +46,17 @@ int import_files(const ImportOptions& options, const Environment& environment) {
     case ImportOptions::Kind::kTrace: break;
   }
   if (options.trace.files.empty())
-    return refuse({ProblemCode::kMissing, "TRACE"},
-                  "import needs a trace or log (tutti import FILE…), or a format: {}, tf-config, "
-                  "nccl-topology",
-                  fmt::join(core::trace_format_names(), ", "));
+    return refuse(
+        {ProblemCode::kMissing, "TRACE"},
+        "import needs a trace or log (tutti import FILE…), or a format: {}, {}, tf-config, "
+        "nccl-topology",
+        fmt::join(core::trace_format_names(), ", "), fmt::join(graph_format_names(), ", "));
+  if (is_graph_import(options.trace)) return import_graph(options.trace, environment);
+  if (!options.trace.groups.empty())
+    return refuse({ProblemCode::kUnused, "--groups"},
+                  "--groups {}: only Chakra traces need a file with the ranks of communicators; "
+                  "remove the option",
+                  options.trace.groups);
   return import_trace(options.trace, environment);
 }
 

@@ -30,6 +30,7 @@
 #include "core/text/report.h"
 #include "core/timeline/writer.h"
 #include "core/workload/model.h"
+#include "tools/tutti/import_graph.h"
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/io/terminal.h"
@@ -83,9 +84,10 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kUnsupported},
           fmt::format("the format of this file was not recognised; to select the format, use tutti "
-                      "import {} FILE. Logs of nccl-tests are read by tutti calibrate, and "
-                      "timelines of Tutti by tutti export",
-                      fmt::join(core::trace_format_names(), "|")),
+                      "import {}|{} FILE. Logs of nccl-tests and of the OSU micro-benchmarks are "
+                      "read by tutti calibrate, and timelines of Tutti by tutti export",
+                      fmt::join(core::trace_format_names(), "|"),
+                      fmt::join(graph_format_names(), "|")),
           {file, 0, 0}));
     if (format && *format != *found)
       return tl::make_unexpected(
@@ -111,7 +113,7 @@ Report named_counts(const Counts& counts) {
   return report;
 }
 
-std::string counts_text(const char* title, const RecordCounts::ByName& counts) {
+std::string counts_row(const char* title, const RecordCounts::ByName& counts) {
   if (counts.empty()) return "";
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [name, number] : counts) sorted.emplace_back(-number, name);
@@ -125,6 +127,26 @@ std::string counts_text(const char* title, const RecordCounts::ByName& counts) {
   if (sorted.size() > kShown) text += fmt::format(", and {} kinds more", sorted.size() - kShown);
   return text + '\n';
 }
+
+}  // namespace
+
+std::string counts_text(const RecordCounts& counts) {
+  return counts_row("used", counts.used()) + counts_row("incomplete", counts.incomplete()) +
+         counts_row("ignored", counts.ignored()) + counts_row("unknown", counts.unknown());
+}
+
+void add_counts(const RecordCounts& counts, Report& to) {
+  to.add("records", Report{{"used", RecordCounts::sum(counts.used())},
+                           {"incomplete", RecordCounts::sum(counts.incomplete())},
+                           {"ignored", RecordCounts::sum(counts.ignored())},
+                           {"unknown", RecordCounts::sum(counts.unknown())}});
+  to.add("used", named_counts(counts.used()));
+  to.add("incomplete", named_counts(counts.incomplete()));
+  to.add("ignored", named_counts(counts.ignored()));
+  to.add("unknown", named_counts(counts.unknown()));
+}
+
+namespace {
 
 std::int64_t collectives_of(const MeasuredRun& run) {
   std::int64_t all = 0;
@@ -141,9 +163,7 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
   if (!run.gpu.empty()) text += fmt::format(", {}", run.gpu);
   if (!run.nccl_version.empty()) text += fmt::format(", NCCL {}", run.nccl_version);
   text += '\n';
-  text +=
-      counts_text("used", run.counts.used()) + counts_text("incomplete", run.counts.incomplete()) +
-      counts_text("ignored", run.counts.ignored()) + counts_text("unknown", run.counts.unknown());
+  text += counts_text(run.counts);
   text += fmt::format("  {} collectives in {} groups\n", core::show_count(collectives_of(run)),
                       run.groups.size());
   for (const auto& [transport, number] : run.transports)
@@ -216,38 +236,32 @@ Report report_of(const MeasuredRun& run, const StepModel& model,
                   {"per_backward", e.per_backward},
                   {"overlaps", e.overlaps}};
   };
-  return {{"format", run.format},
-          {"files", run.files},
-          {"ranks", run.ranks.size()},
-          {"world_size", run.world_size},
-          {"gpu", run.gpu},
-          {"nccl_version", run.nccl_version},
-          {"collectives", collectives_of(run)},
-          {"groups", run.groups.size()},
-          {"records", Report{{"used", RecordCounts::sum(run.counts.used())},
-                             {"incomplete", RecordCounts::sum(run.counts.incomplete())},
-                             {"ignored", RecordCounts::sum(run.counts.ignored())},
-                             {"unknown", RecordCounts::sum(run.counts.unknown())}}},
-          {"used", named_counts(run.counts.used())},
-          {"incomplete", named_counts(run.counts.incomplete())},
-          {"ignored", named_counts(run.counts.ignored())},
-          {"unknown", named_counts(run.counts.unknown())},
-          {"transports", named_counts(run.transports)},
-          {"networks", run.networks},
-          {"variables", run.variables},
-          {"choices", core::list_of(run.choices, choice_report)},
-          {"steps", model.steps},
-          {"other_steps", model.other_steps},
-          {"step_time_us", us(model.step_ns)},
-          {"forward_us", us(model.forward_ns)},
-          {"backward_us", us(model.backward_ns)},
-          {"after_us", us(model.update_ns)},
-          {"layers", model.layers.size()},
-          {"gradients", model.gradients.size()},
-          {"packs", core::list_of(model.packs, pack_report)},
-          {"exchanges", core::list_of(model.exchanges, exchange_report)},
-          {"written", written},
-          {"notes", notes}};
+  Report report{{"format", run.format},
+                {"files", run.files},
+                {"ranks", run.ranks.size()},
+                {"world_size", run.world_size},
+                {"gpu", run.gpu},
+                {"nccl_version", run.nccl_version},
+                {"collectives", collectives_of(run)},
+                {"groups", run.groups.size()}};
+  add_counts(run.counts, report);
+  report.add(Report{{"transports", named_counts(run.transports)},
+                    {"networks", run.networks},
+                    {"variables", run.variables},
+                    {"choices", core::list_of(run.choices, choice_report)},
+                    {"steps", model.steps},
+                    {"other_steps", model.other_steps},
+                    {"step_time_us", us(model.step_ns)},
+                    {"forward_us", us(model.forward_ns)},
+                    {"backward_us", us(model.backward_ns)},
+                    {"after_us", us(model.update_ns)},
+                    {"layers", model.layers.size()},
+                    {"gradients", model.gradients.size()},
+                    {"packs", core::list_of(model.packs, pack_report)},
+                    {"exchanges", core::list_of(model.exchanges, exchange_report)},
+                    {"written", written},
+                    {"notes", notes}});
+  return report;
 }
 
 core::CandidateModel candidate_of(const core::Model& model, const std::string& name) {

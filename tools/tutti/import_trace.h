@@ -9,6 +9,7 @@
 #include "core/import/scenario_of_run.h"
 #include "core/import/step_model.h"
 #include "core/scenario/scenario.h"
+#include "core/text/report.h"
 #include "core/timeline/timeline.h"
 #include "tools/tutti/command.h"
 
@@ -24,6 +25,7 @@ struct ImportTraceOptions {
   std::optional<std::int64_t> nodes;
   std::string link;
   std::string model;
+  std::string groups;  ///< for Chakra traces: JSON file with the ranks of communicators
   bool force = false;
   std::string format = "text";
 };
@@ -57,6 +59,11 @@ core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
 /// run has a time.
 core::Expected<std::string> timeline_of_traces(const ReadTraces& traces,
                                                const core::RunInfo* like = nullptr);
+
+/// Returns the numbers of used and unused records as lines of a report.
+std::string counts_text(const core::RecordCounts& counts);
+/// Adds the numbers of used and unused records, by kind, to a report.
+void add_counts(const core::RecordCounts& counts, core::Report& to);
 
 /// `tutti import TRACE…`: reads traces and logs of a run by profilers, frameworks and NCCL, prints
 /// a summary of their content, and writes a timeline, a scenario or measurements.

@@ -63,7 +63,13 @@ TEST(Recognise, EverySampleByItsContent) {
       {"nccl_trace_rank_1.json", TraceFormat::kFlightRecorder},
       {"horovod.json", TraceFormat::kHorovod},
       {"horovod_killed.json", TraceFormat::kHorovod},
-      {"nsys_2gpu.sqlite", TraceFormat::kNsys}};
+      {"nsys_2gpu.sqlite", TraceFormat::kNsys},
+      {"nccl_profiler_0.json", TraceFormat::kNcclProfiler},
+      {"nccl_profiler_1.json", TraceFormat::kNcclProfiler},
+      {"nccl_ras.json", TraceFormat::kNcclRas},
+      {"nccl_ras.txt", TraceFormat::kNcclRas},
+      {"small.xplane.pb", TraceFormat::kXspace},
+      {"mlperf.log", TraceFormat::kMlperf}};
   for (const auto& [file, format] : samples) EXPECT_EQ(recognise(bytes_of(file)), format) << file;
   for (const char* other : {"", "{}", "hello", "name,shape\n", "\x80\x02", "[1]"})
     EXPECT_EQ(recognise(other), std::nullopt);

@@ -138,7 +138,7 @@ class Files {
   void groups(const std::string& text) { texts_["groups.json"] = text; }
 
   Expected<ExecutionGraph> read() {
-    ChakraFiles files;
+    RankFiles files;
     files.path = "t";
     files.ranks = ranks_;
     files.file = [](std::int64_t rank) { return "t." + std::to_string(rank) + ".et"; };

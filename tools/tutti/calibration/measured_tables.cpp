@@ -68,15 +68,22 @@ class LogReader {
     return text;
   }
 
-  Expected<void> add(const NcclTestsTable& table) {
-    auto requested = requested_of(table);
+  Expected<void> add(const NcclTestsTable& logged) {
+    if (logged.is_mpi)
+      return tl::make_unexpected(core::Error::request(
+          {ProblemCode::kConflict, "--log"},
+          "this log measures MPI, but --cluster calibrates NCCL; to calibrate links and hosts with "
+          "it, use tutti calibrate SCENARIO --log, with a scenario of the measured cluster",
+          logged.where));
+    auto requested = requested_of(logged);
     if (!requested) return failed(requested);
-    const auto variables = variables_of(table);
+    const auto variables = variables_of(logged);
     if (!variables) return failed(variables);
     const auto subject = nccl_subject(*requested, *variables, environment_);
     if (!subject) return failed(subject);
-    if (const auto fits = check_gpu(table, subject->system); !fits) return fits;
+    if (const auto fits = check_gpu(logged, subject->system); !fits) return fits;
     const int ranks = subject->comm.ranks;
+    const NcclTestsTable table = core::with_ranks(logged, ranks);
     const auto kind = core::check_collective(table, ranks);
     if (!kind) return failed(kind);
     if (table.collective.empty())

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/formats/recognise.h"
+#include "tools/tutti/import_graph.h"
 #include "tools/tutti/options/options.h"
 #include "tools/tutti/options/shared.h"
 
@@ -75,6 +76,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
   c->add_option("--model", o.model,
                 "With -o NAME.textproto: model with the names and sizes of the gradients, if the "
                 "trace does not contain them (default: a shipped model that matches)");
+  c->add_option("--groups", o.groups,
+                "For Chakra traces: JSON file with the ranks of the communicators that nodes name");
   c->add_flag("--force", o.force, "Overwrite files that exist");
   c->add_option("--format", o.format, "Output format of the summary: text or json")
       ->capture_default_str();
@@ -176,6 +179,14 @@ void add_import(CLI::App& app, ImportOptions& o) {
     const auto format = core::parse_trace_format(name);
     CLI::App* one = c->add_subcommand(name, fmt::format("Import {}", core::described(*format)));
     one->footer(fmt::format("Examples:\n  tutti import {} FILE -o measured.tutti", name));
+    one->callback([&o, name] { o.trace.from = name; });
+    add_import_trace(one, o.trace);
+    one->get_option("files")->required();
+  }
+  for (const std::string& name : graph_format_names()) {
+    CLI::App* one = c->add_subcommand(name, fmt::format("Import {}", described_graph(name)));
+    one->footer(fmt::format(
+        "Examples:\n  tutti import {} FILE --machine dgx-a100 --link hdr -o mine.textproto", name));
     one->callback([&o, name] { o.trace.from = name; });
     add_import_trace(one, o.trace);
     one->get_option("files")->required();

@@ -40,7 +40,8 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
   if (!tables) return failed(tables);
   std::map<std::int64_t, double> times;
   Error refused = Error::request("");
-  for (const core::NcclTestsTable& table : *tables) {
+  for (const core::NcclTestsTable& logged : *tables) {
+    const core::NcclTestsTable table = core::with_ranks(logged, ranks);
     const auto kind = core::check_collective(table, ranks);
     if (!kind) {
       refused = kind.error();

@@ -1,0 +1,261 @@
+// The calls of a rank are kept until its file is read, because groups may be defined anywhere. The
+// k-th collective of a group is the same collective on all ranks. Calls have no durations, so the
+// graph has only communication, like a replay by PARAM's comm_replay.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/formats/pytorch_trace.h"
+#include "core/replay/graph_reader.h"
+#include "core/replay/rank_builder.h"
+
+namespace tutti::core {
+namespace {
+
+constexpr std::int64_t kMaxCallBytes = std::int64_t{1} << 46;
+
+/// Returns the collective of a call; nullopt if the name is unknown.
+std::optional<CollectiveKind> kind_of_call(std::string_view name) {
+  const auto holds = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (holds("reduce_scatter") || holds("reduceScatter")) return CollectiveKind::kReduceScatter;
+  if (holds("allreduce") || holds("all_reduce") || name == "barrier")
+    return CollectiveKind::kAllReduce;
+  if (holds("allgather") || holds("all_gather")) return CollectiveKind::kAllGather;
+  if (holds("all_to_all") || holds("alltoall")) return CollectiveKind::kAllToAll;
+  if (holds("broadcast")) return CollectiveKind::kBroadcast;
+  if (holds("reduce")) return CollectiveKind::kReduce;
+  if (holds("gather")) return CollectiveKind::kGather;
+  if (holds("scatter")) return CollectiveKind::kScatter;
+  return std::nullopt;
+}
+
+/// Returns the number of bytes of ATen's and C++'s types; 0 if the type is unknown.
+std::int64_t bytes_of_type(std::string_view name) {
+  for (const auto& [known, bytes] : std::initializer_list<std::pair<std::string_view, int>>{
+           {"Float", 4},         {"Double", 8},      {"Half", 2},  {"BFloat16", 2}, {"Int", 4},
+           {"Long", 8},          {"Short", 2},       {"Char", 1},  {"Byte", 1},     {"Bool", 1},
+           {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"float", 4}, {"float32", 4},  {"float64", 8},
+           {"double", 8},        {"float16", 2},     {"half", 2},  {"bfloat16", 2}, {"int32", 4},
+           {"int", 4},           {"int64", 8},       {"long", 8},  {"int8", 1},     {"uint8", 1},
+           {"char", 1},          {"byte", 1},        {"bool", 1}}) {
+    if (name == known) return bytes;
+  }
+  return 0;
+}
+
+class PytorchGraph {
+ public:
+  PytorchGraph(const RankFiles& files, RecordCounts& counts) : files_(files), counts_(counts) {}
+
+  Expected<ExecutionGraph> read() {
+    graph_.file = files_.path;
+    std::vector<PytorchCall> calls;
+    auto first = read_file(0, calls);
+    if (!first) return tl::make_unexpected(first.error());
+    graph_.source = "PyTorch " + first->schema;
+    ranks_ = files_.ranks;
+    std::int64_t largest = 1;
+    for (const PytorchGroup& group : first->groups) largest = std::max(largest, group.size);
+    for (const PytorchCall& call : calls) largest = std::max(largest, call.group.size);
+    const bool is_copied = ranks_ == 1 && largest > 1;
+    if (is_copied) {
+      ranks_ = largest;
+      graph_.notes.push_back(fmt::format(
+          "there is the trace of one rank only; all {} ranks execute its collectives", ranks_));
+    }
+    std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+    for (std::int64_t r = 0; r < ranks_; ++r) all[r] = r;
+    graph_.communicators.push_back({"", std::move(all)});
+    for (rank_ = 0; rank_ < ranks_; ++rank_) {
+      if (rank_ > 0 && !is_copied) {
+        calls.clear();
+        first = read_file(rank_, calls);
+        if (!first) return tl::make_unexpected(first.error());
+      }
+      if (auto added = add_rank(*first, calls); !added) return tl::make_unexpected(added.error());
+    }
+    for (ExecutionGraph::Collective& one : graph_.collectives) {
+      const std::int64_t ranks = std::ssize(graph_.communicators[one.communicator].ranks);
+      if (has_blocks(one.kind)) one.elements = (one.elements + ranks - 1) / ranks * ranks;
+    }
+    graph_.notes.emplace_back(
+        "the trace has no durations, so only its collectives and messages are simulated, one after "
+        "the other on each rank");
+    if (unsized_ > 0)
+      graph_.notes.push_back(
+          fmt::format("{} calls have no size, and are simulated with one element", unsized_));
+    return std::move(graph_);
+  }
+
+ private:
+  template <class... Args>
+  [[nodiscard]] tl::unexpected<Error> fail(ProblemCode code, fmt::format_string<Args...> format,
+                                           Args&&... args) const {
+    return tl::make_unexpected(Error::request({code, "ExecutionTrace.path"},
+                                              fmt::format(format, std::forward<Args>(args)...),
+                                              {file_, 0, 0}));
+  }
+
+  Expected<PytorchTrace> read_file(std::int64_t rank, std::vector<PytorchCall>& calls) {
+    file_ = files_.file(rank);
+    auto input = files_.open(file_);
+    if (!input) return tl::make_unexpected(input.error());
+    const auto take = [&](const PytorchCall& call) -> Expected<void> {
+      if (++tasks_ > kMaxGraphTasks)
+        return fail(ProblemCode::kTooLarge, "the trace has more than {} calls", kMaxGraphTasks);
+      const bool has_size = call.in_bytes >= 0 || call.in_elements >= 0 || call.name == "barrier";
+      if (has_size)
+        counts_.use(fmt::format("call of {}", call.name));
+      else
+        counts_.incomplete("call without a size");
+      calls.push_back(call);
+      return {};
+    };
+    return read_pytorch_trace(**input, file_, take, counts_);
+  }
+
+  Expected<void> add_rank(const PytorchTrace& trace, const std::vector<PytorchCall>& calls) {
+    RankBuilder builder;
+    sequence_.clear();
+    TaskId last = kNoTask;
+    for (const PytorchCall& call : calls) {
+      const auto task = task_of(trace, call, builder);
+      if (!task) return tl::make_unexpected(task.error());
+      if (last != kNoTask) builder.edge(last, *task);
+      last = *task;
+    }
+    if (calls.empty())
+      return fail(ProblemCode::kMissing,
+                  "the trace has no call of a collective (record_param_comms)");
+    graph_.ranks.push_back(std::move(builder).build());
+    return {};
+  }
+
+  /// Returns the communicator of a call, whose ranks the call or the trace states.
+  Expected<std::int32_t> communicator(const PytorchTrace& trace, const PytorchCall& call) {
+    PytorchGroup group = call.group;
+    for (const PytorchGroup& known : trace.groups) {
+      if (known.name != group.name) continue;
+      if (group.ranks.empty()) group.ranks = known.ranks;
+      if (group.size < 0) group.size = known.size;
+    }
+    const bool is_all = group.ranks.empty() ? group.size < 0 || group.size == ranks_
+                                            : std::ssize(group.ranks) == ranks_;
+    if (is_all) return 0;
+    if (group.ranks.empty())
+      return fail(ProblemCode::kMissing,
+                  "call {} \"{}\" uses the group \"{}\" of {} ranks, but the trace does not list "
+                  "these ranks, and there are {} traces; hint: give the traces of all ranks",
+                  call.id, call.name, group.name, group.size, ranks_);
+    std::vector<bool> seen(static_cast<std::size_t>(ranks_), false);
+    for (const std::int64_t rank : group.ranks) {
+      if (rank >= ranks_ || seen[rank])
+        return fail(ProblemCode::kConflict,
+                    "call {} \"{}\" uses the group \"{}\" with rank {}: expected distinct ranks "
+                    "below {}; hint: give the traces of all ranks",
+                    call.id, call.name, group.name, rank, ranks_);
+      seen[rank] = true;
+    }
+    if (!seen[rank_])
+      return fail(ProblemCode::kConflict,
+                  "call {} \"{}\": rank {} is not a member of the group \"{}\"; hint: give the "
+                  "traces of all ranks",
+                  call.id, call.name, rank_, group.name);
+    const auto [known, fresh] = communicators_.try_emplace(
+        std::pair(group.name, group.ranks), static_cast<std::int32_t>(graph_.communicators.size()));
+    if (fresh) graph_.communicators.push_back({group.name, group.ranks});
+    return known->second;
+  }
+
+  /// Returns the size of a call: the larger of a rank's input and output.
+  std::int64_t bytes_of(const PytorchCall& call, CollectiveKind kind, std::int64_t ranks) {
+    const std::int64_t type = bytes_of_type(call.type);
+    const std::int64_t elements = std::max(call.in_elements, call.out_elements);
+    std::int64_t bytes = -1;
+    if (elements >= 0 && type > 0) {
+      bytes = elements * type;
+    } else if (call.in_bytes >= 0) {
+      const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
+      bytes = call.in_bytes * (gathers ? ranks : 1);
+    }
+    if (bytes < 0 && call.name != "barrier") ++unsized_;
+    return std::clamp<std::int64_t>(bytes, 1, kMaxCallBytes);
+  }
+
+  Expected<TaskId> task_of(const PytorchTrace& trace, const PytorchCall& call,
+                           RankBuilder& builder) {
+    const bool sends = call.name.starts_with("send"), receives = call.name.starts_with("recv");
+    const auto which = communicator(trace, call);
+    if (!which) return tl::make_unexpected(which.error());
+    const auto& ranks = graph_.communicators[*which].ranks;
+    if (sends || receives) {
+      if (call.root < 0 || call.root >= std::ssize(ranks) || ranks[call.root] == rank_)
+        return fail(
+            ProblemCode::kInvalid,
+            "call {} \"{}\" of rank {} has the peer {}: expected another rank of its group, "
+            "which has {} ranks",
+            call.id, call.name, rank_, call.root, ranks.size());
+      return builder.message({sends, ranks[call.root], *which,
+                              bytes_of(call, CollectiveKind::kBroadcast, 2), call.id});
+    }
+    const auto kind = kind_of_call(call.name);
+    if (!kind)
+      return fail(ProblemCode::kUnsupported,
+                  "call {} is the collective \"{}\", which Tutti does not support", call.id,
+                  call.name);
+    if (ranks.size() == 1) return builder.mark();
+    ExecutionGraph::Collective one;
+    one.communicator = *which;
+    one.kind = *kind;
+    one.name = fmt::format("{} ({})", call.name, call.id);
+    const std::int64_t bytes = bytes_of(call, *kind, std::ssize(ranks));
+    const std::int64_t type = bytes_of_type(call.type);
+    one.type = type == 8 ? DataType::kFloat64 : type == 2 ? DataType::kFloat16 : DataType::kFloat32;
+    const std::int64_t item = size_of(one.type).count();
+    one.elements = (bytes + item - 1) / item;
+    if (has_root(*kind)) {
+      if (call.root < 0 || call.root >= std::ssize(ranks))
+        return fail(ProblemCode::kInvalid, "call {} \"{}\" has root {}, but its group has {} ranks",
+                    call.id, call.name, call.root, ranks.size());
+      one.root = static_cast<std::int32_t>(call.root);
+    }
+    const std::int64_t turn = sequence_[*which]++;
+    const auto [known, fresh] =
+        numbers_.try_emplace({*which, turn}, static_cast<std::int32_t>(graph_.collectives.size()));
+    if (fresh) graph_.collectives.push_back(one);
+    ExecutionGraph::Collective& there = graph_.collectives[known->second];
+    if (there.kind != one.kind || there.root != one.root)
+      return fail(ProblemCode::kConflict,
+                  "call {} \"{}\" of rank {} is collective {} of its group, which is \"{}\" on "
+                  "another rank",
+                  call.id, call.name, rank_, turn, there.name);
+    there.elements = std::max(there.elements, one.elements);
+    return builder.collective(known->second);
+  }
+
+  const RankFiles& files_;
+  RecordCounts& counts_;
+  std::int64_t ranks_ = 0, rank_ = 0;
+  std::string file_;
+  std::int64_t tasks_ = 0, unsized_ = 0;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::int32_t> communicators_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
+  std::map<std::int32_t, std::int64_t> sequence_;
+  ExecutionGraph graph_;
+};
+
+}  // namespace
+
+Expected<ExecutionGraph> read_pytorch_graph(const RankFiles& files, RecordCounts* counts) {
+  RecordCounts unused;
+  return PytorchGraph(files, counts == nullptr ? unused : *counts).read();
+}
+
+}  // namespace tutti::core

@@ -1,0 +1,289 @@
+// Reads workloads of SimAI, Chakra traces in the JSON form, and execution traces of PyTorch
+// (tests/data/execution_traces), and damaged ones.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "core/replay/graph_reader.h"
+#include "tests/support/clusters.h"
+#include "tests/support/problems.h"
+
+namespace tutti::core {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string folder() { return test::source_folder() + "/tests/data/execution_traces/"; }
+
+std::string text_of(const std::string& file) {
+  std::ifstream in(folder() + file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+ExecutionGraph graph_of(const std::string& path, RecordCounts* counts = nullptr) {
+  const auto graph = read_graph({folder() + path, ""}, counts);
+  if (!graph) throw std::runtime_error(graph.error().message());
+  return **graph;
+}
+
+Expected<ExecutionGraph> simai(const std::string& text) {
+  const auto input = byte_input_of(text, "file");
+  return read_simai_graph(*input, "file");
+}
+
+std::int64_t total_compute(const ExecutionGraph::Rank& rank) {
+  std::int64_t all = 0;
+  for (const Task& task : rank.program.tasks) {
+    if (task.kind == Task::Kind::kCompute) all += task.cost.value;
+  }
+  return all;
+}
+
+// ------------------------------------------------------------------------------ SimAI
+
+TEST(SimaiWorkload, EachRankExecutesTheRowsInItsGroups) {
+  RecordCounts counts;
+  const ExecutionGraph graph = graph_of("simai.txt", &counts);
+  EXPECT_EQ(graph.source, "SimAI");
+  // 16 GPUs in 2 pipeline stages: one stage has 8 GPUs.
+  ASSERT_EQ(graph.ranks.size(), 8u);
+  EXPECT_THAT(graph.notes, Contains(HasSubstr("one of 2 pipeline stages, so 8 of 16 GPUs")));
+  EXPECT_EQ(counts.used().at("layer"), 4);
+  // A 1 stands for no computation. The delay of 100 ns follows one collective.
+  EXPECT_EQ(total_compute(graph.ranks[3]), (3000 + 1000 + 5000 + 2000 + 4000 + 100) * 1000);
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  for (const auto& communicator : graph.communicators)
+    ranks[communicator.name] = communicator.ranks;
+  EXPECT_THAT(ranks["tensor 1"], ElementsAre(2, 3));
+  EXPECT_THAT(ranks["data 1"], ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(ranks["expert 0"], ElementsAre(0, 2));
+  EXPECT_THAT(ranks["expert 3"], ElementsAre(5, 7));
+  EXPECT_THAT(ranks["data of experts 2"], ElementsAre(2, 6));
+  // By row: the tensor group's all-reduce; all-gather and reduce-scatter; the experts' two
+  // all-to-alls and the all-reduce of their data; the data group's reduce-scatter.
+  std::map<CollectiveKind, std::int64_t> by_kind;
+  for (const auto& one : graph.collectives) ++by_kind[one.kind];
+  EXPECT_EQ(by_kind[CollectiveKind::kAllReduce], 4 + 4);
+  EXPECT_EQ(by_kind[CollectiveKind::kAllGather], 4);
+  EXPECT_EQ(by_kind[CollectiveKind::kReduceScatter], 4 + 2);
+  EXPECT_EQ(by_kind[CollectiveKind::kAllToAll], 2 * 4);
+  EXPECT_EQ(graph.ranks[0].uses.size(), 7u);
+}
+
+TEST(SimaiWorkload, TheBackwardPassGoesFromTheLastRowToTheFirst) {
+  const auto graph = simai(
+      "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 2\n2\n"
+      "a -1 10 ALLREDUCE 64 20 ALLREDUCE 128 30 NONE 0 0\n"
+      "b -1 40 NONE 0 50 ALLREDUCE 256 60 NONE 0 0\n");
+  ASSERT_TRUE(graph) << graph.error().message();
+  std::vector<std::int64_t> sizes;
+  for (const Task& task : graph->ranks[1].program.tasks) {
+    if (task.kind == Task::Kind::kCompute) sizes.push_back(task.cost.value / 1000);
+    if (task.pack >= 0) sizes.push_back(graph->collectives[task.pack].elements * 2);
+  }
+  EXPECT_THAT(sizes, ElementsAre(10, 64, 40, 50, 256, 60, 20, 128, 30));
+  EXPECT_TRUE(problems_of(*graph).empty());
+}
+
+TEST(SimaiWorkload, ProblemsHaveTheirPlaces) {
+  struct Case {
+    std::string text;
+    int line, column;
+    std::string kind;
+  };
+  const std::string head = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 2\n";
+  for (const Case& one : std::vector<Case>{
+           {"", 0, 0, "missing SimAI"},
+           {"hello\n1\n", 1, 1, "syntax SimAI"},
+           {"DATA all_gpus: 4\n1\n", 1, 1, "unsupported SimAI"},
+           {"HYBRID_TRANSFORMER ep: 1\n1\n", 1, 24, "missing SimAI"},
+           {"HYBRID_TRANSFORMER all_gpus: -4\n1\n", 1, 30, "invalid SimAI"},
+           {"HYBRID_TRANSFORMER all_gpus: 6 ep: 4\n1\n", 1, 1, "conflict SimAI"},
+           {"HYBRID_TRANSFORMER all_gpus: 6 checkpoints: 1 5\n1\n", 1, 32, "unsupported SimAI"},
+           {head + "x\n", 2, 1, "invalid SimAI"},
+           {head + "1\na -1 1 NONE 0 1 NONE 0 1 NONE 0\n", 3, 1, "syntax SimAI"},
+           {head + "1\na -1 1 SUM 8 1 NONE 0 1 NONE 0 0\n", 3, 8, "unknown-name SimAI"},
+           {head + "1\na -1 1 NONE -1 1 NONE 0 1 NONE 0 0\n", 3, 13, "invalid SimAI"},
+           {head + "2\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n", 3, 0, "missing SimAI"},
+           {head + "1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\nb", 4, 1, "conflict SimAI"}}) {
+    const auto read = simai(one.text);
+    ASSERT_FALSE(read) << one.text;
+    const Problem& problem = read.error().problems().front();
+    EXPECT_THAT(test::kinds_of(read), ElementsAre(one.kind)) << one.text;
+    EXPECT_EQ(problem.where.line, one.line) << one.text;
+    EXPECT_EQ(problem.where.column, one.column) << one.text << problem.text;
+  }
+}
+
+// ------------------------------------------------------------------------------ Chakra JSON
+
+TEST(ChakraJson, IsReadLikeTheBinaryForm) {
+  RecordCounts counts;
+  const ExecutionGraph graph = graph_of("chakra_json", &counts);
+  ASSERT_EQ(graph.ranks.size(), 2u);
+  EXPECT_EQ(total_compute(graph.ranks[0]), 150'000'000);
+  ASSERT_EQ(graph.collectives.size(), 1u);
+  EXPECT_EQ(graph.collectives[0].elements, 262'144);
+  ASSERT_EQ(graph.ranks[1].messages.size(), 1u);
+  EXPECT_FALSE(graph.ranks[1].messages[0].sends);
+  EXPECT_EQ(graph.ranks[1].messages[0].tag, 7);
+  EXPECT_EQ(counts.used().at("COMP_NODE"), 4);
+  // The path may be that of one file.
+  EXPECT_EQ(graph_of("chakra_json.1.json").tasks(), graph.tasks());
+}
+
+TEST(ChakraJson, ProblemsHaveTheirPlaces) {
+  const auto kinds = [](const std::string& text) {
+    RankFiles files;
+    files.path = "file";
+    files.ranks = 1;
+    files.is_json = true;
+    files.file = [](std::int64_t) { return std::string("file"); };
+    files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+      return byte_input_of(text, name);
+    };
+    const auto read = read_chakra_graph(files);
+    EXPECT_FALSE(read && text.size() > 2) << text;
+    return test::kinds_of(read);
+  };
+  EXPECT_THAT(kinds("{\"nodes\": []}"), ElementsAre("missing workload_graph"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1}]}"), ElementsAre("invalid Chakra"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"NodeType\": 4}]}"), ElementsAre("invalid Chakra"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 9}]}"),
+              ElementsAre("invalid Chakra"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": -1}]}"),
+              ElementsAre("invalid Chakra"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, "), ElementsAre("syntax"));
+}
+
+// ------------------------------------------------------------------------------ PyTorch
+
+TEST(PytorchTrace, CallsAreTheCollectivesOfEachRank) {
+  RecordCounts counts;
+  const ExecutionGraph graph = graph_of("pytorch", &counts);
+  ASSERT_EQ(graph.ranks.size(), 4u);
+  ASSERT_EQ(graph.collectives.size(), 4u);  // two pairs gather
+  EXPECT_EQ(graph.collectives[0].kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(graph.collectives[0].elements, 262'144);
+  EXPECT_EQ(graph.collectives[1].kind, CollectiveKind::kAllGather);
+  EXPECT_EQ(graph.collectives[1].elements, 2000);
+  EXPECT_EQ(graph.collectives[1].type, DataType::kFloat16);
+  EXPECT_THAT(graph.communicators[graph.collectives[1].communicator].ranks, ElementsAre(0, 2));
+  EXPECT_EQ(graph.collectives[2].kind, CollectiveKind::kBroadcast);
+  EXPECT_EQ(graph.collectives[2].root, 1);
+  ASSERT_EQ(graph.ranks[0].messages.size(), 1u);
+  EXPECT_TRUE(graph.ranks[0].messages[0].sends);
+  EXPECT_EQ(graph.ranks[0].messages[0].bytes, 256);
+  EXPECT_EQ(counts.used().at("call of allreduce"), 4);
+  EXPECT_EQ(counts.ignored().at("wait or init"), 4);
+}
+
+TEST(PytorchTrace, OneTraceIsExecutedByAllRanks) {
+  const std::string text = R"({"schema": "1.0.3", "nodes": [
+    {"id": 1, "name": "## process_group:init ##", "inputs": {"values":
+      ["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 3}]"]}},
+    {"id": 2, "name": "record_param_comms", "ctrl_deps": 0, "inputs": {"values":
+      [[[5, 6, 0, 100, 4, "cuda:0"], [7, 8, 0, 50, 4, "cuda:0"]], 1, "0", 0, "allreduce", [], []]}},
+    {"id": 3, "name": "record_param_comms", "ctrl_deps": 0, "inputs": {"values":
+      [[[5, 6, 0, 10, 2, "cuda:0"]], 1, ["0", "default_pg"], 0, "_allgather_base", [], []]}}]})";
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(text, name);
+  };
+  const auto graph = read_pytorch_graph(files);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->ranks.size(), 3u);
+  ASSERT_EQ(graph->collectives.size(), 2u);
+  EXPECT_EQ(graph->collectives[0].elements, 150);
+  EXPECT_EQ(graph->collectives[1].elements, 15);  // 60 bytes
+  EXPECT_THAT(graph->notes, Contains(HasSubstr("trace of one rank only; all 3 ranks")));
+  EXPECT_TRUE(problems_of(*graph).empty());
+}
+
+TEST(PytorchTrace, ReadsParamsListOfCalls) {
+  const std::string text = R"([
+    {"comms": "init", "pgId": 0, "groupRanks": [0, 1], "worldSize": 2},
+    {"comms": "all_reduce", "id": 3, "inMsgSize": 1000, "outMsgSize": 1000, "dtype": "float16",
+     "pgId": 0, "groupRanks": [0, 1], "worldSize": 2, "req": 1},
+    {"compute": "gemm", "mm0_dim0": 5},
+    {"comms": "wait", "req": 1}])";
+  EXPECT_EQ(recognise_graph(text), GraphFormat::kPytorch);
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(text, name);
+  };
+  RecordCounts counts;
+  const auto graph = read_pytorch_graph(files, &counts);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->ranks.size(), 2u);
+  ASSERT_EQ(graph->collectives.size(), 1u);
+  EXPECT_EQ(graph->collectives[0].elements, 1000);
+  EXPECT_EQ(graph->collectives[0].type, DataType::kFloat16);
+  EXPECT_EQ(counts.ignored().at("row without a call"), 1);
+}
+
+// ------------------------------------------------------------------------------ any bytes
+
+/// Reads any bytes as a workload. They must be read, or refused with a place.
+void read_anything(const std::string& bytes, GraphFormat format) {
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.is_json = format == GraphFormat::kChakraJson;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(bytes, name);
+  };
+  const auto graph = format == GraphFormat::kSimai     ? simai(bytes)
+                     : format == GraphFormat::kPytorch ? read_pytorch_graph(files)
+                                                       : read_chakra_graph(files);
+  if (graph) return static_cast<void>(problems_of(*graph));
+  ASSERT_FALSE(graph.error().problems().empty());
+  for (const Problem& problem : graph.error().problems()) {
+    EXPECT_EQ(problem.where.file, "file");
+    EXPECT_FALSE(problem.text.empty());
+  }
+}
+
+TEST(OtherWorkloads, CutAtEveryByteOrWithAByteChangedAreReadOrRefused) {
+  std::uint64_t random = 54321;
+  for (const char* file : {"simai.txt", "chakra_json.0.json", "pytorch.0.json"}) {
+    const std::string whole = text_of(file);
+    const auto format = recognise_graph(whole);
+    ASSERT_TRUE(format);
+    for (std::size_t length = 0; length < whole.size(); length += 3)
+      read_anything(whole.substr(0, length), *format);
+    for (int i = 0; i < 2000; ++i) {
+      std::string changed = whole;
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      changed[(random >> 33) % changed.size()] = static_cast<char>(random >> 20);
+      read_anything(changed, *format);
+    }
+  }
+}
+
+TEST(RecogniseGraph, EverySampleByItsContent) {
+  EXPECT_EQ(recognise_graph(text_of("simai.txt")), GraphFormat::kSimai);
+  EXPECT_EQ(recognise_graph(text_of("chakra_json.0.json")), GraphFormat::kChakraJson);
+  EXPECT_EQ(recognise_graph(text_of("pytorch.0.json")), GraphFormat::kPytorch);
+  EXPECT_EQ(recognise_graph(text_of("custom_ring_allreduce_8npus_1MB.0.et")), GraphFormat::kChakra);
+  EXPECT_EQ(recognise_graph("num_ranks 2\nrank 0 {\n}\n"), GraphFormat::kGoal);
+  for (const char* other : {"", "{}", "hello", "[1]", "DATA\n"})
+    EXPECT_EQ(recognise_graph(other), std::nullopt) << other;
+}
+
+}  // namespace
+}  // namespace tutti::core

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/replay/graph_reader.h"
+#include "tools/tutti/command.h"
+#include "tools/tutti/import_trace.h"
+
+namespace tutti::tools {
+
+/// Returns the formats of workloads of other simulators, as `tutti import` names them: "chakra".
+std::vector<std::string> graph_format_names();
+/// Returns a description of the format for use in sentences: "a Chakra execution trace".
+std::string_view described_graph(std::string_view name);
+
+/// Returns true if the format that the user named, or the content of the first file, is a workload
+/// of another simulator.
+bool is_graph_import(const ImportTraceOptions& options);
+
+/// `tutti import` of an execution trace (Chakra, GOAL, PyTorch, SimAI): reads and checks the trace,
+/// prints a summary, and writes a scenario that executes it.
+int import_graph(const ImportTraceOptions& options, const Environment& environment);
+
+}  // namespace tutti::tools
