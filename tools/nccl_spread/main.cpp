@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
   for (auto& one : learning) of_fold.push_back(one.get());
   using Cases = std::vector<Case> (*)(const std::vector<System>&);
   for (const auto& [what, cases] :
-       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables", one_all_reduce),
+       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables",
+                                      one_all_reduce),
         {"given one all-reduce, predicted the other collectives", other_collectives},
         {"given one and two nodes, predicted four and more", more_nodes}}) {
     std::vector<Residual> all;
