@@ -43,6 +43,15 @@ class RingBlocks : public AlongRings {
     return by == Renumbering::kShift && walk().same_after(per_worker);
   }
 
+  void visit_ways(Rank rank, Lane lane,
+                  const std::function<void(const Step&)>& visit) const override {
+    if (lane == carrying_lanes() || steps(rank, lane) == 0) return;
+    Step all;  // all messages go to this neighbour
+    all.kind = StepKind::kSend;
+    all.to = walk().neighbour(rank, lane, +1);
+    visit(all);
+  }
+
  private:
   [[nodiscard]] std::int64_t block() const { return contract().block(); }
   /// True if a rank copies its own block. (A reduce-scatter writes sums directly into the output.)

@@ -48,6 +48,9 @@ class NcclLinks {
   /// between switches of the network are ignored.
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
+  /// The number of links and other resources that the collective can use.
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
+
   /// The kind of link between the GPUs of a worker.
   [[nodiscard]] LinkKind inside() const { return inside_; }
 

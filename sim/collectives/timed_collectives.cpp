@@ -44,8 +44,8 @@ std::int64_t TimedCollectives::pieces_of(const core::nccl::CollectiveTime& time)
       std::clamp(std::ceil(bytes / (time.channels * kSlot)), 1.0, kMaxPieces));
 }
 
-const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collective,
-                                                  std::int32_t worker) {
+TimedCollectives::KnownLinks& TimedCollectives::known_links(const core::Collective& collective,
+                                                            std::int32_t worker) {
   const std::shared_ptr<const core::Schedule>& what =
       worker < 0 ? collective.schedule : collective.nccl_ways;
   KnownLinks& known = links_[{what.get(), worker < 0 ? collective.group.number() : worker}];
@@ -55,8 +55,9 @@ const core::NcclLinks& TimedCollectives::links_of(const core::Collective& collec
     known.links = std::make_shared<const core::NcclLinks>(collective, group, network_.paths());
     if (last_links_ && *last_links_ == *known.links) known.links = last_links_;
     last_links_ = known.links;
+    known.all_expected = false;
   }
-  return *known.links;
+  return known;
 }
 
 void TimedCollectives::expect(const core::Collective& collective, const GoOn&) {
@@ -64,8 +65,12 @@ void TimedCollectives::expect(const core::Collective& collective, const GoOn&) {
 }
 
 void TimedCollectives::expect_inside(const core::Collective& collective, std::int32_t worker) {
-  for (const Network::Hold& hold : links_of(collective, worker).uses(*collective.nccl))
-    network_.expect(hold);
+  KnownLinks& known = known_links(collective, worker);
+  // A training step may have a million collectives of a group with thousands of links.
+  if (known.all_expected) return;
+  const std::vector<core::LinkUse> uses = known.links->uses(*collective.nccl);
+  for (const Network::Hold& hold : uses) network_.expect(hold);
+  known.all_expected = uses.size() == known.links->size();
 }
 
 std::uint32_t TimedCollectives::open(const core::Collective& collective,

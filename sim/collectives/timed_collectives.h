@@ -92,11 +92,20 @@ class TimedCollectives final : public CollectiveEngine {
     core::Time queued;  ///< longest time that a piece waited for a link
   };
 
+  struct KnownLinks {
+    std::weak_ptr<const core::Schedule> of;
+    std::shared_ptr<const core::NcclLinks> links;
+    bool all_expected = false;  ///< true: the network expects holds of all these links
+  };
+
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {
     return *job.collective->nccl;
   }
+  [[nodiscard]] KnownLinks& known_links(const core::Collective& collective, std::int32_t worker);
   [[nodiscard]] const core::NcclLinks& links_of(const core::Collective& collective,
-                                                std::int32_t worker);
+                                                std::int32_t worker) {
+    return *known_links(collective, worker).links;
+  }
   std::uint32_t add(std::unique_ptr<Job> job);
   [[nodiscard]] static std::uint64_t order_of(Job& job);
   void go_on(const Event& event);
@@ -118,10 +127,6 @@ class TimedCollectives final : public CollectiveEngine {
   /// schedule, which many collectives share (inside a worker, the address of the schedule of its
   /// routes), and the number of the group or worker. A new schedule may have the same address as a
   /// deleted schedule, so `of` is checked.
-  struct KnownLinks {
-    std::weak_ptr<const core::Schedule> of;
-    std::shared_ptr<const core::NcclLinks> links;
-  };
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
   /// The links of the last collective. The links are kept because consecutive collectives often use
   /// the same links.

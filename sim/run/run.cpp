@@ -62,7 +62,7 @@ core::Expected<void> Run::run() {
   progress_.expect(steps_of(scenario_));
   const std::function<bool()> go_on = [this] { return keep_going(); };
   const auto expect = [&](const core::Collective& c) {
-    if (!progress_.cancelled()) engines_.expect(c, go_on);
+    if (keep_going()) engines_.expect(c, go_on);
   };
   collectives_.visit(expect);
   messages_.visit(expect);

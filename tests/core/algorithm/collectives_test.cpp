@@ -7,6 +7,11 @@
 #include <bit>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "core/algorithm/chain.h"
 #include "core/algorithm/direct.h"
@@ -34,6 +39,30 @@ std::vector<std::int64_t> sizes_for(Kind kind, int n) {
   return {0, 1, n - 1, n, n + 1, 97, 1000};
 }
 
+/// Returns the peers and lanes to which a lane sends, by `visit`, which is like
+/// Schedule::visit_ways().
+template <class Visit>
+std::set<std::pair<Rank, Lane>> connections(const Schedule& schedule, Rank rank, Visit visit) {
+  std::set<std::pair<Rank, Lane>> found;
+  visit(
+      [&](const Step& step) { found.emplace(step.to.rank(rank, schedule.ranks()), step.to.lane); });
+  return found;
+}
+
+/// Compares the shortcut of an algorithm with a visit of every step.
+void expect_all_ways_are_visited(const Schedule& schedule, const std::string& what) {
+  for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
+    for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
+      const auto visited = connections(
+          schedule, rank, [&](const auto& note) { schedule.visit_ways(rank, lane, note); });
+      const auto all = connections(schedule, rank, [&](const auto& note) {
+        schedule.Schedule::visit_ways(rank, lane, note);
+      });
+      EXPECT_EQ(visited, all) << what << ", rank " << rank << ", lane " << lane;
+    }
+  }
+}
+
 class EveryCollective : public testing::TestWithParam<int> {
  protected:
   [[nodiscard]] int n() const { return GetParam(); }
@@ -47,9 +76,12 @@ class EveryCollective : public testing::TestWithParam<int> {
       for (const Rank root : {0, n() / 2, n() - 1}) {
         for (const std::int64_t e : sizes_for(kind, n())) {
           const Contract contract = Contract::of(kind, n(), e, root, out_of_place);
-          EXPECT_EQ(check(*make(contract), contract), Problems())
-              << to_string(kind) << " by " << how << ", " << n() << " ranks, " << e
-              << " elements, root " << root << (out_of_place ? ", out of place" : ", in place");
+          const auto schedule = make(contract);
+          const std::string what =
+              fmt::format("{} by {}, {} ranks, {} elements, root {}, {} place", to_string(kind),
+                          how, n(), e, root, out_of_place ? "out of" : "in");
+          EXPECT_EQ(check(*schedule, contract), Problems()) << what;
+          expect_all_ways_are_visited(*schedule, what);
         }
         if (!has_root(kind)) break;
       }
