@@ -581,6 +581,15 @@ void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
   restoreState(panels_);
   panels_.clear();
+  // In a small window, the timeline needs more of the space than at first. A user's own layout is
+  // kept.
+  if (QSettings().value(QStringLiteral("docks")).isNull()) {
+    constexpr int kWidest = 430, kHighest = 200;
+    resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))},
+                {std::min(kWidest, width() / 4)}, Qt::Horizontal);
+    resizeDocks({findChild<QDockWidget*>(QStringLiteral("numbers"))},
+                {std::min(kHighest, height() / 4)}, Qt::Vertical);
+  }
   enable_panel_actions(true);
   // Next to a scenario the timeline needs the available space; T shows the topology.
   if (session_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();

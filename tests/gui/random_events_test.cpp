@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QContextMenuEvent>
 #include <QDialog>
+#include <QDrag>
 #include <QPointer>
 #include <QTimer>
 #include <QWheelEvent>
@@ -46,6 +47,7 @@ class ClosesDialogs : public QTimer {
       if (auto* const dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget()))
         dialog->reject();
       if (!in_event) return;
+      QDrag::cancel();  // a drag of selected text waits for the button's release
       if (QWidget* const popup = QApplication::activePopupWidget()) popup->close();
     });
     start(0);

@@ -142,6 +142,15 @@ TEST_F(RegionWindow, ScreenReadersFollowTheSelection) {
   EXPECT_TRUE(span->rect().isEmpty());
 }
 
+TEST_F(RegionWindow, TheTimelineHasMostOfTheWidthOfASmallWindow) {
+  window_.resize(1280, 720);
+  open_small();
+  QApplication::processEvents();
+  ASSERT_TRUE(window_.findChild<QWidget*>(QStringLiteral("topology"))->isVisible());
+  EXPECT_GT(lines_rect(view().size()).width(), 1280 / 2);
+  EXPECT_GT(view().height(), 720 * 2 / 5);
+}
+
 /// Tab must reach every panel, and the window must show where the focus is.
 TEST_F(RegionWindow, TabGoesAroundTheWindowAndTheFocusIsSeen) {
   open_small();
