@@ -579,20 +579,26 @@ void MainWindow::show_editor_session() {
 /// Shows the panels and the search bar, which need a timeline, when the first one is opened.
 void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
+  // Until some panels are hidden, all of them together may make the window wider.
+  const QSize before = size();
   restoreState(panels_);
   panels_.clear();
+  enable_panel_actions(true);
+  QWidget* const topology = topology_->parentWidget();
+  // Next to a scenario the timeline needs the available space; T shows the topology.
+  if (session_->isVisible() && width() < kRoomForThree) topology->hide();
   // In a small window, the timeline needs more of the space than at first. A user's own layout is
   // kept.
   if (QSettings().value(QStringLiteral("docks")).isNull()) {
     constexpr int kWidest = 430, kHighest = 200;
-    resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))},
-                {std::min(kWidest, width() / 4)}, Qt::Horizontal);
+    if (topology->isVisible())
+      resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))},
+                  {std::min(kWidest, width() / 4)}, Qt::Horizontal);
     resizeDocks({findChild<QDockWidget*>(QStringLiteral("numbers"))},
                 {std::min(kHighest, height() / 4)}, Qt::Vertical);
   }
-  enable_panel_actions(true);
-  // Next to a scenario the timeline needs the available space; T shows the topology.
-  if (session_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
+  layout()->activate();  // computes the minimum size again, without the panels that are hidden now
+  if (size() != before && !isMaximized() && !isFullScreen()) resize(before);
 }
 
 void MainWindow::open_both(const QString& first, const QString& second) {
