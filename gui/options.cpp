@@ -11,6 +11,7 @@
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QRect>
+#include <algorithm>
 #include <utility>
 
 #include "core/base/format.h"
@@ -19,6 +20,8 @@
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/traffic_reader.h"
+#include "gui/widgets/communication_panel.h"
+#include "gui/widgets/query_panel.h"
 #include "gui/widgets/time_cursor.h"
 #include "gui/window/comparison_panel.h"
 #include "gui/window/main_window.h"
@@ -54,6 +57,10 @@ constexpr Option kOptions[] = {
     {"find",
      "Search term, such as \"pack 3\" or \"receive gpu1\"; the first matching span is selected",
      "words"},
+    {"panel",
+     "Panel to show: details, numbers, marks, found, differences, communication, query, topology",
+     "name"},
+    {"query", "SQL query of the timeline to run in the query panel", "sql"},
     {"align", "Align two timelines by start, step (default) or pack", "what"},
     {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
     {"by", "Field whose values become the curves of a sweep's plot (\"\" for a single curve)",
@@ -65,7 +72,10 @@ constexpr Option kOptions[] = {
     {"error", "Go to the N-th largest error between two timelines: 1, 2, …", "number"}};
 
 /// The options that specify a position in a timeline.
-constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"};
+constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find", "panel", "query"};
+
+constexpr const char* kPanels[] = {"details",     "numbers",       "marks", "found",
+                                   "differences", "communication", "query", "topology"};
 
 using OptionError = std::optional<QString>;
 
@@ -180,7 +190,16 @@ OptionError read_looks(const QCommandLineParser& parser, Options& options) {
 OptionError read_place(const QCommandLineParser& parser, Options& options) {
   options.find = value(parser, "find");
   options.device = value(parser, "device");
-  for (const char* const name : {"find", "device"}) {
+  options.query = value(parser, "query");
+  options.panel = value(parser, "panel");
+  const bool known =
+      std::find(std::begin(kPanels), std::end(kPanels), options.panel) != std::end(kPanels);
+  if (is_set(parser, "panel") && !known)
+    return QStringLiteral(
+               "--panel %1: expected details, numbers, marks, found, differences, communication, "
+               "query or topology")
+        .arg(options.panel);
+  for (const char* const name : {"find", "device", "query"}) {
     if (is_set(parser, name) && value(parser, name).trimmed().isEmpty())
       return QStringLiteral("--%1: say what").arg(QString::fromLatin1(name));
   }
@@ -263,6 +282,27 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
   return options;
 }
 
+/// Shows the panels of --panel and --query. Returns an error message; empty if there is none.
+static QString show_panels(MainWindow& window, const Options& options) {
+  const auto show = [&](const QString& panel) {
+    const QString id =
+        panel == QStringLiteral("topology") ? panel : QStringLiteral("panel-") + panel;
+    QAction* const action = window.actions_of().find(id);
+    if (action->isChecked()) action->trigger();  // shown again, it comes to the front
+    action->trigger();
+    QCoreApplication::processEvents();
+  };
+  if (!options.panel.isEmpty()) show(options.panel);
+  window.communication().finish();
+  if (options.query.isEmpty()) return {};
+  if (options.panel != QStringLiteral("query")) show(QStringLiteral("query"));
+  window.query().set_query(options.query);
+  window.query().run();
+  window.query().finish();
+  return window.query().failed() ? QStringLiteral("--query: ") + window.query().message()
+                                 : QString();
+}
+
 /// Applies the options of a sweep.
 static QStringList show_plot(MainWindow& window, const Options& options) {
   SweepChoice choice;
@@ -303,6 +343,7 @@ QStringList show_place(MainWindow& window, const Options& options) {
     missing << QStringLiteral("--error %1: the list has %2")
                    .arg(options.error)
                    .arg(window.comparison().errors());
+  if (const QString wrong = show_panels(window, options); !wrong.isEmpty()) missing << wrong;
   if (options.at_us) window.cursor().set_moment(time_of(*options.at_us));
   if (!options.device.isEmpty()) window.topology().parentWidget()->show();
   if (!options.device.isEmpty() || !options.screenshot.isEmpty()) window.traffic().wait();

@@ -32,6 +32,8 @@ struct Options {
   std::optional<double> from_us, to_us;  ///< the range of the run to show, in µs
   std::optional<double> at_us;           ///< the position of the time cursor, in µs
   QString device;  ///< the device to select in the topology, such as "w0/gpu1"
+  QString panel;   ///< the panel to show, such as "communication"; empty: none
+  QString query;   ///< the SQL query to run in the query panel; empty: none
   QString find;    ///< the text to search for; the first matching span is selected
 };
 

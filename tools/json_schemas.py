@@ -104,6 +104,7 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("convert", ["convert", "old.textproto", "-o", "converted.textproto"]),
         ("export", ["export", "a.tutti", "--to", "svg", "-o", "a.svg"]),
         ("export", ["export", scenario("02"), "--to", "goal", "-o", "a.goal"]),
+        ("report", ["report", "a.tutti", "-o", "a.html"]),
         ("import", ["import", str(TRACES / "kineto_rank0.json"), "-o", "imported.tutti"]),
         (
             "import_workload",

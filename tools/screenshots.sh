@@ -15,6 +15,10 @@ tutti=build/release/bin/tutti
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/window_dark.png --size 1400x800 --dark
 "$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/topology.png --size 1400x900 --from-us 230000 --to-us 349000 \
     --at-us 293000 --device w0/gpu3
+"$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/communication.png --size 1400x900 --panel communication
+"$tutti" view "$work/resnet50_ring.tutti" --screenshot docs/pictures/query.png --size 1400x900 --query "SELECT sender, receiver, count(*) AS messages,
+  sum(bytes) AS bytes, max(gb_per_s) AS fastest
+FROM messages GROUP BY sender, receiver"
 "$tutti" view scenarios/04_resnet50_ring.textproto --screenshot docs/pictures/scenario.png --size 1400x800
 "$tutti" view scenarios/04_resnet50_ring.textproto --run --screenshot docs/pictures/scenario_run_dark.png --size 1400x800 --dark
 "$tutti" sweep scenarios/04_resnet50_ring.textproto --over 'strategy.bytes_per_pack=1MiB..128MiB*1.4142' \

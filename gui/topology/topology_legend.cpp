@@ -1,5 +1,6 @@
 #include "gui/topology/topology_legend.h"
 
+#include <QImage>
 #include <QPainter>
 
 #include "core/timeline/timeline.h"
@@ -10,11 +11,26 @@ namespace tutti::gui {
 
 namespace {
 
-/// Draws symbols and texts from left to right.
+constexpr int kFirstLine = 11, kLine = 21;  // the middle of the first line, and the line height
+
+/// Draws symbols and texts from left to right. An entry that does not fit into the rest of a line
+/// begins the next line.
 class Writer {
  public:
-  Writer(QPainter& painter, const Theme& theme, int line)
-      : painter_(painter), theme_(theme), y_(11 + line * 21) {}
+  Writer(QPainter& painter, const Theme& theme, int width)
+      : painter_(painter), theme_(theme), width_(width) {}
+
+  /// Begins an entry: a symbol of some width (0: none), and then a text.
+  void entry(int symbol, const QString& text) {
+    const bool fits = x_ + symbol + painter_.fontMetrics().horizontalAdvance(text) <= width_;
+    if (!fits && x_ > kLeft) next_line();
+  }
+  void next_line() {
+    x_ = kLeft;
+    y_ += kLine;
+  }
+  /// Returns the height of all lines so far.
+  [[nodiscard]] int height() const { return static_cast<int>(y_) + kFirstLine; }
 
   void word(const QString& text) {
     painter_.setPen(colour(theme_.text));
@@ -54,9 +70,11 @@ class Writer {
 
  private:
   QPainter& painter_;
+  static constexpr double kLeft = 6;
   const Theme& theme_;
-  double x_ = 6;
-  double y_;
+  int width_;
+  double x_ = kLeft;
+  double y_ = kFirstLine;
 };
 
 }  // namespace
@@ -78,42 +96,70 @@ void TopologyLegend::set_theme(const Theme& theme) {
 
 void TopologyLegend::set_links_known(bool known) {
   links_known_ = known;
+  fit_height();
   update();
+}
+
+void TopologyLegend::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fit_height();
+}
+
+/// Sets the height of the lines that the width requires.
+void TopologyLegend::fit_height() {
+  QImage nowhere(1, 1, QImage::Format_RGB32);
+  QPainter painter(&nowhere);
+  setFixedHeight(draw(painter));
 }
 
 void TopologyLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.fillRect(rect(), colour(theme_->group));
   painter.setRenderHint(QPainter::Antialiasing);
-  QFont font = painter.font();
-  font.setPixelSize(11);
-  painter.setFont(font);
-  Writer links(painter, *theme_, 0);
+  draw(painter);
+}
+
+int TopologyLegend::draw(QPainter& painter) const {
+  QFont small = font();
+  small.setPixelSize(11);
+  painter.setFont(small);
+  Writer writer(painter, *theme_, width());
+  constexpr int kLink = 27, kDot = 15, kSmallDot = 11, kColumn = 14;
+  const auto link = [&](Pixel filled, const QString& text, bool broken = false) {
+    writer.entry(kLink, text);
+    writer.line(filled, 6, broken);
+    writer.word(text);
+  };
   if (links_known_) {
-    links.line(load_colour(*theme_, 0), 6);
-    links.word(tr("idle"));
-    links.line(load_colour(*theme_, 0.6), 6);
-    links.word(tr("loaded"));
-    links.line(load_colour(*theme_, 1), 6, true);
-    links.word(tr("full"));
-    links.word(tr("wide: fast"));
-    links.small_dot();
-    links.word(tr("other packs"));
+    link(load_colour(*theme_, 0), tr("idle"));
+    link(load_colour(*theme_, 0.6), tr("loaded"));
+    link(load_colour(*theme_, 1), tr("full"), true);
+    writer.entry(0, tr("wide: fast"));
+    writer.word(tr("wide: fast"));
+    writer.entry(kSmallDot, tr("other packs"));
+    writer.small_dot();
+    writer.word(tr("other packs"));
   } else {
-    links.line(theme_->load, 6);
-    links.word(tr("a line connects a sender and a receiver; wider lines carried more bytes"));
+    link(theme_->load,
+         tr("a line connects a sender and a receiver; wider lines carried more bytes"));
   }
-  Writer chunks(painter, *theme_, 1);
-  chunks.dot(false);
-  chunks.word(tr("chunk"));
-  chunks.dot(true);
-  chunks.word(tr("waits"));
-  chunks.column(0.25, 1, 4);
-  chunks.word(tr("own part"));
-  chunks.column(0.6, 2, 4);
-  chunks.word(tr("partly summed"));
-  chunks.column(1, 4, 4);
-  chunks.word(tr("all ranks"));
+  writer.next_line();
+  const auto dot = [&](bool waits, const QString& text) {
+    writer.entry(kDot, text);
+    writer.dot(waits);
+    writer.word(text);
+  };
+  dot(false, tr("chunk"));
+  dot(true, tr("waits"));
+  const auto column = [&](double share, std::int32_t contributions, const QString& text) {
+    writer.entry(kColumn, text);
+    writer.column(share, contributions, 4);
+    writer.word(text);
+  };
+  column(0.25, 1, tr("own part"));
+  column(0.6, 2, tr("partly summed"));
+  column(1, 4, tr("all ranks"));
+  return writer.height();
 }
 
 }  // namespace tutti::gui

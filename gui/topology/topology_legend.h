@@ -4,6 +4,8 @@
 
 #include "gui/paint/theme.h"
 
+class QPainter;
+
 namespace tutti::gui {
 
 /// The legend of the topology, which explains widths, colours and dots.
@@ -19,12 +21,17 @@ class TopologyLegend : public QWidget {
   void set_links_known(bool known);
 
   [[nodiscard]] QSize sizeHint() const override { return {360, 44}; }
-  [[nodiscard]] QSize minimumSizeHint() const override { return {100, 44}; }
+  [[nodiscard]] QSize minimumSizeHint() const override { return {200, 44}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Draws all entries, in as many lines as the width requires. Returns their height.
+  int draw(QPainter& painter) const;
+  void fit_height();
+
   const Theme* theme_;
   bool links_known_ = true;
 };

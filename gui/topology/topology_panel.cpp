@@ -47,7 +47,7 @@ TopologyPanel::TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficRead
   words_->setAlignment(Qt::AlignTop);
   words_->setMinimumHeight(3 * words_->fontMetrics().lineSpacing() + 8);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  top_->setContentsMargins(0, 0, 4, 0);
+  top_->setContentsMargins(4, 0, 4, 2);
   sides_->setAccessibleName(tr("Selects which of the two timelines is shown"));
   sides_->setToolTip(tr("Selects which of the two timelines is shown here (Shift+T)"));
   sides_->hide();
@@ -79,7 +79,8 @@ void TopologyPanel::add_actions(Actions& actions) {
   cursor_.add_actions(actions);
   actions.add(tr("&Play"), "topology-side", tr("Topology of the &other timeline"),
               QStringLiteral("Shift+T"), [this] { show_side(1 - side_); });
-  top_->insertWidget(0, new PlayBar(cursor_, actions), 1);
+  // The bar is above the lists, because next to them it would make the panel wide.
+  static_cast<QVBoxLayout*>(layout())->insertWidget(0, new PlayBar(cursor_, actions));
 }
 
 void TopologyPanel::set_theme(const Theme& theme) {

@@ -35,6 +35,30 @@ std::vector<std::size_t> in_pairs(const Trace& trace, std::vector<std::size_t> r
   return rows;
 }
 
+/// Returns the texts of a filter, in lower case: "gpu0 | gpu1" has two.
+std::vector<std::string> alternatives(const std::string& filter) {
+  std::vector<std::string> texts;
+  std::size_t from = 0;
+  while (from <= filter.size()) {
+    const std::size_t end = std::min(filter.find('|', from), filter.size());
+    const std::string text = filter.substr(from, end - from);
+    const std::size_t first = text.find_first_not_of(' ');
+    if (first != std::string::npos)
+      texts.push_back(lower(text.substr(first, text.find_last_not_of(' ') + 1 - first)));
+    from = end + 1;
+  }
+  return texts;
+}
+
+/// Returns true if the key contains one of the texts, or if there are no texts.
+bool passes_filter(const std::string& key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return true;
+  const std::string lowered = lower(key);
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    return lowered.find(text) != std::string::npos;
+  });
+}
+
 bool contains(const Line& group, const Line& line) { return line.key.starts_with(group.key + '/'); }
 
 }  // namespace
@@ -230,19 +254,20 @@ void Layout::collapse_large_groups() {
 
 void Layout::arrange() {
   lines_.clear();
-  const std::string wanted = lower(filter_);
+  const std::vector<std::string> wanted = alternatives(filter_);
+  std::vector<bool> passes(all_.size());
+  for (std::size_t i = 0; i < all_.size(); ++i) passes[i] = passes_filter(all_[i].key, wanted);
   std::vector<Line> scrolled;
   std::string closed;  // key of the outermost collapsed group around the line
   for (std::size_t i = 0; i < all_.size(); ++i) {
     Line line = all_[i];
     line.open = !closed_.contains(line.key);
     line.pinned = pinned_.contains(line.key);
-    const bool has = wanted.empty() || lower(line.key).find(wanted) != std::string::npos ||
-                     std::any_of(all_.begin() + static_cast<std::ptrdiff_t>(i), all_.end(),
-                                 [&](const Line& other) {
-                                   return line.is_group() && contains(line, other) &&
-                                          lower(other.key).find(wanted) != std::string::npos;
-                                 });
+    bool has = passes[i];
+    // The content of a group follows it.
+    for (std::size_t j = i + 1;
+         !has && line.is_group() && j < all_.size() && contains(line, all_[j]); ++j)
+      has = passes[j];
     if (!wanted.empty()) line.open = true;
     if (line.pinned) lines_.push_back(line);
     if (!has) continue;

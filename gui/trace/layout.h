@@ -91,8 +91,8 @@ class Layout {
   void open(const std::string& key, bool open);
   void open_all(bool open);
   void pin(const std::string& key, bool pinned);
-  /// Shows only lines whose key contains the text (ignoring case), and the groups that contain
-  /// these lines. An empty text shows all lines.
+  /// Shows only lines whose key contains the text (ignoring case), and their groups. The text may
+  /// have several alternatives: "gpu0/ | gpu1/". An empty text shows all lines.
   void filter(const std::string& text);
   /// Makes the row visible: opens collapsed groups around it, and clears the filter if it hides the
   /// row.

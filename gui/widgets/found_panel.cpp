@@ -4,9 +4,11 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/format.h"
+#include "gui/paint/focus.h"
 #include "gui/paint/text_of.h"
 
 namespace tutti::gui {
@@ -82,7 +84,8 @@ void FoundPanel::paintEvent(QPaintEvent*) {
   const QRect top(kFoundMargin, 0, width() - 2 * kFoundMargin, kText);
   if (durations_.spans == 0) {
     painter.drawText(rect(), Qt::AlignCenter,
-                     tr("search for spans (Ctrl+F)\nto show their durations here"));
+                     tr("search for spans (Ctrl+F):\ntheir durations are shown here"));
+    paint_focus(painter, *this);
     return;
   }
   painter.drawText(top, Qt::AlignVCenter,
@@ -99,6 +102,7 @@ void FoundPanel::paintEvent(QPaintEvent*) {
     painter.drawText(top.translated(0, kText - 2), Qt::AlignVCenter,
                      tr("%1 from %2 to %3").arg(bin.spans).arg(text_of(bin.from), text_of(bin.to)));
   }
+  paint_focus(painter, *this);
 }
 
 void FoundPanel::mouseMoveEvent(QMouseEvent* event) { choose(bin_under(event->pos())); }
@@ -107,6 +111,17 @@ void FoundPanel::leaveEvent(QEvent*) { choose(-1); }
 void FoundPanel::mouseReleaseEvent(QMouseEvent* event) {
   choose(bin_under(event->pos()));
   narrow();
+}
+
+/// While the panel has the focus, arrow keys move in it, not in the timeline.
+bool FoundPanel::event(QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride) {
+    const auto* const key = static_cast<QKeyEvent*>(event);
+    constexpr std::array kKeys{Qt::Key_Left, Qt::Key_Right, Qt::Key_Return, Qt::Key_Enter};
+    const bool own = std::find(kKeys.begin(), kKeys.end(), key->key()) != kKeys.end();
+    if (own && (key->modifiers() & ~Qt::KeypadModifier) == 0) event->accept();
+  }
+  return QWidget::event(event);
 }
 
 void FoundPanel::keyPressEvent(QKeyEvent* event) {

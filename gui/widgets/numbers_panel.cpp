@@ -84,7 +84,7 @@ void NumbersPanel::add_actions(Actions& actions) {
 }
 
 NumbersPanel::Wanted NumbersPanel::wanted() const {
-  return {view_.shared_trace(), view_.visible_rows(), view_.range().value_or(view_.view().range()),
+  return {view_.shared_trace(), view_.counted_rows(), view_.range().value_or(view_.view().range()),
           view_.range().has_value(), by_device_};
 }
 

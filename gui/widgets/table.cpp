@@ -5,10 +5,59 @@
 #include <QCoreApplication>
 #include <QGuiApplication>
 #include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace tutti::gui {
+
+namespace {
+
+/// A table that gets the keys which move in it, although the window has actions with these keys. It
+/// frames itself while it has the focus, since a table without a current cell does not show it.
+class KeyboardTable : public QTableWidget {
+ public:
+  KeyboardTable(int rows, int columns) : QTableWidget(rows, columns) {
+    setFrameStyle(QFrame::Box | QFrame::Plain);
+    setLineWidth(kFrame);
+  }
+
+ protected:
+  void focusInEvent(QFocusEvent* event) override {
+    QTableWidget::focusInEvent(event);
+    update();
+  }
+  void focusOutEvent(QFocusEvent* event) override {
+    QTableWidget::focusOutEvent(event);
+    update();
+  }
+
+  bool event(QEvent* event) override {
+    if (event->type() == QEvent::ShortcutOverride) {
+      const auto* const key = static_cast<QKeyEvent*>(event);
+      constexpr std::array kMoving{Qt::Key_Up,       Qt::Key_Down,   Qt::Key_PageUp,
+                                   Qt::Key_PageDown, Qt::Key_Return, Qt::Key_Enter};
+      const bool moves = std::find(kMoving.begin(), kMoving.end(), key->key()) != kMoving.end();
+      if (moves && (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0)
+        event->accept();
+    }
+    const bool done = QTableWidget::event(event);
+    if (event->type() == QEvent::Paint) {
+      QPainter painter(this);
+      const QColor colour = palette().color(hasFocus() ? QPalette::Highlight : QPalette::Window);
+      painter.setPen(QPen(colour, kFrame));
+      painter.drawRect(QRectF(rect()).adjusted(1, 1, -1, -1));
+    }
+    return done;
+  }
+
+ private:
+  static constexpr int kFrame = 2;
+};
+
+}  // namespace
 
 NumberItem::NumberItem(const QString& text, double number)
     : QTableWidgetItem(text), number_(number) {
@@ -40,7 +89,7 @@ QString rows_as_text(const QTableWidget& table) {
 }
 
 QTableWidget* make_table(const QStringList& titles, const QString& name) {
-  auto* const table = new QTableWidget(0, static_cast<int>(titles.size()));
+  auto* const table = new KeyboardTable(0, static_cast<int>(titles.size()));
   table->setHorizontalHeaderLabels(titles);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table->setSelectionBehavior(QAbstractItemView::SelectRows);

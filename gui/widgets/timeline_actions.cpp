@@ -49,6 +49,11 @@ void add_timeline_actions(Actions& actions, TimelineView& view) {
     v->setFocus();
   });
   actions.begin_section(select);
+  actions.add(select, "region-down", text_of_action("E&xtend the selected rows downwards"),
+              QStringLiteral("Shift+Down"), [v] { v->extend_region(1); });
+  actions.add(select, "region-up", text_of_action("Extend the selected rows up&wards"),
+              QStringLiteral("Shift+Up"), [v] { v->extend_region(-1); });
+  actions.begin_section(select);
   actions.add_switch(
       select, "path", text_of_action("Highlight the critical pa&th"), QStringLiteral("P"),
       [v] { v->set_path_only(!v->path_only()); }, [v] { return v->path_only(); });

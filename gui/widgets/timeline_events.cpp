@@ -113,8 +113,18 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     glide_to({pressed_range_.from + by, pressed_range_.to + by});
   } else if (drag_ != Drag::kNone && moved) {
     const Time a = time_under(pressed_.x()), b = time_under(event->pos().x());
-    select_range(
-        TimeRange{std::max(Time(), std::min(a, b)), std::min(view_.run_length(), std::max(a, b))});
+    const TimeRange range{std::max(Time(), std::min(a, b)),
+                          std::min(view_.run_length(), std::max(a, b))};
+    // A drag to another line, or with Ctrl, selects a rectangle; a drag within a line or on the
+    // axis selects the range on all lines.
+    const std::size_t count = layout_.lines().size();
+    const std::size_t from = line_under(pressed_);
+    const std::size_t to = line_under({event->pos().x(), std::max(event->pos().y(), Scene::kAxis)});
+    const bool rectangle = drag_ == Drag::kRange && pressed_.y() >= Scene::kAxis && from < count &&
+                           (to != from || event->modifiers() & Qt::ControlModifier);
+    if (!rectangle) return select_range(range);
+    select_region(range, std::min(from, to), std::max(from, to));
+    if (to < from) std::swap(region_begin_, region_end_);
   }
 }
 
@@ -182,6 +192,18 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
 void TimelineView::keyReleaseEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Space && !event->isAutoRepeat()) space_held_ = false;
   QWidget::keyReleaseEvent(event);
+}
+
+void TimelineView::focusInEvent(QFocusEvent* event) {
+  QWidget::focusInEvent(event);
+  update();
+}
+
+/// The release of the space bar goes to another widget, such as the next window.
+void TimelineView::focusOutEvent(QFocusEvent* event) {
+  space_held_ = false;
+  QWidget::focusOutEvent(event);
+  update();
 }
 
 bool TimelineView::event(QEvent* event) {

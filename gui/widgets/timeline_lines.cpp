@@ -41,6 +41,13 @@ std::vector<std::size_t> TimelineView::visible_rows() const {
   return rows;
 }
 
+std::size_t TimelineView::line_with_key(const std::string& key) const {
+  const auto& lines = layout_.lines();
+  const auto line =
+      std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
+  return static_cast<std::size_t>(line - lines.begin());
+}
+
 void TimelineView::go_to_line(const QString& key) {
   layout_.reveal(key.toStdString());
   lines_have_changed();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "gui/widgets/timeline_accessible.h"
+
 namespace tutti::gui {
 
 using core::Time;
@@ -13,8 +15,11 @@ void TimelineView::select(const std::optional<SpanId>& span) {
   selected_ = span;
   partners_ =
       span && trace_ && trace_->parts() ? trace_->parts()->partners(*span) : std::vector<SpanId>();
+  setAccessibleDescription(span && trace_ ? words_of(*span)
+                                          : tr("Rows of spans over time; no span is selected"));
   update();
   emit selection_changed();
+  report_focus(*this);
 }
 
 void TimelineView::select_partner() {
@@ -56,8 +61,56 @@ void TimelineView::select_previous() {
 
 void TimelineView::select_range(const std::optional<TimeRange>& range) {
   range_ = range;
+  region_.clear();
   update();
   emit range_changed();
+}
+
+void TimelineView::select_region(const TimeRange& range, std::size_t first, std::size_t last) {
+  const auto& lines = layout_.lines();
+  if (lines.empty()) return;
+  last = std::min(last, lines.size() - 1);
+  first = std::min(first, last);
+  range_ = range;
+  region_.clear();
+  for (std::size_t i = first; i <= last; ++i) region_.insert(lines[i].key);
+  region_begin_ = lines[first].key;
+  region_end_ = lines[last].key;
+  update();
+  emit range_changed();
+}
+
+void TimelineView::extend_region(int by) {
+  const auto& lines = layout_.lines();
+  if (!trace_ || lines.empty()) return;
+  const auto index = [&](const std::string& key, std::size_t otherwise) {
+    const std::size_t line = line_with_key(key);
+    return line < lines.size() ? line : otherwise;
+  };
+  const bool is_new = region_.empty();
+  const std::size_t begin = index(is_new ? line_at_hand_ : region_begin_, 0);
+  auto end = static_cast<std::ptrdiff_t>(is_new ? begin : index(region_end_, begin));
+  if (!is_new)
+    end = std::clamp(end + by, std::ptrdiff_t{0}, static_cast<std::ptrdiff_t>(lines.size()) - 1);
+  const auto last = static_cast<std::size_t>(end);
+  select_region(range_.value_or(view_.range()), std::min(begin, last), std::max(begin, last));
+  region_begin_ = lines[begin].key;
+  region_end_ = lines[last].key;
+  scroll_to(last);
+}
+
+std::vector<std::size_t> TimelineView::counted_rows() const {
+  if (region_.empty()) return visible_rows();
+  std::vector<std::size_t> rows;
+  for (const Line& line : layout_.lines()) {
+    // The content of an open group has lines of its own.
+    const bool has_rows = line.kind == Line::Kind::kSpans || (line.is_group() && !line.open);
+    if (has_rows && region_.contains(line.key))
+      rows.insert(rows.end(), line.rows.begin(), line.rows.end());
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
 }
 
 void TimelineView::clear_selection() {

@@ -10,6 +10,9 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "gui/paint/focus.h"
+#include "gui/widgets/timeline_accessible.h"
+
 namespace tutti::gui {
 
 using core::Time;
@@ -19,6 +22,7 @@ TimelineView::TimelineView(QWidget* parent)
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
+  make_timelines_accessible();
   setAccessibleName(tr("Timeline"));
   setAccessibleDescription(
       tr("Rows of spans over time; the details panel describes the selected span"));
@@ -32,6 +36,8 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   selected_.reset();
   partners_.clear();
   range_.reset();
+  region_.clear();
+  readable_.reset();
   piece_of_path_.reset();
   traffic_.reset();
   show_counters(counters_);
@@ -133,6 +139,7 @@ void TimelineView::resizeEvent(QResizeEvent*) {
 
 void TimelineView::repaint_lines() {
   image_is_old_ = true;
+  readable_.reset();
   update();
 }
 
@@ -160,6 +167,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
     painter.setPen(faint);
     painter.drawLine(mouse_->x(), lines.top(), mouse_->x(), lines.bottom());
   }
+  paint_focus(painter, *this);
 }
 
 QRegion TimelineView::covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const {
@@ -220,22 +228,47 @@ void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const
   }
 }
 
+/// Tints the selected range, on all lines or on those of the region.
+void TimelineView::paint_range(QPainter& painter, const Placement& place,
+                               const QRect& lines) const {
+  QColor tint = QColor::fromRgb(theme_->selection);
+  const QRect all(QPoint(place.x_of(range_->from), lines.top()),
+                  QPoint(place.x_of(range_->to), lines.bottom()));
+  painter.setPen(QPen(tint, 1, Qt::DashLine));
+  QColor pale = tint;
+  pale.setAlpha(24);
+  if (region_.empty()) {
+    painter.drawLine(all.topLeft(), all.bottomLeft());
+    painter.drawLine(all.topRight(), all.bottomRight());
+    return painter.fillRect(all, pale);
+  }
+  painter.setBrush(pale);
+  QRect box;  // of adjacent lines
+  const auto draw = [&] {
+    if (box.intersects(lines)) painter.drawRect(box.adjusted(0, 0, -1, -1));
+  };
+  for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
+    const Line& line = layout_.lines()[i];
+    if (!region_.contains(line.key)) continue;
+    const QRect own(all.left(), lines.top() + top_of_line(place.scene, i), all.width(),
+                    line.height);
+    if (!box.isEmpty() && box.bottom() + 1 == own.top()) {
+      box |= own;
+      continue;
+    }
+    draw();
+    box = own;
+  }
+  draw();
+}
+
 void TimelineView::paint_overlays(QPainter& painter, const QRect& lines) const {
   painter.save();
   painter.setClipRect(lines);
   paint_unrecorded(painter, lines);
   const Scene shown = scene();
   const Placement place{shown, lines};
-  if (range_) {
-    QColor tint = QColor::fromRgb(theme_->selection);
-    const QRect box(QPoint(place.x_of(range_->from), lines.top()),
-                    QPoint(place.x_of(range_->to), lines.bottom()));
-    painter.setPen(QPen(tint, 1, Qt::DashLine));
-    painter.drawLine(box.topLeft(), box.bottomLeft());
-    painter.drawLine(box.topRight(), box.bottomRight());
-    tint.setAlpha(24);
-    painter.fillRect(box, tint);
-  }
+  if (range_) paint_range(painter, place, lines);
   if (selected_) {
     const QRect box = place.box_of(*selected_);
     painter.setPen(QPen(QColor::fromRgb(theme_->selection), 2));

@@ -4,6 +4,9 @@
 #include <QWidget>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "gui/paint/timeline_painter.h"
 #include "gui/trace/layout.h"
@@ -46,8 +49,13 @@ class TimelineView : public QWidget {
   /// Returns the spans in the other timeline that match the selected span.
   [[nodiscard]] const std::vector<SpanId>& partners() const { return partners_; }
   [[nodiscard]] const std::optional<TimeRange>& range() const { return range_; }
-  /// Returns the time under the mouse, or otherwise the time in the middle of the view. Shortcuts
-  /// that need a time use this time.
+  /// Returns the keys of the lines to which the selected range is restricted; empty if the range
+  /// covers all lines.
+  [[nodiscard]] const std::set<std::string>& region() const { return region_; }
+  /// Returns the rows that statistics count: the rows of the region, or else visible_rows().
+  [[nodiscard]] std::vector<std::size_t> counted_rows() const;
+  /// Returns the time under the mouse, or else the middle of the view. Shortcuts that need a time
+  /// use this time.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
@@ -57,6 +65,13 @@ class TimelineView : public QWidget {
   void paint_shapes(QPainter& painter, const QSize& size) const;
   /// Returns the visible rows, including all rows of visible collapsed groups.
   [[nodiscard]] std::vector<std::size_t> visible_rows() const;
+  /// Returns the spans in view that are at least some pixels wide, by line and then by time; at
+  /// most 2,000. These are the spans that screen readers see.
+  [[nodiscard]] const std::vector<SpanId>& readable_spans() const;
+  /// Returns the box of a span in the widget; empty if the span is not in view.
+  [[nodiscard]] QRect box_of(const SpanId& span) const;
+  /// Describes a span in a few words: its kind, device, row, start and duration.
+  [[nodiscard]] QString words_of(const SpanId& span) const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {320, 160}; }
 
@@ -81,6 +96,11 @@ class TimelineView : public QWidget {
   void select_next();
   void select_previous();
   void select_range(const std::optional<tutti::gui::TimeRange>& range);
+  /// Selects a range on the lines with indices from `first` to `last` only.
+  void select_region(const tutti::gui::TimeRange& range, std::size_t first, std::size_t last);
+  /// Moves the end of the region by `by` lines. If there is no region, it begins at the current
+  /// line, with the selected or else the visible range.
+  void extend_region(int by);
   void clear_selection();
 
   void set_path_only(bool on);
@@ -129,6 +149,8 @@ class TimelineView : public QWidget {
   void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   void keyReleaseEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -152,6 +174,9 @@ class TimelineView : public QWidget {
   [[nodiscard]] QRegion covered_of_axis(const QRect& lines, const QFontMetrics& metrics) const;
   void paint_unrecorded(QPainter& painter, const QRect& lines) const;
   void paint_line_at_hand(QPainter& painter, const QRect& lines) const;
+  void paint_range(QPainter& painter, const Placement& place, const QRect& lines) const;
+  /// Returns the index of the line with this key; lines().size() if there is none.
+  [[nodiscard]] std::size_t line_with_key(const std::string& key) const;
 
   std::shared_ptr<const Trace> trace_;
   std::shared_ptr<const Traffic> traffic_;
@@ -168,7 +193,11 @@ class TimelineView : public QWidget {
   std::optional<SpanId> selected_;
   std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
-  /// The key of the current line: the last line that was clicked or reached by keys.
+  std::set<std::string> region_;
+  /// The keys of the lines at which the region begins and ends; either may be the upper one.
+  std::string region_begin_, region_end_;
+  mutable std::optional<std::vector<SpanId>> readable_;  ///< nullopt: to be computed again
+  /// The key of the current line, which was last clicked or reached by keys.
   std::string line_at_hand_;
   std::optional<std::size_t> piece_of_path_;
   bool path_only_ = false;

@@ -35,12 +35,14 @@
 #include "gui/editor/form_view.h"
 #include "gui/editor/scenario_editor.h"
 #include "gui/paint/palette.h"
+#include "gui/paint/text_of.h"
 #include "gui/sweep/sweep_panel.h"
 #include "gui/topology/topology_panel.h"
 #include "gui/topology/topology_view.h"
 #include "gui/topology/traffic_reader.h"
 #include "gui/trace/describe.h"
 #include "gui/widgets/command_palette.h"
+#include "gui/widgets/communication_panel.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/found_panel.h"
 #include "gui/widgets/headline_strip.h"
@@ -52,6 +54,7 @@
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/overview_strip.h"
 #include "gui/widgets/picture_file.h"
+#include "gui/widgets/query_panel.h"
 #include "gui/widgets/recent_files.h"
 #include "gui/widgets/search_bar.h"
 #include "gui/widgets/time_cursor.h"
@@ -104,6 +107,7 @@ MainWindow::MainWindow(Executors executors)
   connect(view_, &TimelineView::view_changed, this,
           [this] { overview_->set_range(view_->view().range()); });
   connect(view_, &TimelineView::cursor_moved, this, &MainWindow::report_cursor);
+  connect(view_, &TimelineView::range_changed, this, &MainWindow::report_range);
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
@@ -219,6 +223,30 @@ void MainWindow::make_panels() {
   connect(marks_, &MarksPanel::status_message, this, &MainWindow::tell);
   connect(marks_, &MarksPanel::name_wanted, marks, &QDockWidget::show);
   make_comparison();
+  make_communication();
+  make_query();
+}
+
+void MainWindow::make_communication() {
+  communication_ = new CommunicationPanel(*view_);
+  auto* const dock =
+      add_panel(tr("Communication"), "communication", communication_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
+  dock->hide();
+  connect(dock, &QDockWidget::visibilityChanged, communication_, &CommunicationPanel::set_seen);
+  connect(communication_, &CommunicationPanel::filter_wanted, search_, &SearchBar::filter);
+}
+
+void MainWindow::make_query() {
+  query_ = new QueryPanel(*view_);
+  auto* const dock = add_panel(tr("Query"), "query", query_, Qt::BottomDockWidgetArea);
+  tabifyDockWidget(findChild<QDockWidget*>(QStringLiteral("numbers")), dock);
+  dock->hide();
+  connect(query_, &QueryPanel::query_wanted, dock, [this, dock] {
+    if (!view_->trace()) return tell(tr("open a timeline first; then it can be queried"));
+    dock->show();
+    dock->raise();
+  });
 }
 
 void MainWindow::make_comparison() {
@@ -309,6 +337,7 @@ void MainWindow::make_actions() {
   topology_->add_actions(actions_);
   marks_->add_actions(actions_);
   numbers_->add_actions(actions_);
+  query_->add_actions(actions_);
   add_sweep_actions();
   for (const Example& example : examples_) {
     if (example.number > 9) break;
@@ -398,7 +427,9 @@ void MainWindow::add_panel_actions() {
                                {"numbers", "panel-numbers", "Ctrl+Alt+2"},
                                {"marks", "panel-marks", "Ctrl+Alt+3"},
                                {"found", "panel-found", "Ctrl+Alt+4"},
-                               {"errors", "panel-differences", "Ctrl+Alt+5"}};
+                               {"errors", "panel-differences", "Ctrl+Alt+5"},
+                               {"communication", "panel-communication", "Ctrl+Alt+8"},
+                               {"query", "panel-query", "Ctrl+Alt+9"}};
   const QString group = tr("&View") + Actions::submenu_separator() + tr("&Panels");
   for (const Panel& panel : kPanels) {
     auto* const dock = findChild<QDockWidget*>(QString::fromLatin1(panel.dock));
@@ -548,11 +579,26 @@ void MainWindow::show_editor_session() {
 /// Shows the panels and the search bar, which need a timeline, when the first timeline is opened.
 void MainWindow::show_panels() {
   if (panels_.isEmpty()) return;
+  // Until some panels are hidden, all of them together may make the window wider.
+  const QSize before = size();
   restoreState(panels_);
   panels_.clear();
   enable_panel_actions(true);
+  QWidget* const topology = topology_->parentWidget();
   // Next to a scenario the timeline needs the available space; T shows the topology.
-  if (session_->isVisible() && width() < kRoomForThree) topology_->parentWidget()->hide();
+  if (session_->isVisible() && width() < kRoomForThree) topology->hide();
+  // In a small window, the timeline needs more of the space than at first. A user's own layout is
+  // kept.
+  if (QSettings().value(QStringLiteral("docks")).isNull()) {
+    constexpr int kWidest = 430, kHighest = 200;
+    if (topology->isVisible())
+      resizeDocks({findChild<QDockWidget*>(QStringLiteral("topology"))},
+                  {std::min(kWidest, width() / 4)}, Qt::Horizontal);
+    resizeDocks({findChild<QDockWidget*>(QStringLiteral("numbers"))},
+                {std::min(kHighest, height() / 4)}, Qt::Vertical);
+  }
+  layout()->activate();  // computes the minimum size again, without the panels that are hidden now
+  if (size() != before && !isMaximized() && !isFullScreen()) resize(before);
 }
 
 void MainWindow::open_both(const QString& first, const QString& second) {
@@ -662,6 +708,7 @@ void MainWindow::set_dark(bool dark) {
   topology_->set_theme(theme);
   sweep_->set_theme(theme);
   legend_->set_theme(theme);
+  communication_->set_theme(theme);
   actions_.refresh();
   // Set the palette of the application, because the palette of the window does not affect dialogs
   // and floating panels.
@@ -687,6 +734,33 @@ void MainWindow::report_cursor(qint64 picoseconds) {
   const bool there = picoseconds >= 0 && view_->trace();
   where_->setText(there ? QString::fromStdString(moment(*view_->trace(), core::Time(picoseconds)))
                         : QString());
+}
+
+/// Describes the selected range in the status bar. Removes the description when nothing is selected
+/// any more.
+void MainWindow::report_range() {
+  const bool is_shown = !range_words_.isEmpty() && status_text_ == range_words_;
+  range_words_.clear();
+  if (!view_->range() || !view_->trace()) {
+    if (is_shown) tell({});
+    return;
+  }
+  const TimeRange& range = *view_->range();
+  const std::vector<std::size_t> rows = view_->counted_rows();
+  core::Time busy;
+  for (const std::size_t row : rows)
+    busy += view_->trace()->rows()[row].spans.busy(range.from, range.to);
+  const double share = rows.empty() || range.length() <= core::Time()
+                           ? 0
+                           : static_cast<double>(busy.count()) /
+                                 static_cast<double>(range.length().count()) /
+                                 static_cast<double>(rows.size());
+  range_words_ = tr("selected: %1 × %2, %3 spans, %4 % busy")
+                     .arg(text_of(range.length()),
+                          rows.size() == 1 ? tr("1 row") : tr("%1 rows").arg(rows.size()))
+                     .arg(spans_in(*view_->trace(), rows, range))
+                     .arg(100 * share, 0, 'f', 1);
+  tell(range_words_);
 }
 
 void MainWindow::export_picture(const QString& path) {

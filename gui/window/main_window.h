@@ -17,6 +17,7 @@ class QStackedWidget;
 
 namespace tutti::gui {
 
+class CommunicationPanel;
 class ComparisonPanel;
 class FoundPanel;
 class HeadlineStrip;
@@ -26,6 +27,7 @@ class MessageArrows;
 class NoticeBar;
 class NumbersPanel;
 class OverviewStrip;
+class QueryPanel;
 class SearchBar;
 class SweepPanel;
 class TimeCursor;
@@ -64,6 +66,8 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ComparisonPanel& comparison() { return *comparison_; }
   [[nodiscard]] MessageArrows& messages() { return *arrows_; }
   [[nodiscard]] MarksPanel& marks() { return *marks_; }
+  [[nodiscard]] CommunicationPanel& communication() { return *communication_; }
+  [[nodiscard]] QueryPanel& query() { return *query_; }
   [[nodiscard]] QString status_text() const;
   void set_dark(bool dark);
   [[nodiscard]] TimeCursor& cursor() { return *cursor_; }
@@ -129,9 +133,12 @@ class MainWindow : public QMainWindow {
   void show_panels();
   void show_trace(const std::shared_ptr<const Trace>& trace, const QString& path);
   void make_comparison();
+  void make_communication();
+  void make_query();
   void hide_topology(bool away);
   void choose_second();
   void report_cursor(qint64 picoseconds);
+  void report_range();
   void export_picture(const QString& path);
   void export_numbers(const QString& path);
 
@@ -149,6 +156,8 @@ class MainWindow : public QMainWindow {
   OverviewStrip* overview_;
   SearchBar* search_ = nullptr;
   NumbersPanel* numbers_ = nullptr;
+  CommunicationPanel* communication_ = nullptr;
+  QueryPanel* query_ = nullptr;
   TimeCursor* cursor_ = nullptr;
   TrafficReader* traffic_ = nullptr;
   TopologyPanel* topology_ = nullptr;
@@ -163,8 +172,9 @@ class MainWindow : public QMainWindow {
   std::vector<QAction*> panel_actions_;  ///< actions that show and hide panels
   /// The layout of the panels, saved while there is no timeline; otherwise empty.
   QByteArray panels_;
-  QString status_text_;     ///< the full text of the status bar, which may show only its beginning
-  FileWatch watch_;         ///< watches the file of the timeline
+  QString range_words_;  ///< the description of the selected range in the status bar; empty: none
+  QString status_text_;  ///< the full text of the status bar, which may show only its beginning
+  FileWatch watch_;      ///< watches the file of the timeline
   FileWatch second_watch_;  ///< watches the file of the second timeline
   QString shown_;           ///< the path of the timeline that is shown
   bool reloading_ = false;  ///< true: the timeline that is being opened is the timeline that is

@@ -1,10 +1,11 @@
-// Measures the window with a generated timeline of 64 rows: how long it takes to open, and how long
-// one frame of the timeline takes while the user moves through it, with texts, names and axis.
-// frame/ZOOM/HEIGHT shows 1/ZOOM of the run. A height of 1080 is a typical screen; at 1400 every
-// row is visible.
+// Measures the window with a generated timeline of lanes that receive from each other in a ring:
+// how long it takes to open, and how long one frame of the timeline takes while the user moves
+// through it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM of the run. A height of
+// 1080 is a typical screen; at 1400 every row is visible.
 //
-//   window_bench                               10 million spans
-//   TUTTI_BENCH_SPANS=100000000 window_bench   100 million spans
+//   window_bench                                                      10 million spans on 64 rows
+//   TUTTI_BENCH_SPANS=100000000 window_bench                          100 million spans
+//   TUTTI_BENCH_SPANS=12000000 TUTTI_BENCH_ROWS=2863 window_bench     as many rows as a large run
 
 #include <benchmark/benchmark.h>
 
@@ -15,9 +16,11 @@
 #include <fstream>
 
 #include "core/base/random.h"
+#include "core/schedule/step.h"
 #include "core/timeline/writer.h"
 #include "gui/paint/row_raster.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/trace/communication.h"
 #include "gui/trace/layout.h"
 #include "gui/trace/trace.h"
 #include "gui/widgets/timeline_view.h"
@@ -28,13 +31,14 @@ namespace {
 using core::Span;
 using core::Time;
 
-constexpr int kRows = 64;
 constexpr int kWidth = 1920;
 
-std::int64_t spans_wanted() {
-  const char* const wanted = std::getenv("TUTTI_BENCH_SPANS");
-  return wanted ? std::atoll(wanted) : 10'000'000;
+std::int64_t number_of(const char* variable, std::int64_t otherwise) {
+  const char* const wanted = std::getenv(variable);
+  return wanted ? std::atoll(wanted) : otherwise;
 }
+std::int64_t spans_wanted() { return number_of("TUTTI_BENCH_SPANS", 10'000'000); }
+int rows_wanted() { return static_cast<int>(number_of("TUTTI_BENCH_ROWS", 64)); }
 
 /// Writes lane steps of about a microsecond, with gaps between them.
 void write(std::ostream& out) {
@@ -43,10 +47,14 @@ void write(std::ostream& out) {
   run.scenario = "benchmark";
   writer.begin(run);
   core::Random random(1);
-  const std::int64_t each = spans_wanted() / kRows;
-  for (int row = 0; row < kRows; ++row)
-    writer.track({row, core::TrackKind::kLane, 0, "gpu0", 0, row});
-  for (int row = 0; row < kRows; ++row) {
+  const int rows = rows_wanted();
+  const std::int64_t each = spans_wanted() / rows;
+  // Few rows are lanes of one device; otherwise a worker has 8 devices with 8 lanes each.
+  const bool many = rows > 64;
+  for (int row = 0; row < rows; ++row)
+    writer.track({row, core::TrackKind::kLane, many ? row / 64 : 0,
+                  "gpu" + std::to_string(many ? row / 8 % 8 : 0), 0, many ? row % 8 : row});
+  for (int row = 0; row < rows; ++row) {
     Time at;
     for (std::int64_t i = 0; i < each; ++i) {
       Span span;
@@ -56,6 +64,11 @@ void write(std::ostream& out) {
       span.pack = static_cast<std::int32_t>(i / 1000 % 50);
       span.index = i % 1000;
       span.bytes = core::Bytes(65'536);
+      if (many && core::receives(static_cast<core::StepKind>(span.kind))) {
+        span.peer = (row + 8) % rows;
+        span.peer_index = span.index;
+        span.wait = Time(span.duration.count() / 3);
+      }
       writer.span(row, span);
       at = span.start + span.duration + Time(static_cast<std::int64_t>(random.below(400'000)));
     }
@@ -101,7 +114,7 @@ void open_timeline(benchmark::State& state) {
   state.counters["MB"] = static_cast<double>(memory) / 1e6;
   state.counters["spans"] = static_cast<double>(spans);
 }
-BENCHMARK(open_timeline)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(open_timeline)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
 
 /// Iterates over ranges that show 1/zoom of the run. Each range is shifted slightly from the one
 /// before.
@@ -142,7 +155,11 @@ void frame(benchmark::State& state) {
   }
   count(state);
 }
-BENCHMARK(frame)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms, kHeights})->UseRealTime();
+BENCHMARK(frame)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({kZooms, kHeights})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 /// Measures a part of frame(): spans, groups and loads as pixels, without texts, names and axis.
 void lines(benchmark::State& state) {
@@ -170,6 +187,24 @@ void columns(benchmark::State& state) {
   count(state);
 }
 BENCHMARK(columns)->Unit(benchmark::kMillisecond)->ArgsProduct({kZooms})->UseRealTime();
+
+/// Measures the communication matrix of the whole run, which a thread of the window computes.
+void matrix(benchmark::State& state) {
+  const TimeRange all{Time(), trace()->length() + Time(1)};
+  for (auto _ : state) benchmark::DoNotOptimize(communication_of(*trace(), all));
+}
+BENCHMARK(matrix)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Measures a change of the filter of rows, and the statistics of the selected range that follow.
+void filter(benchmark::State& state) {
+  Layout layout(*trace());
+  for (auto _ : state) {
+    layout.filter("worker 0/gpu1/ | worker 0/gpu2/");
+    benchmark::DoNotOptimize(layout.lines().data());
+    layout.filter("");
+  }
+}
+BENCHMARK(filter)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace tutti::gui

@@ -197,6 +197,7 @@ TEST_F(TopologyWindow, DevicesSayWhatTheyHoldByMouseAndByKeys) {
   cursor().set_moment(pack.end - Time(1));
   EXPECT_THAT(words(), HasSubstr("in flight"));
   const std::size_t gpu = node("w1/gpu0");
+  QApplication::processEvents();  // the panels have their sizes after the next pass of the layout
   QTest::mouseMove(&picture(),
                    picture().place_of(picture().layout_of_nodes().nodes[gpu].centre()).toPoint());
   EXPECT_EQ(picture().current_node(), gpu);

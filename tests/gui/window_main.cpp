@@ -7,7 +7,9 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
-  qputenv("QT_QPA_PLATFORM", "offscreen");
+  // TUTTI_TEST_PLATFORM=xcb runs the tests on a display, such as that of xvfb-run.
+  qputenv("QT_QPA_PLATFORM",
+          qEnvironmentVariable("TUTTI_TEST_PLATFORM", QStringLiteral("offscreen")).toLocal8Bit());
   tutti::test::TemporaryFolder settings;
   qputenv("TMPDIR",
           QByteArray::fromStdString(settings.path()));  // so that no user's settings are read

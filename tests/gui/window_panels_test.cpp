@@ -217,7 +217,7 @@ TEST_F(Window, PanelsAreShownAndHiddenByTheMenuAndByKeys) {
   }
   open_small();
   const auto docks = window_.findChildren<QDockWidget*>();
-  EXPECT_EQ(docks.size(), 6);
+  EXPECT_EQ(docks.size(), 8);
   for (QDockWidget* const dock : docks) {
     QAction* const action = dock->toggleViewAction();
     EXPECT_TRUE(listed.contains(action)) << dock->windowTitle().toStdString();

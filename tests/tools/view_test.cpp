@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "tests/support/clusters.h"
 #include "tests/support/program.h"
@@ -139,6 +140,22 @@ TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
   expect_refused({source_folder() + "/scenarios/01_two_ranks.textproto", "--find", "pack 0"},
                  "--find ");
   expect_refused({"--at-us", "3"}, "--at-us ");
+}
+
+TEST_F(Pictures, HaveThePanelThatWasAskedFor) {
+  const std::string a = folder.file("a.tutti");
+  std::set<std::string> pictures;
+  for (const char* const panel :
+       {"communication", "query", "marks", "found", "differences", "numbers"}) {
+    ASSERT_EQ(picture({a, "--panel", panel}).status, 0) << panel;
+    EXPECT_TRUE(pictures.insert(folder.read("t.png")).second) << panel;
+  }
+  ASSERT_EQ(picture({a, "--query", "SELECT count(*) FROM spans"}).status, 0);
+  EXPECT_TRUE(pictures.insert(folder.read("t.png")).second);
+  ASSERT_EQ(std::remove(folder.file("t.png").c_str()), 0);
+  expect_refused({a, "--panel", "nosuch"}, "--panel nosuch: ");
+  expect_refused({a, "--query", "SELECT nosuch FROM packs"}, "--query: no such column: nosuch");
+  expect_refused({"--panel", "query"}, "--panel ");
 }
 
 TEST_F(Pictures, HaveTheSizeThatWasAskedForOrAreRefused) {

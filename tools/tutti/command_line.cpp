@@ -87,6 +87,7 @@ CommandLine::CommandLine()
   commands_->offer(*app_, "validate", add_validate, validate);
   commands_->offer(*app_, "plan", add_plan, plan);
   commands_->offer(*app_, "export", add_export, export_timeline);
+  commands_->offer(*app_, "report", add_report, write_report);
   commands_->offer(*app_, "init", add_init, init);
   commands_->offer(*app_, "convert", add_convert, convert);
   commands_->offer(*app_, "import", add_import, import_files);

@@ -81,25 +81,33 @@ std::string text_of(const Comparison& c, int rows) {
   for (const std::string& sentence : c.in_words()) text += sentence + '\n';
   if (!c.last.packs.empty() && rows > 0) {
     text += "\npacks of the last step, largest difference first\n";
-    std::vector<core::PackComparison> packs = c.last.packs;
-    std::stable_sort(packs.begin(), packs.end(), [](const auto& x, const auto& y) {
-      return std::abs(x.took.difference().count()) > std::abs(y.took.difference().count());
-    });
-    std::vector<Report> rows_of_packs;
-    for (const core::PackComparison& pack : packs) rows_of_packs.push_back(compared_pack(pack));
-    text += table_text(rows_of_packs, 2, rows);
+    text += table_text(compared_packs(c), 2, rows);
   }
   if (!c.kinds.empty()) {
     text += fmt::format("\nschedule steps in both timelines: {} (times without waiting)\n",
                         c.steps_joined);
-    std::vector<Report> kinds;
-    for (const core::KindComparison& k : c.kinds) kinds.push_back(compared_kind(k));
-    text += table_text(kinds, 2);
+    text += table_text(compared_kinds(c), 2);
   }
   return text;
 }
 
 }  // namespace
+
+std::vector<Report> compared_packs(const Comparison& c) {
+  std::vector<core::PackComparison> packs = c.last.packs;
+  std::stable_sort(packs.begin(), packs.end(), [](const auto& x, const auto& y) {
+    return std::abs(x.took.difference().count()) > std::abs(y.took.difference().count());
+  });
+  std::vector<Report> rows;
+  for (const core::PackComparison& pack : packs) rows.push_back(compared_pack(pack));
+  return rows;
+}
+
+std::vector<Report> compared_kinds(const Comparison& c) {
+  std::vector<Report> rows;
+  for (const core::KindComparison& kind : c.kinds) rows.push_back(compared_kind(kind));
+  return rows;
+}
 
 Report comparison_report(const Comparison& c) {
   Report report{{"first", c.a.scenario},
@@ -122,11 +130,9 @@ Report comparison_report(const Comparison& c) {
   return report.add("in_words", c.in_words());
 }
 
-namespace {
-
-/// Opens a timeline, or converts the trace of a run to a timeline.
-core::Expected<core::TimelineReader> open(const std::string& path, const core::RunInfo* like,
-                                          const Environment& environment) {
+core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& path,
+                                                            const core::RunInfo* like,
+                                                            const Environment& environment) {
   if (!is_trace(path)) return core::TimelineReader::open(path);
   ImportTraceOptions from;
   from.files = {path};
@@ -138,8 +144,6 @@ core::Expected<core::TimelineReader> open(const std::string& path, const core::R
   return core::TimelineReader::from_bytes(std::move(*bytes), path);
 }
 
-}  // namespace
-
 int compare(const CompareOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
@@ -150,9 +154,9 @@ int compare(const CompareOptions& options, const Environment& environment) {
     return refuse({core::ProblemCode::kMissing, "files"},
                   "compare needs two timelines, or --promise with measurements");
   const std::string &first = options.files[0], &second = options.files[1];
-  const auto a = open(first, nullptr, environment);
+  const auto a = open_timeline_or_trace(first, nullptr, environment);
   if (!a) return report(a.error());
-  const auto b = open(second, &a->run(), environment);
+  const auto b = open_timeline_or_trace(second, &a->run(), environment);
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&first, &*a), std::pair(&second, &*b)}) {
     if (!timeline->complete())

@@ -21,6 +21,18 @@ struct CompareOptions {
 /// Returns a comparison as a machine-readable report (docs/reports.md).
 core::Report comparison_report(const core::Comparison& comparison);
 
+/// The first function returns the packs of the last step that are in both timelines, largest
+/// difference first. The second returns the schedule steps in both timelines, by kind. Both have
+/// titles for tables.
+std::vector<core::Report> compared_packs(const core::Comparison& comparison);
+std::vector<core::Report> compared_kinds(const core::Comparison& comparison);
+
+/// Opens a timeline, or converts the trace of a run to a timeline. `like`: the run with which a
+/// trace will be compared; null: none. ERRORS: the file is neither; it is damaged.
+core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& path,
+                                                            const core::RunInfo* like,
+                                                            const Environment& environment);
+
 /// `tutti compare`: compares two timelines, pack by pack and step by step, or compares the times
 /// that a report of `tutti tune` predicts with measurements.
 int compare(const CompareOptions& options, const Environment& environment);

@@ -122,6 +122,29 @@ void add_export(CLI::App& app, ExportOptions& o) {
                 "with --to chakra, .<rank>.et is added to this path for each rank");
 }
 
+void add_report(CLI::App& app, ReportOptions& o) {
+  CLI::App* c = app.add_subcommand(
+      "report",
+      "Write an HTML page about a run, or about the comparison of two runs, with figures, tables "
+      "and pictures");
+  c->footer(
+      "The page is a single file that needs no network and no scripts.\n"
+      "Examples:\n"
+      "  tutti report mine.tutti -o report.html\n"
+      "  tutti report predicted.tutti real.tutti -o comparison.html");
+  c->add_option("files", o.files,
+                "Timeline or trace of a run, or two of them to compare; the second is compared "
+                "with the first")
+      ->required();
+  c->add_option("-o,--output", o.output,
+                "HTML file to write, or - for standard output (default: a file next to the first "
+                "timeline)");
+  c->add_option("--rows", o.rows, "Maximum number of rows of each table")->capture_default_str();
+  c->add_option("--format", o.format,
+                "Output format of the summary: text or json (to standard output)")
+      ->capture_default_str();
+}
+
 void add_init(CLI::App& app, InitOptions& o) {
   CLI::App* c = app.add_subcommand(
       "init", "Write a new scenario for a model, a machine and a number of nodes");

@@ -21,6 +21,7 @@
 #include "tools/tutti/simulate.h"
 #include "tools/tutti/synthesize.h"
 #include "tools/tutti/validate.h"
+#include "tools/tutti/write_report.h"
 
 namespace CLI {
 class App;
@@ -42,6 +43,7 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o);
 void add_compare(CLI::App& app, CompareOptions& o);
 void add_calibrate(CLI::App& app, CalibrateOptions& o);
 void add_validate(CLI::App& app, ValidateOptions& o);
+void add_report(CLI::App& app, ReportOptions& o);
 void add_export(CLI::App& app, ExportOptions& o);
 void add_init(CLI::App& app, InitOptions& o);
 void add_convert(CLI::App& app, ConvertOptions& o);

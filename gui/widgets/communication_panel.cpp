@@ -1,0 +1,154 @@
+#include "gui/widgets/communication_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "gui/trace/guarded.h"
+#include "gui/widgets/tell.h"
+#include "gui/widgets/timeline_view.h"
+
+namespace tutti::gui {
+
+namespace {
+
+/// With more devices than this, a rank is a worker at first, since cells would be too small.
+constexpr std::size_t kDevicesAtFirst = 64;
+
+}  // namespace
+
+CommunicationPanel::CommunicationPanel(TimelineView& view)
+    : view_(view),
+      quantity_(new QComboBox),
+      side_(new QComboBox),
+      by_worker_(new QCheckBox(tr("by &worker"))),
+      matrix_(new CommunicationView),
+      words_(new QLabel) {
+  quantity_->addItems({tr("bytes"), tr("time"), tr("bandwidth")});
+  quantity_->setAccessibleName(tr("Quantity that the colours show"));
+  side_->setAccessibleName(tr("Timeline whose messages are shown"));
+  by_worker_->setToolTip(tr("Add up the devices of each worker"));
+  words_->setObjectName(QStringLiteral("pair"));
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  words_->setMinimumWidth(0);
+  auto* const choices = new QHBoxLayout;
+  choices->setContentsMargins(4, 2, 4, 2);
+  choices->addWidget(quantity_);
+  choices->addWidget(side_);
+  choices->addWidget(by_worker_);
+  choices->addWidget(words_, 1);
+  auto* const layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addLayout(choices);
+  layout->addWidget(matrix_, 1);
+  connect(quantity_, &QComboBox::currentIndexChanged, this,
+          [this](int i) { matrix_->set_quantity(static_cast<MatrixQuantity>(i)); });
+  connect(side_, &QComboBox::currentIndexChanged, this, &CommunicationPanel::update_matrix);
+  connect(by_worker_, &QCheckBox::toggled, this, &CommunicationPanel::update_matrix);
+  connect(matrix_, &CommunicationView::cell_chosen, this, &CommunicationPanel::show_chosen);
+  connect(matrix_, &CommunicationView::cell_picked, this, &CommunicationPanel::pick);
+  connect(&view_, &TimelineView::trace_changed, this, &CommunicationPanel::look_at_trace);
+  connect(&view_, &TimelineView::view_changed, this, &CommunicationPanel::update_matrix);
+  connect(&view_, &TimelineView::range_changed, this, &CommunicationPanel::update_matrix);
+  look_at_trace();
+}
+
+CommunicationPanel::~CommunicationPanel() { end_job(); }
+
+void CommunicationPanel::set_seen(bool seen) {
+  seen_ = seen;
+  update_matrix();
+}
+
+void CommunicationPanel::set_theme(const Theme& theme) { matrix_->set_theme(theme); }
+
+void CommunicationPanel::look_at_trace() {
+  const Trace* const trace = view_.trace();
+  const bool two = trace && trace->sides().size() > 1;
+  const QSignalBlocker no_signals(side_), nor_these(by_worker_);
+  side_->clear();
+  for (std::size_t s = 0; trace && s < trace->sides().size(); ++s)
+    side_->addItem(QString::fromStdString(trace->sides()[s].name));
+  side_->setVisible(two);
+  by_worker_->setChecked(trace && devices_with_lanes(*trace, 0) > kDevicesAtFirst);
+  matrix_->set_picked(std::nullopt);
+}
+
+CommunicationPanel::Wanted CommunicationPanel::wanted() const {
+  return {view_.shared_trace(), view_.range().value_or(view_.view().range()),
+          static_cast<std::size_t>(std::max(0, side_->currentIndex())), by_worker_->isChecked()};
+}
+
+void CommunicationPanel::update_matrix() {
+  if (!seen_ || !view_.trace()) {
+    end_job();
+    shown_.reset();  // the reference would keep the timeline in memory
+    return;
+  }
+  const Wanted now = wanted();
+  if (shown_ == now) return;
+  end_job();
+  // Another kind of ranks has other cells.
+  if (shown_ && (shown_->by_worker != now.by_worker || shown_->side != now.side))
+    matrix_->set_picked(std::nullopt);
+  shown_ = now;
+  ++begun_;
+  job_ = std::make_shared<Job>();
+  thread_ = std::jthread([this, now, job = job_] {
+    const auto thrown = guarded([&] {
+      job->matrix =
+          communication_of(*now.trace, now.range, {now.side, now.by_worker, &job->cancel});
+    });
+    if (thrown) job->matrix = tl::make_unexpected(*thrown);
+    tell(this, [this, job] {
+      if (job == job_) finish();
+    });
+  });
+}
+
+/// Discards the job's result.
+void CommunicationPanel::end_job() {
+  if (!job_) return;
+  job_->cancel = true;
+  thread_.join();
+  job_.reset();
+}
+
+void CommunicationPanel::finish() {
+  if (!job_) return;
+  thread_.join();
+  show_result(std::exchange(job_, nullptr)->matrix);
+}
+
+void CommunicationPanel::show_result(core::Expected<CommunicationMatrix> result) {
+  if (!result) return matrix_->show_words(QString::fromStdString(result.error().message()));
+  if (!result->pairs.empty()) return matrix_->show_matrix(std::move(*result));
+  matrix_->show_words(
+      result->ranks.empty()
+          ? tr("this timeline records no lanes, so the messages between ranks are unknown")
+          : tr("the lanes of this timeline record no messages in this range"));
+}
+
+void CommunicationPanel::show_chosen() {
+  const auto& cell = matrix_->chosen();
+  words_->setText(cell ? matrix_->words_of(*cell)
+                       : tr("Click on a pair to show only the rows of both ranks."));
+}
+
+void CommunicationPanel::pick(const CommunicationView::Cell& cell) {
+  if (matrix_->picked() == cell) {
+    matrix_->set_picked(std::nullopt);
+    return emit filter_wanted({});
+  }
+  matrix_->set_picked(cell);
+  const auto& ranks = matrix_->matrix().ranks;
+  const QString first = QString::fromStdString(ranks[cell.first].key),
+                second = QString::fromStdString(ranks[cell.second].key);
+  emit filter_wanted(first == second ? first : first + QStringLiteral(" | ") + second);
+}
+
+}  // namespace tutti::gui

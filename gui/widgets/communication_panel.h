@@ -1,0 +1,79 @@
+#pragma once
+
+#include <QWidget>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "gui/widgets/communication_view.h"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+
+namespace tutti::gui {
+
+class TimelineView;
+
+/// The panel with the communication matrix of the selected range, or of the visible range if none
+/// is selected. A thread computes the matrix, and only while the panel is visible; until it is
+/// complete, the old matrix stays. Picking a pair shows only the rows of both ranks in the
+/// timeline; picking it again shows all rows.
+class CommunicationPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// REQUIRES: the view outlives the panel.
+  explicit CommunicationPanel(TimelineView& view);
+  ~CommunicationPanel() override;
+
+  /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
+  void set_seen(bool seen);
+  void set_theme(const Theme& theme);
+  /// Waits until the matrix is up to date.
+  void finish();
+  /// Returns the number of computations that were started in total.
+  [[nodiscard]] int begun() const { return begun_; }
+  [[nodiscard]] CommunicationView& matrix_view() { return *matrix_; }
+
+ signals:
+  /// Emitted to show only rows with this text; empty: all rows.
+  void filter_wanted(const QString& text);
+
+ private:
+  /// The input of a computation.
+  struct Wanted {
+    std::shared_ptr<const Trace> trace;
+    TimeRange range;
+    std::size_t side = 0;
+    bool by_worker = false;
+    bool operator==(const Wanted&) const = default;
+  };
+  struct Job {
+    std::atomic<bool> cancel = false;
+    core::Expected<CommunicationMatrix> matrix;
+  };
+
+  [[nodiscard]] Wanted wanted() const;
+  void look_at_trace();
+  void update_matrix();
+  void end_job();
+  void show_result(core::Expected<CommunicationMatrix> result);
+  void show_chosen();
+  void pick(const CommunicationView::Cell& cell);
+
+  TimelineView& view_;
+  QComboBox* quantity_;
+  QComboBox* side_;
+  QCheckBox* by_worker_;
+  CommunicationView* matrix_;
+  QLabel* words_;
+  bool seen_ = false;
+  int begun_ = 0;
+  std::optional<Wanted> shown_;
+  std::shared_ptr<Job> job_;  ///< the current computation; null: none is running
+  std::jthread thread_;
+};
+
+}  // namespace tutti::gui

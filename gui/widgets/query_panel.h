@@ -1,0 +1,98 @@
+#pragma once
+
+#include <QWidget>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/query/timeline_query.h"
+#include "gui/trace/trace.h"
+
+class QLabel;
+class QPlainTextEdit;
+class QTableWidget;
+class QToolButton;
+
+namespace tutti::gui {
+
+class Actions;
+class TimelineView;
+
+/// The panel for SQL queries about the timeline. The result is a table that can be sorted and
+/// copied. A row with a column `span_id` selects that span in the timeline; a row with the columns
+/// `start_us` and `end_us` selects that range. Queries run in a thread, and can be stopped.
+class QueryPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// REQUIRES: the view outlives the panel.
+  explicit QueryPanel(TimelineView& view);
+  ~QueryPanel() override;
+
+  void add_actions(Actions& actions);
+  void set_query(const QString& sql);
+  void run();
+  void stop();
+  /// Waits until the result of the running query is shown.
+  void finish();
+  [[nodiscard]] bool is_running() const { return job_ != nullptr; }
+  /// Saves the query under a name, or replaces the saved query with this name.
+  void save(const QString& name);
+  /// Removes the saved query with this name.
+  void forget(const QString& name);
+  /// Returns the names of the saved queries.
+  static QStringList saved();
+
+  [[nodiscard]] QTableWidget& table() { return *table_; }
+  [[nodiscard]] QPlainTextEdit& text() { return *text_; }
+  /// Returns the line below the query: the number of rows, or the error.
+  [[nodiscard]] QString message() const;
+  /// Returns true if the last query failed.
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ signals:
+  /// Emitted by the action that begins a query, to make the panel visible.
+  void query_wanted();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  /// The timelines of a query. The readers belong to the traces.
+  struct Source {
+    std::shared_ptr<const Trace> trace;
+    core::TimelineQuery query;
+  };
+  struct Job {
+    std::atomic<bool> stop = false;
+    std::shared_ptr<const Source> source;
+    core::Expected<core::QueryResult> result;
+    double seconds = 0;
+  };
+
+  [[nodiscard]] std::shared_ptr<const Source> source();
+  void fill_menus();
+  void ask_for_name();
+  void show_result(const Job& job);
+  void show_message(const QString& text, bool wrong);
+  void show_running();
+  void go_to(int row);
+  [[nodiscard]] std::optional<SpanId> span_of(std::int64_t id) const;
+
+  TimelineView& view_;
+  QPlainTextEdit* text_;
+  QToolButton *queries_, *tables_, *save_, *stop_, *run_;
+  QLabel* message_;
+  QTableWidget* table_;
+  std::shared_ptr<const Source> source_;  ///< the timelines of the table's rows
+  /// The columns of the result that select something in the timeline; -1: there is none.
+  int span_column_ = -1, start_column_ = -1, end_column_ = -1;
+  bool filling_ = false;
+  bool failed_ = false;
+  std::shared_ptr<Job> job_;  ///< the running query; null: none
+  std::jthread thread_;
+};
+
+}  // namespace tutti::gui
