@@ -10,7 +10,7 @@ namespace tutti::gui {
 
 namespace {
 
-/// Draws symbols and texts from left to right.
+/// Draws the symbols and texts of the legend from left to right.
 class Writer {
  public:
   Writer(QPainter& painter, const Theme& theme, int line)

@@ -55,7 +55,8 @@ void print(const char* what, const std::vector<Residual>& residuals,
   fmt::print("\n");
 }
 
-/// Returns the scales, and the factors by which error bands with these scales must be widened.
+/// Learns the scales of the Gaussian process, and the factors by which its error bands must be
+/// widened.
 Spread learned(const std::vector<System>& systems, const ErrorBands& bands) {
   Spread spread = learn(systems);
   std::vector<Residual> own = residuals(one_all_reduce(systems), spread, bands);
@@ -94,7 +95,8 @@ int main(int argc, char** argv) {
   for (auto& one : learning) of_fold.push_back(one.get());
   using Cases = std::vector<Case> (*)(const std::vector<System>&);
   for (const auto& [what, cases] :
-       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables", one_all_reduce),
+       {std::pair<const char*, Cases>("given one all-reduce, predicted all other tables",
+                                      one_all_reduce),
         {"given one all-reduce, predicted the other collectives", other_collectives},
         {"given one and two nodes, predicted four and more", more_nodes}}) {
     std::vector<Residual> all;
