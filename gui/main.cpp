@@ -50,7 +50,8 @@ class EndsBySignal {
   EndsBySignal& operator=(const EndsBySignal&) = delete;
 
  private:
-  /// A signal handler can only access globals. A second signal ends the program immediately.
+  /// `interrupted` is a global variable because a signal handler cannot access other data. (A
+  /// second signal ends the program immediately.)
   static void on_signal(int number) {
     std::signal(number, SIG_DFL);
     static_cast<void>(!::write(pipe_[1], "", 1));
@@ -172,7 +173,7 @@ int main(int argc, char** argv) {
   QApplication::setApplicationName(QStringLiteral("tutti-view"));
   QApplication::setDesktopFileName(QStringLiteral("tutti-view"));
   QApplication::setWindowIcon(QIcon(QStringLiteral(":/tutti.svg")));
-  // A picture must not depend on a user's settings or change them.
+  // A picture must not depend on the user's settings, and making it must not change the settings.
   const QTemporaryDir settings;
   if (screenshot)
     QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, settings.path());

@@ -1,10 +1,11 @@
-// The command line is handled in two phases. read_options() parses the command line before the
-// window exists. read_options() checks all rules that depend only on the options and on the kinds
-// of files, so that a mistake ends the program with a message. read_options() calls one function
-// for each group of options, and stops at the first problem. show_place() is called when the files
-// are open. show_place() applies the options that specify a position, such as --find or --device,
-// and reports every request that cannot be satisfied. The table kOptions lists the options with
-// their help texts. The table kPlaces lists the options that need a timeline.
+// The command line is handled in two phases. The function read_options() parses the command line
+// before the window exists. The function read_options() checks all rules that depend only on the
+// options and on the kinds of files, so that a mistake ends the program with a message. The
+// function read_options() calls one function for each group of options, and stops at the first
+// problem. The function show_place() is called when the files are open. The function show_place()
+// applies the options that specify a position, such as --find or --device, and reports every
+// request that cannot be satisfied. The table kOptions lists all options with their help texts. The
+// table kPlaces lists the options that need a timeline.
 
 #include "gui/options.h"
 
@@ -32,7 +33,8 @@ using core::Time;
 
 namespace {
 
-/// Longer than any run. The limit in picoseconds fits into 64 bits.
+/// The maximum time that the user can specify: longer than any run, but in picoseconds it fits into
+/// 64 bits.
 constexpr double kMaxMicroseconds = 9e12;
 
 struct Option {
@@ -224,7 +226,7 @@ OptionError read_place(const QCommandLineParser& parser, Options& options) {
 
 Time time_of(double us) { return Time(static_cast<std::int64_t>(us * 1e6)); }
 
-/// Returns the requested times that are after the end of the run.
+/// Returns a message for each time on the command line that is after the end of the run.
 QStringList beyond_the_end(const Options& options, Time end) {
   QStringList missing;
   for (const auto& [name, time] :
@@ -239,7 +241,7 @@ QStringList beyond_the_end(const Options& options, Time end) {
   return missing;
 }
 
-/// Selects the result of --find, and keeps the visible range that other options set.
+/// Selects the span that --find has found, but keeps the visible range that other options have set.
 QString find(MainWindow& window, const Options& options, const std::optional<TimeRange>& range) {
   TimelineView& view = window.timeline();
   if (!window.find(options.find)) return QStringLiteral("--find %1: not found").arg(options.find);

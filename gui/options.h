@@ -22,8 +22,8 @@ struct Options {
   bool sweep = false;          ///< true: the file is a sweep
   bool svg = false;            ///< true: the file is an SVG picture, which is converted to PNG
   QString x, by, cost;         ///< fields and cost of a sweep's plot; empty: the default
-  bool one_line = false;       ///< true: plot a sweep as a single line
-  bool run = false;            ///< true: run the scenario at once
+  bool one_line = false;       ///< true: the plot of the sweep has a single line
+  bool run = false;            ///< true: run the scenario as soon as it is open
   std::optional<Align> align;  ///< the alignment of two timelines
   int error = 0;               ///< the row of the list of largest errors to show, from 1; 0: none
   QString screenshot;          ///< the picture to write instead of showing a window; empty: none

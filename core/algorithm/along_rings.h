@@ -10,8 +10,8 @@
 namespace tutti::core {
 
 /// The base class of algorithms that move blocks or buffers along rings in one direction. Each ring
-/// has one lane. Each lane carries an equal part of the data, cut into messages. If the collective
-/// is out of place, an extra lane copies the rank's own data.
+/// has one lane. Each lane transfers an equal part of the data, cut into messages. If the
+/// collective is out of place, an extra lane copies the rank's own data.
 class AlongRings : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }
@@ -19,8 +19,8 @@ class AlongRings : public Schedule {
   [[nodiscard]] Engine engine(Rank, Lane) const override { return options_.engine; }
 
  protected:
-  /// The algorithm supports two kinds of collectives: `adding`, which reduces, and `copying`, which
-  /// does not. REQUIRES: the contract's kind is one of `adding` and `copying`.
+  /// `adding` and `copying` are the two kinds of collectives that the algorithm supports: one that
+  /// reduces and one that does not. REQUIRES: the contract's kind is one of `adding` and `copying`.
   AlongRings(const Contract& contract, const RingOptions& options, CollectiveKind adding,
              CollectiveKind copying)
       : contract_(contract),
@@ -44,13 +44,13 @@ class AlongRings : public Schedule {
     const EvenCut cut{elements, carrying_lanes()};
     return {Buffer::kData, cut.offset(lane), cut.size(lane)};
   }
-  /// Returns the division of a lane's part into messages.
+  /// Returns how a lane's part of `elements` is divided into messages.
   [[nodiscard]] EvenCut messages(std::int64_t elements, Lane lane) const {
     const std::int64_t size = part(elements, lane).count;
     const std::int64_t most = options_.max_elements_per_message;
     return {size, std::max<std::int64_t>(1, size / most + (size % most != 0 ? 1 : 0))};
   }
-  /// Returns the range of message `index` of a lane's part.
+  /// Returns the range of elements in message `index` of a lane.
   [[nodiscard]] Range message(std::int64_t elements, Lane lane, std::int64_t index) const {
     const EvenCut cut = messages(elements, lane);
     return {Buffer::kData, part(elements, lane).offset + cut.offset(index), cut.size(index)};
@@ -61,8 +61,8 @@ class AlongRings : public Schedule {
     return copy_of_input(place, contract_.input_shift);
   }
 
-  /// Returns the kind of the step that handles a message at position `place` of its path. A path
-  /// has n ranks; position 0 is its head.
+  /// Returns the kind of the step with which the rank at position `place` of a message's path
+  /// handles the message. A path has n ranks, and begins at position 0.
   [[nodiscard]] StepKind kind_at(std::int64_t place) const {
     if (place == 0) return StepKind::kSend;
     if (place < n_ - 1) return adds_ ? StepKind::kReceiveReduceSend : StepKind::kReceiveSend;

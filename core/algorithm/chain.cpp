@@ -26,8 +26,8 @@ class Chain : public AlongRings {
     step.source = step.target = message(contract().elements, lane, index);
     step.from = walk().neighbour(rank, lane, -1);
     step.to = walk().neighbour(rank, lane, +1);
-    // The position in the chain; the head of the chain has position 0. In a broadcast, the root is
-    // the head of the chain. In a reduce, the root is the end of the chain.
+    // Returns the rank's position in the chain; the head of the chain has position 0. In a
+    // broadcast, the root is the head of the chain. In a reduce, the root is the end of the chain.
     const std::int64_t root = walk().position(contract().root(), lane) + (adds() ? 1 : 0);
     const std::int64_t place = ((walk().position(rank, lane) - root) % n() + n()) % n();
     step.kind = kind_at(place);

@@ -7,14 +7,14 @@
 
 namespace tutti::core {
 
-/// Returns a broadcast or reduce in pipelined messages along a chain: a ring that is cut at the
-/// root. A broadcast goes from the root around the ring to the rank before the root; each rank
-/// keeps the data and forwards it. A reduce goes from the rank after the root around the ring to
-/// the root. Each rank adds its own data and forwards the sum; only the root stores the sum. Every
-/// rank except the last one of the chain sends the whole buffer once. Each lane carries an equal
-/// part, in messages of at most `options.max_elements_per_message`. If the contract is out of
-/// place, the root of a broadcast also copies its input, on a separate lane. A reduce needs no
-/// copy.
+/// Returns a broadcast or reduce that sends pipelined messages along a chain of ranks. The chain is
+/// a ring that is cut at the root. A broadcast goes from the root around the ring to the rank
+/// before the root; each rank keeps the data and forwards it. A reduce goes from the rank after the
+/// root around the ring to the root. In a reduce, each rank adds its own data and forwards the sum;
+/// only the root stores the sum. Every rank except the last one of the chain sends the whole buffer
+/// once. Each lane transfers an equal part of the buffer, in messages of at most
+/// `options.max_elements_per_message` elements. If the contract is out of place, the root of a
+/// broadcast also copies its input, on a separate lane. A reduce needs no copy.
 ///
 /// Time of one lane with k equal messages of C bytes: a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k -
 /// 1)⌈C·β⌉; a reduce takes (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that
@@ -24,7 +24,7 @@ namespace tutti::core {
 /// contract contains the shift.
 std::unique_ptr<Schedule> chain(const Contract& contract, const RingOptions& options);
 
-/// Returns a schedule of one lane that broadcasts from rank 0 in ascending order of ranks.
+/// Returns a broadcast with one lane per rank, from rank 0 along the ranks in ascending order.
 std::unique_ptr<Schedule> chain_broadcast(std::int32_t ranks, std::int64_t elements,
                                           std::int64_t max_elements_per_message, Engine engine);
 

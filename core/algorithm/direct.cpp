@@ -48,7 +48,8 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t scratch(Rank rank) const override {
     return inputs(rank) > 0 ? inputs(rank) * size(rank, rank) : 0;
   }
-  /// A rank sends nothing to itself, so the slots of senders after this rank are lower by one.
+  /// A rank does not send to itself. The arrival slots of senders with a higher rank are therefore
+  /// lower by one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return sender > rank ? sender - 1 : sender;
   }
@@ -67,8 +68,8 @@ class Direct : public Schedule {
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return contract_.input_shift != 0 && size(rank, rank) > 0 ? 1 : 0;
   }
-  /// The number of messages that the rank adds to its own contribution. (Every rank that stores a
-  /// sum also contributes to this sum.)
+  /// Returns the number of messages that the rank adds to its own contribution. (Every rank that
+  /// stores a sum also contributes to this sum.)
   [[nodiscard]] std::int32_t inputs(Rank rank) const {
     return adds() && size(rank, rank) > 0 ? n_ - 1 : 0;
   }

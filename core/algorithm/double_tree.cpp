@@ -1,9 +1,10 @@
-// Each tree has two lanes on every rank, one up and one down. If there is only one rank, it has one
-// lane, which copies its input if the collective is out of place. The up lane sums message m in
-// steps m·k … m·k + k - 1, where k is the number of steps per message. A leaf has k = 1 (the send);
-// any other rank has one step per child. The last of the k steps also sends the sum to the parent,
-// except at the root. The first of the k steps reads the rank's own input. The root sends message m
-// down when its up lane has completed message m.
+// For each tree, every rank has two lanes: the up lane sends sums to the parent, and the down lane
+// sends results to the children. If there is only one rank, it has a single lane, which copies the
+// input if the collective is out of place. The up lane handles message m in steps m·k … m·k + k -
+// 1, where k is the number of steps per message. A leaf has k = 1 (it only sends); any other rank
+// has one step per child. The last of a message's k steps also sends the sum to the parent, except
+// at the root. The first of a message's k steps reads the rank's own input. The root sends message
+// m down when its up lane has completed message m.
 
 #include "core/algorithm/double_tree.h"
 
@@ -89,8 +90,9 @@ class DoubleTree : public Schedule {
 
   // --- the two trees ---
 
-  /// Returns the rank's place in the lane's tree. The second tree is mirrored if the number of
-  /// ranks is even, and shifted by one rank if it is odd.
+  /// Returns the position of the rank in the lane's tree. If the number of ranks is even, the
+  /// second tree mirrors the first; if it is odd, the second tree is the first tree shifted by one
+  /// rank.
   [[nodiscard]] Rank into(Rank rank, Lane lane) const {
     if (is_first(lane)) return rank;
     return n_ % 2 == 0 ? n_ - 1 - rank : (rank + n_ - 1) % n_;

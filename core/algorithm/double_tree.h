@@ -7,17 +7,17 @@
 
 namespace tutti::core {
 
-/// Returns the all-reduce over two binary trees. Each tree reduces one half of the buffer: sums go
-/// up to the root and the result comes down, both in pipelined messages. A rank with children in
-/// one tree is a leaf in the other, so no rank sends or receives more than 2N bytes, where N is the
-/// size of the buffer. A ring needs 2(n - 1)/n · N. The number of hops is 2·log2 n, compared to
-/// 2(n - 1) in a ring.
+/// Returns the all-reduce over two binary trees. Each tree reduces one half of the buffer. Partial
+/// sums go up to the root and the result comes back down, both in pipelined messages. A rank that
+/// has children in one tree is a leaf of the other tree. No rank therefore sends or receives more
+/// than 2N bytes, where N is the size of the buffer. A ring needs 2(n - 1)/n · N. The number of
+/// hops is 2·log2 n, compared to 2(n - 1) in a ring.
 ///
 /// The trees are in-order trees. A rank r > 0 whose lowest set bit is 2^k is at height k; its
-/// children are r - 2^(k-1) and r + 2^(k-1). If r + 2^(k-1) is not a rank, the second child is r +
-/// 2^j for the largest j that gives a rank. Rank 0 is the root, and its child is the largest power
-/// of two below n. The second tree is a mirror image of the first if n is even, and the first tree
-/// shifted by one rank if n is odd.
+/// children are r - 2^(k-1) and r + 2^(k-1). If r + 2^(k-1) is too large for a rank, the second
+/// child is r + 2^j for the largest j for which this is a rank. Rank 0 is the root, and its child
+/// is the largest power of two below n. If n is even, the second tree is a mirror image of the
+/// first; if n is odd, it is the first tree shifted by one rank.
 ///
 /// SOURCE: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
 /// scan", Parallel Computing 35 (2009); the order of the ranks is NCCL's, NVIDIA/nccl

@@ -5,17 +5,18 @@
 
 namespace tutti::core {
 
-/// Computes the rounds of a ring in which a rank handles a non-empty chunk, for rings with fewer
-/// elements than ranks. In round t of a ring of n ranks, the rank at position p handles chunk (p -
-/// t) mod n. If only the first f < n chunks are non-empty, the rounds of the empty chunks are
-/// skipped. A rank's remaining rounds form runs of f rounds (chunks f-1 … 0) with n - f skipped
-/// rounds in between. If p < f, the first run begins at chunk p.
+/// For rings with fewer elements than ranks: computes the rounds of the ring in which a rank
+/// handles a non-empty chunk. In round t of a ring of n ranks, the rank at position p handles chunk
+/// (p - t) mod n. If only the first f < n chunks are non-empty, the rank skips the rounds of the
+/// empty chunks. A rank alternates between f rounds that it executes (chunks f-1 … 0) and n - f
+/// rounds that it skips. A rank at a position p < f begins with chunk p.
 /// Cost: constant.
 struct FilledRounds {
   std::int64_t n = 1;  ///< number of ranks of the ring, which is also the number of chunks
   std::int64_t f = 0;  ///< number of non-empty chunks, which are chunks 0 … f - 1
 
-  /// Returns the round of a rank's i-th non-empty chunk. REQUIRES: f > 0.
+  /// Returns the round in which the rank at position p handles its i-th non-empty chunk. REQUIRES:
+  /// f > 0.
   [[nodiscard]] std::int64_t round_of(std::int64_t i, std::int64_t p) const {
     if (f == n) return i;
     const std::int64_t first_run = p < f ? p + 1 : 0;  // filled rounds before the first gap
@@ -24,7 +25,7 @@ struct FilledRounds {
     return first_gap_end + (i - first_run) / f * n + (i - first_run) % f;
   }
 
-  /// Returns the number of rounds among 0 … t - 1 that handle a non-empty chunk.
+  /// Returns in how many of the rounds 0 … t - 1 the rank at position p handles a non-empty chunk.
   [[nodiscard]] std::int64_t before(std::int64_t t, std::int64_t p) const {
     if (f == 0) return 0;
     if (f == n) return t;

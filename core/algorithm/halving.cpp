@@ -15,7 +15,7 @@ enum class Action : std::uint8_t {
   kDown,      ///< the rank nearer to the root sends the half that contains the block of the rank
               ///< farther from the root
   kUp,        ///< the rank farther from the root sends the segment that it holds
-  kUpAndAdd,  ///< like kUp, and the receiver adds the segment
+  kUpAndAdd,  ///< the same as kUp, but the receiver adds the received segment to its own
 };
 
 struct Hop {
@@ -74,9 +74,9 @@ class Halving : public PowerOfTwo {
   }
 
   enum class Side { kNearer, kFarther, kNone };
-  /// Returns the role of the rank in one hop of the tree. A rank participates if its lower bits
-  /// equal the root's lower bits. In each pair of ranks, the nearer rank also has the root's value
-  /// of this bit.
+  /// Returns the role of the rank in one hop of the tree. In a hop, only ranks whose lower bits
+  /// equal the root's lower bits take part. In a pair of partners, the rank whose bit of this hop
+  /// equals the root's bit is nearer to the root.
   [[nodiscard]] Side side_of(Rank rank, int bit) const {
     const Rank differing = (rank ^ contract().root()) & ((Rank{2} << bit) - 1);
     return differing == 0                ? Side::kNearer
@@ -97,9 +97,9 @@ class Halving : public PowerOfTwo {
     const bool nearer = !exchange && side_of(rank, hop.bit) == Side::kNearer;
     const bool gives = exchange ? index == 0 : nearer == (hop.action == Action::kDown);
     const bool adds = hop.action == Action::kExchangeAndAdd || hop.action == Action::kUpAndAdd;
-    // With kDown and kExchangeAndAdd, a rank sends the half that contains the partner's block.
-    // Otherwise, it sends the half with its own block and receives the half with the partner's
-    // block.
+    // With kDown and kExchangeAndAdd, a rank sends the half that contains its partner's block. With
+    // all other roles, a rank sends the half that contains its own block, and receives the half
+    // that contains its partner's block.
     const bool own_is_given = hop.action == Action::kExchange || hop.action == Action::kUp ||
                               hop.action == Action::kUpAndAdd;
     step.kind = gives ? StepKind::kSend : adds ? StepKind::kReceiveReduce : StepKind::kReceive;
@@ -111,8 +111,8 @@ class Halving : public PowerOfTwo {
     Range own;    ///< the half that contains the rank's block
     Range other;  ///< the half that contains the partner's block
   };
-  /// Returns the two halves of the segment that contains the blocks of both the rank and its
-  /// partner.
+  /// Returns the two halves of the smallest segment that contains the rank's block and its
+  /// partner's block.
   [[nodiscard]] Halves at_bit(Rank rank, int bit) const {
     Range segment{Buffer::kData, 0, elements()};
     if (whole_) return {segment, segment};

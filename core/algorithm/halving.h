@@ -7,20 +7,21 @@
 
 namespace tutti::core {
 
-/// The size of the messages of a hop: half or double the message size of the previous hop
-/// (kHalves), or always the whole buffer (kWhole).
+/// The sizes of messages. kHalves: the message size halves or doubles in each hop. kWhole: every
+/// message is the whole buffer.
 enum class Segments { kHalves, kWhole };
 
 /// Returns a collective that uses binomial trees and hypercubes. The number of ranks is a power of
-/// two, and each has one lane. The buffer is halved once per bit of the rank, from the highest bit
-/// to the lowest. The last remaining part is the rank's own block.
+/// two, and each has one lane. The buffer is halved once per bit of the rank number, from the
+/// highest bit to the lowest. The part that remains after the last halving is the rank's own block.
 ///
 /// With Segments::kHalves, the algorithm depends on the kind of collective. The reduce-scatter is
-/// recursive halving, with log2 n hops of n/2, n/4, … blocks that the receiver adds. The all-gather
-/// is recursive doubling: the hops of the reduce-scatter in reverse order, without additions. The
-/// scatter uses a binomial tree down from the root, and the gather a binomial tree up to the root,
-/// with n/2, n/4, … blocks per hop. The broadcast is a scatter followed by an all-gather (van de
-/// Geijn). The reduce is a reduce-scatter followed by a gather (Rabenseifner).
+/// recursive halving: in log2 n hops, ranks send n/2, n/4, … blocks, and the receiver adds them to
+/// its own. The all-gather is recursive doubling: it executes the hops of the reduce-scatter in
+/// reverse order and adds nothing. The scatter sends blocks down a binomial tree from the root,
+/// with n/2, n/4, … blocks per hop. The gather sends blocks up the same tree, in reverse. The
+/// broadcast is a scatter followed by an all-gather (van de Geijn). The reduce is a reduce-scatter
+/// followed by a gather (Rabenseifner).
 ///
 /// With Segments::kWhole, which suits short messages, broadcast and reduce use a binomial tree with
 /// log2 n hops.

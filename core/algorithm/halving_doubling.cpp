@@ -16,9 +16,9 @@ class HalvingDoubling : public PowerOfTwo {
 
   [[nodiscard]] std::int64_t hop_steps(Rank) const override { return 4 * hops(); }
 
-  /// In the halving phase, the rank sends the half that it gives away, then receives and reduces
-  /// the half that it keeps. In the doubling phase, it sends the half that it has kept, then
-  /// receives the other half.
+  /// In a hop of the reduce-scatter, the rank sends the half that its partner reduces, then
+  /// receives and reduces the half that it keeps. In a hop of the all-gather, the rank sends the
+  /// half that it has kept, then receives the other half.
   [[nodiscard]] Step hop_step(Rank rank, std::int64_t index) const override {
     const auto round = static_cast<int>(index / 2);
     const bool halving = round < hops();

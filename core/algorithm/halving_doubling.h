@@ -10,12 +10,13 @@ namespace tutti::core {
 /// Returns the recursive halving-doubling all-reduce. The number of ranks is a power of two, and
 /// each has one lane.
 ///
-/// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange halves of the segment that they
-/// both hold at that point. The rank whose bit i is 0 keeps and reduces the first half, which is
-/// the longer one if the length is odd; the other rank keeps the second half. Then the hops run in
-/// reverse order, and the partners exchange their results. The largest messages, which are those of
-/// the first hop, go to the nearest rank. If there are fewer elements than ranks, some halves are
-/// empty. Empty halves are sent too, which keeps the ranks synchronised.
+/// In hop i (0 … log2 n - 1), two ranks whose numbers differ in bit i exchange halves of the
+/// segment that both hold at that time. The rank whose bit i is 0 keeps and reduces the first half,
+/// which is the longer one if the length is odd; the other rank keeps the second half. Then the
+/// hops are executed again in reverse order, and the partners exchange their results. The largest
+/// messages are those of the first hop, which go to the nearest rank. If there are fewer elements
+/// than ranks, some halves are empty. Ranks also send the empty halves, so that they stay
+/// synchronised.
 ///
 /// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
 /// the first hop and ⌈c / 2⌉ in each following one.

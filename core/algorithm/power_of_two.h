@@ -10,9 +10,10 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms in which a rank exchanges data with one partner per hop: the rank
-/// whose number differs in one bit. The number of ranks is a power of two, and each has one lane.
-/// If the contract is out of place, each rank first copies its input to the in-place position.
+/// The base class of algorithms in which a rank exchanges data with one partner per hop. The
+/// numbers of the rank and its partner differ in one bit. The number of ranks is a power of two,
+/// and each has one lane. If the contract is out of place, each rank first copies its input to the
+/// in-place position.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)
@@ -41,12 +42,12 @@ class PowerOfTwo : public Schedule {
   }
 
  protected:
-  /// Returns the number of steps that all hops together have if the buffer is not empty.
+  /// Returns the total number of steps in all hops, for a buffer that is not empty.
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
-  /// True if the renumbering is an xor (kExchange) and maps workers to workers, because the ranks
-  /// of a worker differ only in their lowest bits.
+  /// True if the schedule is symmetric under the renumbering. The schedule is symmetric if the
+  /// renumbering is an xor (kExchange) and `per_worker` is a power of two.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
     return by == Renumbering::kExchange &&
            std::has_single_bit(static_cast<std::uint32_t>(per_worker));

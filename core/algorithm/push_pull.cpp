@@ -60,8 +60,8 @@ class Shares : public Schedule {
   bool to_host_;
 };
 
-/// The base class of transfers between a server (the root) and its users. The root has one lane for
-/// each user other than itself.
+/// The base class of push and pull, between a server (the root) and the ranks that use it. The root
+/// has one lane for each rank that uses it, except itself.
 class AtServer : public Schedule {
  public:
   AtServer(std::int32_t ranks, std::int32_t users, Rank root, std::int64_t elements,
@@ -82,7 +82,7 @@ class AtServer : public Schedule {
   [[nodiscard]] bool root_uses() const { return root_ < users_; }
   [[nodiscard]] std::int32_t others() const { return users_ - (root_uses() ? 1 : 0); }
   [[nodiscard]] bool takes_part(Rank rank) const { return rank < users_ || is_root(rank); }
-  /// Returns the root's lane for the rank; other() is the inverse function.
+  /// Returns the root's lane that communicates with the rank; other() is the inverse function.
   [[nodiscard]] Lane lane_of(Rank rank) const {
     return root_uses() && rank > root_ ? rank - 1 : rank;
   }

@@ -1,8 +1,8 @@
 #pragma once
 
-// The transfers of BytePS between a worker's GPUs, its CPU and a server. Inside a worker, every GPU
-// has an equal share of a partition; the last GPU also has the remainder.
-// SOURCE: byteps/common/core_loops.cc, PostNcclCalls, RunCopyDevice2HostLoopOnce, CopyHost2Device,
+// The transfers of BytePS between a worker's GPUs, its CPU and a server. Inside a worker, a
+// partition is divided equally among the GPUs; the last GPU also has the remainder. SOURCE:
+// byteps/common/core_loops.cc, PostNcclCalls, RunCopyDevice2HostLoopOnce, CopyHost2Device,
 // RunPushLoopOnce, RunPullLoopOnce; byteps/server/server.cc, BytePSHandler,
 // BytePSServerEngineThread.
 
@@ -12,26 +12,26 @@
 
 namespace tutti::core {
 
-/// Returns the share of replica `r` of `replicas`.
+/// Returns the range of elements of which replica `r` (of `replicas`) is in charge.
 Range share_of(std::int32_t replicas, std::int64_t elements, Rank r);
 
-/// COPYD2H: sends every replica's share to the host, which is rank `replicas`. The shares of all
-/// replicas add up to N bytes. Time with one port: α + ⌈N·β⌉.
+/// BytePS's stage COPYD2H: every replica sends its share to the host, which is rank `replicas`. The
+/// shares add up to N bytes. Time with one port: α + ⌈N·β⌉.
 std::unique_ptr<Schedule> shares_to_host(std::int32_t replicas, std::int64_t elements,
                                          Engine replica_engine);
-/// COPYH2D: sends the shares back from the host.
+/// BytePS's stage COPYH2D: the host sends every replica its share.
 std::unique_ptr<Schedule> shares_from_host(std::int32_t replicas, std::int64_t elements,
                                            Engine replica_engine);
 
-/// PUSH: ranks 0 … senders - 1 of `ranks` send their data to the root. The root acknowledges each
-/// push on arrival and adds the pushes in the order of ranks. The root may be one of the senders.
-/// Time with one port per rank, W senders other than the root, and N bytes: the root has received
-/// all pushes after α + W⌈N·β⌉. If ⌈N·γ⌉ is at most ⌈N·β⌉, the root has the complete sum ⌈N·γ⌉
-/// after the last push has arrived.
+/// BytePS's stage PUSH: ranks 0 … senders - 1 send their data to the root. The root acknowledges
+/// each message when it arrives, and adds the data in the order of ranks. The root may be one of
+/// the senders. Time with one port per rank, W senders other than the root, and N bytes: the root
+/// has received all pushes after α + W⌈N·β⌉. If ⌈N·γ⌉ is at most ⌈N·β⌉, the root has the complete
+/// sum ⌈N·γ⌉ after the last push has arrived.
 std::unique_ptr<Schedule> push_to_server(std::int32_t ranks, std::int32_t senders, Rank root,
                                          std::int64_t elements, Engine sender_engine);
-/// PULL: ranks 0 … askers - 1 of `ranks` request the root's data and receive it. Time with one port
-/// per rank: 2α + W⌈N·β⌉, where W is the number of requesting ranks other than the root.
+/// BytePS's stage PULL: ranks 0 … askers - 1 request the root's data and receive it. Time with one
+/// port per rank: 2α + W⌈N·β⌉, where W is the number of requesting ranks other than the root.
 std::unique_ptr<Schedule> pull_from_server(std::int32_t ranks, std::int32_t askers, Rank root,
                                            std::int64_t elements, Engine asker_engine);
 

@@ -1,14 +1,14 @@
-// Maps the number of a step to a chunk without iterating over earlier steps. In round t (0 … 2n -
-// 2), the rank at position p handles chunk (p - t) mod n. Rounds with empty chunks are skipped
-// (filled_rounds.h).
+// Computes the chunk of a step directly from the step's index, without iterating over earlier
+// steps. In round t (0 … 2n - 2), the rank at position p handles chunk (p - t) mod n. Rounds with
+// empty chunks are skipped (filled_rounds.h).
 //
-// If a lane's part of the buffer is longer than n messages, the part is sent in several loops. All
-// loops except the last move n full messages.
+// If a lane's part of the buffer is longer than n messages, the part is sent in several loops. In
+// each loop except the last, a lane sends n full messages.
 //
 // step() takes a third of the simulation time of a ring, so it writes the fields of its result one
-// by one. If a Range or Peer were built elsewhere and copied, it would be written in pieces (a
-// byte, two words) and read back 16 bytes at a time. Processors cannot forward such stores to the
-// load, and wait about 12 cycles until all stores are in the cache.
+// by one. If a Range or Peer were built elsewhere and then copied, its fields would be stored one
+// by one (a byte, two words) but loaded 16 bytes at a time. Processors cannot forward several small
+// stores to one large load, and stall about 12 cycles until the stores are in the cache.
 
 #include "core/algorithm/ring.h"
 
@@ -73,7 +73,7 @@ class Ring : public Schedule {
     if (chunk < 0) chunk += n_;
     if (chunk < 0) chunk += n_;
     const Stretch at = chunk_of(part, loop, chunk);
-    // The first step that handles a rank's own data reads the data from the rank's input.
+    // A rank's own data is read from its input when a step handles the data for the first time.
     step.source.offset = at.offset + (t <= n_ - 1 ? options_.input_shift : 0);
     step.target.offset = at.offset;
     step.source.count = step.target.count = at.count;
@@ -93,15 +93,16 @@ class Ring : public Schedule {
     return step;
   }
 
-  /// If all chunks have the same size, the order of ranks makes no difference.
+  /// The schedule is symmetric if all chunks have the same size.
   [[nodiscard]] bool same_everywhere(Renumbering by, std::int32_t per_worker) const override {
     const bool even = std::all_of(parts_.begin(), parts_.end(),
                                   [](const Part& part) { return part.longer == 0; });
     return by == Renumbering::kShift && even && walk_.same_after(per_worker);
   }
 
-  /// Returns one of two ranges of identical rounds: rounds 1 … n - 2, which forward sums, or rounds
-  /// n … 2n - 3, which forward results. Rounds 0, n - 1 and 2n - 2 are in neither range.
+  /// Returns the range of identical rounds that contains the step: rounds 1 … n - 2 forward partial
+  /// sums, and rounds n … 2n - 3 forward results. Rounds 0, n - 1 and 2n - 2 belong to neither
+  /// range of identical rounds.
   [[nodiscard]] IdenticalSteps identical_from(Rank, Lane lane, std::int64_t index) const override {
     const Part& part = parts_[lane];
     if (n_ == 1) return {};
@@ -124,13 +125,13 @@ class Ring : public Schedule {
   }
 
  private:
-  /// A lane's part of the buffer. A lane's part consists of `full_loops` loops of n full messages
-  /// each, and a remainder.
+  /// A lane's part of the buffer, which consists of `full_loops` loops of n full messages each, and
+  /// a remainder.
   struct Part {
     std::int64_t offset = 0;
     std::int64_t full_loops = 0;
     std::int64_t rest = 0;
-    // The division of the remainder into chunks; the fields have the same meaning as in EvenCut.
+    // The division of the remainder into chunks; see EvenCut.
     std::int64_t chunk = 0;
     std::int64_t longer = 0;
     std::int64_t filled = 0;
@@ -154,8 +155,8 @@ class Ring : public Schedule {
     return part;
   }
 
-  /// The number of steps of a ring with one rank. A ring with one rank only copies its input, and
-  /// only if the collective is out of place.
+  /// The number of steps of a ring with one rank. Such a ring copies its input if the collective is
+  /// out of place; otherwise, it has nothing to do.
   [[nodiscard]] std::int64_t steps_alone(const Part& part) const {
     return options_.input_shift != 0 && part.rest > 0 ? part.full_loops + 1 : 0;
   }

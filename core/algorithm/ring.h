@@ -7,19 +7,19 @@
 
 namespace tutti::core {
 
-/// The order in which a lane's ring visits the ranks: worker by worker, and inside each worker in
-/// the order `local`, a permutation of 0 … per_worker - 1. By default, ranks are in ascending
-/// order.
+/// The order in which a lane's ring visits the ranks: worker by worker. Inside each worker, the
+/// order is `local`, a permutation of 0 … per_worker - 1. By default, ranks are in ascending order.
 struct RingPath {
   std::int32_t per_worker = 1;
   std::vector<std::int32_t> local{0};
 };
 
 struct RingOptions {
-  /// The rings, with one lane per entry. Each lane carries an equal part of the buffer around its
+  /// The rings, with one lane per entry. Each lane transfers an equal part of the buffer around its
   /// own ring. The list has at least one entry.
   std::vector<RingPath> lanes{RingPath{}};
-  /// The maximum message length in elements; longer chunks are sent in several loops. At least 1.
+  /// The maximum message length in elements. A buffer with longer chunks is reduced in several
+  /// loops. At least 1.
   std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;
@@ -33,13 +33,13 @@ struct RingOptions {
 ///
 /// A lane's part of the buffer is cut evenly into n chunks. The rank at position p of the ring
 /// first sends chunk p to the rank at position p + 1. Then the rank receives chunk p - 1, adds its
-/// own data and forwards the sum. The rank repeats these steps with chunks p - 2, p - 3, …, p + 1.
-/// The sum of chunk p + 1 is complete at this rank, so the rank also stores it. In the second pass,
-/// the rank receives the complete chunks p, p - 1, …, p + 2, stores them, and forwards all but the
-/// last. Every rank sends 2(n - 1) chunks. If all chunks are equal, every rank thus sends
-/// 2(n - 1)/n of the buffer, which is the lower bound. Empty chunks (if there are fewer elements
-/// than ranks) are neither sent nor received. An out-of-place all-reduce needs no copies, because a
-/// rank reads its own chunks from the input.
+/// own data and forwards the sum. The rank does the same with chunks p - 2, p - 3, …, p + 1. The
+/// sum of chunk p + 1 is complete at this rank, so the rank also stores it. In the second pass, the
+/// rank receives the complete sums of chunks p, p - 1, …, p + 2, stores them, and forwards all but
+/// the last. Every rank sends 2(n - 1) chunks. If all chunks are equal, every rank thus sends 2(n -
+/// 1)/n of the buffer, which is the lower bound. Empty chunks (if there are fewer elements than
+/// ranks) are neither sent nor received. An out-of-place all-reduce needs no copies, because a rank
+/// reads its own chunks from the input.
 ///
 /// Time of one lane between equal neighbours whose links carry nothing else: 2(n - 1)(α + ⌈C·β⌉) +
 /// (n - 1)⌈C·γ⌉, where C is the size of the longest chunk, ⌈elements / n⌉. SOURCE: Patarasuk &

@@ -31,8 +31,8 @@ class RingBlocks : public AlongRings {
     step.source = step.target = message(block(), lane, index / n());
     step.source.offset += walk().rank_at(position, lane) * block();
     step.target.offset = step.source.offset;
-    // A rank's own data is read from its input. Sums and the blocks of other ranks are read from
-    // their places in the output.
+    // Read a rank's own data from its input; read sums and the blocks of other ranks from the
+    // output.
     if (adds() || round == 0) step.source.offset += contract().input_shift;
     step.from = walk().neighbour(rank, lane, -1);
     step.to = walk().neighbour(rank, lane, +1);
@@ -54,7 +54,8 @@ class RingBlocks : public AlongRings {
 
  private:
   [[nodiscard]] std::int64_t block() const { return contract().block(); }
-  /// True if a rank copies its own block. (A reduce-scatter writes sums directly into the output.)
+  /// True if a rank has to copy its own block from its input to its output. (A reduce-scatter
+  /// writes sums directly into the output.)
   [[nodiscard]] bool copies() const { return contract().input_shift != 0 && (!adds() || n() == 1); }
 };
 

@@ -7,21 +7,22 @@
 
 namespace tutti::core {
 
-/// Returns one half of a ring all-reduce as a separate collective: a reduce-scatter or an
-/// all-gather, in which each rank owns one block. Every lane has n - 1 rounds.
+/// Returns a ring reduce-scatter or a ring all-gather, which are the two halves of a ring
+/// all-reduce. Each rank owns one block of the buffer. Every lane has n - 1 rounds.
 ///
 /// Reduce-scatter: each rank first sends the block owned by the rank before it. Then the rank
-/// receives the block owned by the rank two positions before it, adds its own data and forwards the
-/// sum, and so on. The last block that a rank receives is the rank's own block, so the rank keeps
-/// this sum. A rank writes only this block, so the rest of its input does not change. All-gather:
-/// each rank sends its own block, then keeps the blocks that arrive and forwards all of them except
-/// the last.
+/// receives the block owned by the rank two positions before it, adds its own data, and forwards
+/// the sum. The rank does the same with the block owned by the rank three positions before it, and
+/// so on. The last block that a rank receives is its own block, which is then complete, so the rank
+/// keeps it. A rank writes only its own block, so the rest of its input does not change.
+/// All-gather: each rank sends its own block, then keeps the blocks that arrive and forwards all of
+/// them except the last.
 ///
 /// In both collectives, every rank sends n - 1 blocks. The n - 1 blocks are (n - 1)/n of the
-/// buffer, which is the lower bound. Each lane carries an equal part of every block, in messages of
-/// at most `options.max_elements_per_message`. If the contract is out of place, an all-gather
-/// copies the rank's own block on a separate lane, and a reduce-scatter writes sums directly to
-/// their final positions.
+/// buffer, which is the lower bound. Each lane transfers an equal part of every block, in messages
+/// of at most `options.max_elements_per_message` elements. If the contract is out of place, an
+/// all-gather copies the rank's own block on a separate lane, and a reduce-scatter writes sums
+/// directly to their final positions.
 ///
 /// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), plus (n -
 /// 1)⌈C·γ⌉ for the reduce-scatter. SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and

@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// Computes, for the rings of several lanes, the position of each rank and its neighbours.
+/// Computes the position and the neighbours of a rank in each lane's ring.
 class RingWalk {
  public:
   /// REQUIRES: each path is a permutation of the ranks of a worker; `ranks` is a multiple of the
@@ -50,15 +50,15 @@ class RingWalk {
     neighbour(rank, lane, delta, peer);
     return peer;
   }
-  /// Writes the peer `delta` positions ahead of `rank` into the default-constructed `peer`, which
-  /// avoids a copy (see ring.cpp).
+  /// Writes the peer `delta` positions ahead of `rank` into `peer`, which must be
+  /// default-constructed. Writing into `peer` is faster than returning a Peer (see ring.cpp).
   void neighbour(Rank rank, Lane lane, std::int32_t delta, Peer& peer) const {
     peer.relative = places_[lane].in_order;
     peer.value = peer.relative ? delta : rank_at((position(rank, lane) + delta + n_) % n_, lane);
     peer.lane = lane;
   }
 
-  /// True if ranks whose distance is a multiple of `ranks` have equivalent positions in all rings.
+  /// True if all rings look the same to two ranks whose distance is a multiple of `ranks`.
   [[nodiscard]] bool same_after(std::int32_t ranks) const {
     return std::all_of(places_.begin(), places_.end(), [ranks](const Places& places) {
       return places.in_order || ranks % static_cast<std::int32_t>(places.of.size()) == 0;
@@ -66,8 +66,8 @@ class RingWalk {
   }
 
  private:
-  /// The inverse of a lane's path through a worker: `of[i]` is the position of the worker's i-th
-  /// rank.
+  /// The inverse of a lane's path through a worker: `of[i]` is the path position of the worker's
+  /// i-th rank.
   struct Places {
     std::vector<std::int32_t> of;
     bool in_order = true;

@@ -1,12 +1,11 @@
 // A shuffle all-reduce gathers every piece on one rank, sums it there and returns the sum. All
 // steps are computed on request, so the difficult part is the numbering of lanes. A contributor has
-// one lane per piece. This lane sends the piece and receives the sum. A gather rank has 1 + n lanes
-// for each piece that it gathers. Lane 0 collects the inputs and reduces them. Each of the lanes 1
-// to n waits for lane 0 and then sends the sum to one contributor. The numbering of a contributor's
-// lanes and the numbering of a gather rank's lanes are rotated, so that ranks do not all begin with
-// the same peer. lane_of_piece() and answering_lane() invert these two numberings, so each rank can
-// compute the lane of its peer. by_rank_ and places_ locate the lanes and the scratch of a rank
-// with several pieces.
+// one lane per piece, which sends the piece and receives the sum. A gather rank has 1 + n lanes for
+// each piece that it gathers. Lane 0 collects the inputs and reduces them. Each of the lanes 1 to n
+// waits for lane 0 and then sends the sum to one contributor. Each rank numbers its lanes with a
+// different rotation, so that ranks do not all begin with the same peer. lane_of_piece() and
+// answering_lane() invert the numbering, so that each rank can compute its peer's lane. by_rank_
+// and places_ locate the lanes and the scratch buffer of a rank that gathers several pieces.
 
 #include "core/algorithm/shuffle.h"
 
@@ -41,8 +40,8 @@ class Shuffle : public Schedule {
       return gather_rank(a) < gather_rank(b);
     });
     places_.resize(gather_.size());
-    // The pieces of a rank are consecutive in by_rank_, so each piece's place begins where the
-    // place of the previous piece ends.
+    // The pieces of a rank are consecutive in by_rank_, so a piece's lanes and scratch range begin
+    // where those of the rank's previous piece end.
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
       const Place& before = place_of(by_rank_[i - 1]);
@@ -82,15 +81,15 @@ class Shuffle : public Schedule {
     return lane < contributor_lanes(rank) ? contributor_engine_ : gather_engine_;
   }
 
-  /// A gather rank sends nothing to itself, so the slots of senders after this rank are lower by
-  /// one.
+  /// A gather rank does not send to itself. The arrival slots of senders with a higher rank are
+  /// therefore lower by one.
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane, Rank sender) const override {
     return contributes(rank) && sender > rank ? sender - 1 : sender;
   }
 
  private:
-  /// A lane on the gather side, given by the piece and the lane's index within the piece. Lane 0
-  /// collects and sums; lanes 1 … n return the sum.
+  /// Identifies a lane of a gather rank by the piece and by the lane's index among the lanes of
+  /// this piece. Lane 0 collects and sums; lanes 1 … n return the sum.
   struct GatherLane {
     std::int64_t piece = 0;
     Lane lane = 0;
@@ -106,7 +105,7 @@ class Shuffle : public Schedule {
   /// The number of messages that a gather rank receives for each of its pieces.
   [[nodiscard]] std::int32_t inputs(Rank rank) const { return n_ - (contributes(rank) ? 1 : 0); }
   /// If the collective is out of place, a gather rank first copies its own contribution to the
-  /// place of the sum.
+  /// range where it will compute the sum.
   [[nodiscard]] std::int64_t copies(Rank rank) const {
     return input_shift_ != 0 && contributes(rank) ? 1 : 0;
   }
@@ -118,8 +117,8 @@ class Shuffle : public Schedule {
     return {Buffer::kData, cut_.offset(piece), cut_.size(piece)};
   }
 
-  /// Describes where a gather rank keeps a piece: the number of earlier pieces of this rank, and
-  /// the number of scratch elements that these pieces use.
+  /// The position of a piece on its gather rank: the number of earlier pieces of this rank, and the
+  /// number of scratch elements that they use.
   struct Place {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
@@ -146,17 +145,17 @@ class Shuffle : public Schedule {
     return contributor_lanes(gather_rank(piece)) + place_of(piece).earlier * gather_lanes();
   }
 
-  /// Returns the end of a piece's scratch range. The range has one slot per input. A helper has one
-  /// more slot for the sum, because it has no data of its own.
+  /// Returns the end of a piece's scratch range. A piece's range has space for the input of each
+  /// contributor. A helper needs space for the sum as well, because it has no data buffer.
   [[nodiscard]] std::int64_t scratch_end(std::int64_t piece) const {
     const Rank rank = gather_rank(piece);
     return place_of(piece).scratch +
            cut_.size(piece) * (inputs(rank) + (contributes(rank) ? 0 : 1));
   }
 
-  /// Returns the piece on lane 0 of contributor `rank`. If the rank gathers pieces, this is the
-  /// first of them; otherwise it is piece `rank` modulo the number of pieces, which balances the
-  /// load of the gather ranks.
+  /// Returns the piece on lane 0 of contributor `rank`. A rank that gathers pieces begins with the
+  /// first of them. Any other rank begins with piece `rank` modulo the number of pieces, to balance
+  /// the load of the gather ranks.
   [[nodiscard]] std::int64_t first_piece(Rank rank) const {
     const std::span<const std::int32_t> own = pieces_at(rank);
     return own.empty() ? rank % pieces() : own.front();
@@ -167,8 +166,8 @@ class Shuffle : public Schedule {
   [[nodiscard]] Lane lane_of_piece(Rank rank, std::int64_t piece) const {
     return static_cast<Lane>((piece - first_piece(rank) + pieces()) % pieces());
   }
-  /// Returns the contributor to which one of the lanes 1 … n sends the sum of a piece. The first of
-  /// the lanes 1 … n serves a different contributor for each piece.
+  /// Returns the contributor to which one of the lanes 1 … n sends the sum of a piece. Lane 1 sends
+  /// to a different contributor for each piece.
   [[nodiscard]] Rank answered(std::int64_t piece, Lane lane) const {
     return static_cast<Rank>((piece + lane - 1) % n_);
   }
@@ -224,7 +223,7 @@ class Shuffle : public Schedule {
 
   std::int32_t ranks_;
   std::int32_t n_;
-  std::vector<Rank> gather_;           ///< the rank that gathers each piece
+  std::vector<Rank> gather_;           ///< for each piece: the rank that gathers it
   std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by the rank that gathers them
   std::vector<Place> places_;          ///< place of each piece
   RaggedCut cut_;

@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-/// Sender i sends to lane 0 of the root; the senders may arrive in any order. The root is not
+/// Sender i sends to lane 0 of the root, which receives the messages in any order. The root is not
 /// counted as a sender.
 class StarReduce : public Schedule {
  public:

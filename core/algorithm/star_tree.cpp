@@ -6,8 +6,8 @@
 namespace tutti::core {
 namespace {
 
-/// Lane 0 collects data from a relay's own children and sends the sum to the parent. Lane 1, which
-/// only the root has, collects data from the outer children.
+/// A relay's lane 0 collects data from its own children and sends the sum to the parent. Only the
+/// root has a lane 1, which collects data from the outer children.
 class TreeReduce : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;
@@ -55,8 +55,8 @@ class TreeReduce : public TreeWalk {
   }
 };
 
-/// Lane 0 receives the data; the root's lane 0 has no steps. Then there is one lane per child, with
-/// the outer children first.
+/// Lane 0 receives the data; the root's lane 0 has no steps. Each of the following lanes sends to
+/// one child; the outer children come first.
 class TreeBroadcast : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;

@@ -30,12 +30,11 @@ struct StarTree {
   std::optional<Relays> relays = std::nullopt;
 };
 
-/// Returns a schedule that adds the data of all replicas at the root. If there are relays, each
-/// relay first adds the data of its group. A rank adds all data that it has received in a single
-/// addition. Helpers that add data have data buffers.
-/// Time with one port per rank, N bytes and W groups of G replicas, if relays and root are
-/// different helpers: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ to the relays, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉ to
-/// the root.
+/// Returns a schedule that sums the data of all replicas at the root. If there are relays, each
+/// relay first sums the data of its group. A rank waits for all its messages and then sums them in
+/// a single step. Helpers that add data have data buffers. Time with one port per rank, N bytes and
+/// W groups of G replicas, if relays and root are different helpers: α + G⌈N·β⌉ + ⌈(G - 1)·N·γ⌉ to
+/// the relays, then α + W⌈N·β⌉ + ⌈(W - 1)·N·γ⌉ to the root.
 std::unique_ptr<Schedule> tree_reduce(StarTree tree, std::int64_t elements, Engine replica_engine,
                                       Engine helper_engine);
 
@@ -51,9 +50,9 @@ std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
                                       std::int64_t elements, std::int64_t input_shift,
                                       Engine engine);
 
-/// Returns a schedule that models the update of a variable on the device that stores it. `rank`
-/// multiplies its data by `factor`, unless `factor` is 1, and then makes `passes` passes over the
-/// data.
+/// Returns a schedule that models the update of a variable on the device that stores it. The
+/// device, `rank`, multiplies its data by `factor` unless `factor` is 1, and then takes the time of
+/// reading or writing the data `passes` times.
 std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements,
                                        double factor, std::int32_t passes, Engine engine);
 

@@ -10,9 +10,9 @@ namespace tutti::core {
 
 std::int64_t place_by_name(std::int64_t number, std::int64_t count) {
   TUTTI_CHECK(0 <= number && number < count, "{} of {}", number, count);
-  // For each number of digits, counts the numbers that sort before `number`. A number with at least
-  // as many digits sorts before `number` if its leading digits are smaller. A shorter number also
-  // sorts before `number` if it is a prefix of `number`.
+  // For each number of digits, count the numbers that sort before `number`. A number with at least
+  // as many digits as `number` sorts before it if its leading digits are smaller. A shorter number
+  // also sorts before `number` if it is a prefix of `number`.
   std::int64_t longer =
       1;  // 10 to the power of the number of digits that `number` has beyond the current length
   for (std::int64_t rest = number; rest >= 10; rest /= 10) longer *= 10;
@@ -38,7 +38,7 @@ std::int64_t number_by_name(std::int64_t place, std::int64_t count) {
   if (place == 0) return 0;
   std::int64_t number = 1;
   for (std::int64_t left = place - 1; left > 0;) {
-    // Counts the numbers that begin with the digits of `number`.
+    // Count the numbers that begin with the digits of `number`.
     std::int64_t among = 0;
     for (std::int64_t first = number, end = number + 1; first < count; first *= 10, end *= 10)
       among += std::min(end, count) - first;
@@ -55,7 +55,7 @@ std::int64_t number_by_name(std::int64_t place, std::int64_t count) {
 
 namespace {
 
-/// Returns the devices' positions in the requested ring order; empty if the order does not name
+/// Returns the indices of the devices in the requested ring order; empty if the order does not name
 /// each device exactly once.
 std::vector<int> requested_order(const std::vector<LinkedDevice>& devices,
                                  std::string_view gpu_ring_order) {

@@ -8,12 +8,12 @@
 
 namespace tutti::core {
 
-/// Returns the position of `number` among the numbers 0 … count - 1 if they are sorted as text (0,
-/// 1, 10, 11, 2, …).
+/// Returns the position of `number` when the numbers 0 … count - 1 are sorted as text (0, 1, 10,
+/// 11, 2, …).
 /// Cost: proportional to the number of digits of `number`. REQUIRES: 0 ≤ number < count.
 std::int64_t place_by_name(std::int64_t number, std::int64_t count);
-/// Returns the number at position `place` of the order by text. number_by_name() is the inverse of
-/// place_by_name().
+/// Returns the number at position `place` when the numbers 0 … count - 1 are sorted as text; the
+/// inverse of place_by_name().
 std::int64_t number_by_name(std::int64_t place, std::int64_t count);
 
 /// A device with the properties by which TensorFlow orders the devices of a task: its number, and
@@ -28,26 +28,27 @@ struct LinkedDevice {
                             ///< them
 };
 
-/// True if `gpu_ring_order`, a list of numbers separated by commas, names each device exactly once
-/// and names nothing else.
+/// True if `gpu_ring_order`, a comma-separated list of device numbers, contains each device exactly
+/// once and nothing else.
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
 
-/// Returns the order of one task's GPUs in TensorFlow's rings: `gpu_ring_order`, if it names each
-/// GPU exactly once. If `gpu_ring_order` does not name each GPU exactly once, the order starts at
-/// the first device. Each next device is the unvisited one with the strongest link from the
-/// previous device, or the first of several equally strong ones. If no link leads to an unvisited
-/// device, the first unvisited device is next. `devices` are sorted by name.
-/// SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
+/// Returns the order of one task's GPUs in TensorFlow's rings. If `gpu_ring_order` names each GPU
+/// exactly once, returns this order. If it does not, the order starts at the first device and
+/// always continues at the unvisited device with the strongest link from the previous device. If
+/// several links are equally strong, the first is taken. If no link leads to an unvisited device,
+/// the first unvisited device is next. `devices` are sorted by name. SOURCE:
+/// tensorflow/core/common_runtime/collective_param_resolver_local.cc.
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
 
 /// The order of a group's replicas in TensorFlow's runtime. Tasks follow one after the other,
-/// sorted by name or by number. Inside a task, devices are sorted in an order that is the same for
-/// all tasks. Ranks are numbered as in Tutti, worker by worker. Nothing is stored per rank.
+/// sorted by name or by number. The order of devices is the same inside every task. The class
+/// converts between this order and Tutti's ranks, which are numbered worker by worker. The memory
+/// of a TaskOrder does not depend on the number of tasks.
 class TaskOrder {
  public:
-  /// `devices` are the local ranks, 0 … per_worker() - 1, in ring order. `by_name`: true if tasks
-  /// are sorted by name, so that task 10 comes before task 2.
+  /// `devices` lists a worker's local ranks 0 … per_worker() - 1 in ring order. `by_name`: true if
+  /// tasks are sorted by name, so that task 10 comes before task 2.
   TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bool by_name);
 
   [[nodiscard]] std::int32_t workers() const { return workers_; }
@@ -71,8 +72,8 @@ class TaskOrder {
   std::int32_t workers_;
   std::vector<std::int32_t> devices_;
   std::vector<std::int32_t> place_of_;  ///< the inverse of `devices_`
-  bool by_name_;  ///< true if tasks are sorted by name, and their order by name differs from their
-                  ///< order by number
+  bool by_name_;  ///< true if tasks are sorted by name and this order differs from the order by
+                  ///< number
 };
 
 /// One ring of a group. In a task with m devices, position i of the ring is device d = (i +
@@ -94,12 +95,11 @@ struct Subdivision {
   }
 };
 
-/// Returns the offsets of the subdivisions that TensorFlow's runtime chooses if an operation does
-/// not set them. The number of subdivisions grows while chunks are longer than 4 MiB, up to
+/// Returns the subdivision offsets that TensorFlow's runtime chooses for an operation that does not
+/// specify any. Subdivisions are added as long as chunks are longer than 4 MiB, up to
 /// `max_per_device` per device of a task (0: 2 per device; -1: one subdivision in total). Each
 /// subdivision is rotated relative to the previous subdivisions, and every second subdivision is
-/// mirrored.
-/// SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
+/// mirrored. SOURCE: tensorflow/core/common_runtime/ring_alg.cc, GenerateSubdivsInCollectiveParams.
 std::vector<std::int32_t> subdivision_offsets(std::int64_t bytes, std::int64_t group_size,
                                               std::int64_t tasks, std::int64_t max_per_device);
 

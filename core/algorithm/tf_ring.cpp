@@ -1,7 +1,6 @@
-// RingReduce and RingGather consist of rounds of a ring. In round t, the rank at position p handles
-// chunk (p
-// - t) mod n. The rank receives the chunk (except in the first round) and sends the chunk (except
-// in the last round). RingReduce has rounds 0 … 2n - 2, and RingGather has rounds 0 … n - 1. Rounds
+// RingReduce and RingGather are sequences of rounds. In round t, the rank at position p handles
+// chunk (p - t) mod n: it receives the chunk (except in the first round) and sends it (except in
+// the last round). RingReduce has rounds 0 … 2n - 2, and RingGather has rounds 0 … n - 1. Rounds
 // with empty chunks are skipped (filled_rounds.h).
 
 #include "core/algorithm/tf_ring.h"
@@ -75,7 +74,7 @@ class TfRing : public Schedule {
   [[nodiscard]] virtual std::int64_t filled(std::int32_t ring) const = 0;
   /// True if a rank adds the data received in this round to its own data.
   [[nodiscard]] virtual bool adds(std::int64_t round) const = 0;
-  /// Returns the place of the rank's contribution.
+  /// Returns the range of the buffer from which the rank reads its own contribution.
   [[nodiscard]] virtual Range own(Rank rank) const = 0;
 
   [[nodiscard]] const Contract& contract() const { return contract_; }
@@ -109,8 +108,7 @@ class TfRing : public Schedule {
     return {ring, position, {n_, filled(ring)}};
   }
 
-  /// Returns 1 if the rank's own chunk, which it sends in round 0, is non-empty; otherwise returns
-  /// 0.
+  /// Returns 1 if the chunk that the rank sends in round 0 is non-empty; otherwise returns 0.
   [[nodiscard]] static std::int64_t first_is_filled(const Place& place) {
     return place.rounds.before(1, place.position);
   }

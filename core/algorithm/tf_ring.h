@@ -21,31 +21,30 @@ namespace tutti::core {
 std::int64_t aligned_chunk(std::int64_t elements, std::int64_t chunks, std::int64_t element_bytes,
                            std::int64_t align);
 
-/// The parameters that the rings of one collective share.
+/// The parameters of a collective that runs on one or more TensorFlow rings.
 struct TfRingOptions {
   TaskOrder order;
   /// The rings, one entry per ring.
   std::vector<Subdivision> subdivisions{Subdivision{}};
-  /// The chunk length of the all-reduce in elements: the result of aligned_chunk() for ranks ·
-  /// subdivisions chunks. At least 1.
+  /// For an all-reduce, the chunk length in elements: aligned_chunk() for ranks · subdivisions
+  /// chunks. At least 1.
   std::int64_t chunk = 1;
   Engine engine = Engine::kCopyEngine;
 };
 
 /// Returns TensorFlow's RingReduce. With n ranks and k subdivisions, the buffer has n·k chunks.
-/// Chunk c·k + s goes around ring s. In the first pass, chunk c·k + s starts at position c; every
-/// further rank adds its own data, and position c - 1 has the complete sum. In the second pass, the
-/// sum goes around once more, to all ranks. Empty chunks are not sent. Each non-empty chunk makes
-/// n - 1 hops in each pass. The number of chunks that a rank sends depends on the positions of the
-/// empty chunks.
+/// Chunk c·k + s goes around ring s. In the first pass, chunk c·k + s starts at position c. Every
+/// rank that receives the chunk adds its own data, so the sum is complete at position c - 1. In the
+/// second pass, the sum goes around the ring once more, to all ranks. Empty chunks are not sent.
+/// Each non-empty chunk makes n - 1 hops in each pass. Ranks may send different numbers of chunks,
+/// because some chunks are empty.
 ///
-/// TensorFlow has a separate state machine for every chunk and does not order chunks. A rank
-/// receives only from the previous rank, in the order in which the previous rank sends: position p
-/// receives chunks p - 1, p - 2, …. The lanes of this schedule process chunks in the order in which
-/// they arrive. A rank has two lanes per ring. One lane receives chunks, and adds them in the first
-/// pass; the other lane sends chunks that are ready. Additions do not wait for sends, because the
-/// two lanes are independent. At each rank, the second pass of a chunk begins after the rank has
-/// sent the chunk in the first pass.
+/// TensorFlow has a separate state machine for every chunk, and does not define an order of chunks.
+/// In this schedule, the rank at position p handles chunks in the order in which the previous rank
+/// sends them: p - 1, p - 2, …. A rank has two lanes per ring. One lane receives chunks, and adds
+/// them in the first pass; the other lane sends chunks that are ready. Additions do not wait for
+/// sends, because the two lanes are independent. At each rank, the second pass of a chunk begins
+/// only after the rank has sent the chunk in the first pass.
 ///
 /// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
 /// size of the longest chunk. The longest chunk has `chunk` elements, or all elements of the buffer

@@ -5,7 +5,8 @@
 namespace tutti::core {
 namespace {
 
-/// After lane 0, there is one lane per child, with the outer children first.
+/// Lane 0 communicates with the parent. Each further lane communicates with one child, with the
+/// outer children first.
 class TreeBlocks : public TreeWalk {
  public:
   using TreeWalk::TreeWalk;  // `elements` is the size of one block
@@ -25,14 +26,14 @@ class TreeBlocks : public TreeWalk {
     const std::int32_t outer = outer_children(rank);
     return number < outer ? outer_child(rank, number) : own_child(rank, number - outer);
   }
-  /// Returns the parent's lane for the rank.
+  /// Returns the lane on which the rank's parent communicates with the rank.
   [[nodiscard]] Lane lane_at_parent(Rank rank) const {
     const Rank up = parent(rank);
     return 1 + (is_outer(rank) ? number_of_outer(up, rank)
                                : outer_children(up) + number_of_own(up, rank));
   }
-  /// Returns the blocks that the rank and its parent exchange. A relay below the root exchanges the
-  /// blocks of its group; any other rank exchanges its own block.
+  /// Returns the blocks that the rank and its parent exchange. For a relay that is not the root,
+  /// these are the blocks of its group; for any other rank, its own block.
   [[nodiscard]] Range blocks_of(Rank rank) const {
     const std::int32_t group = group_of_relay(rank);
     if (!is_outer(rank) || group < 0) return {Buffer::kData, rank * elements_, elements_};
@@ -40,7 +41,7 @@ class TreeBlocks : public TreeWalk {
   }
 };
 
-/// Lane 0 sends to the parent when all receiving lanes are complete.
+/// Lane 0 sends to the parent once the lanes of all children have received.
 class TreeGather : public TreeBlocks {
  public:
   using TreeBlocks::TreeBlocks;

@@ -90,8 +90,8 @@ class BroadcastSteps : public Schedule {
   }
 
  private:
-  /// The ranks to which a rank sends: first the ranks in other tasks, then the ranks in its own
-  /// task.
+  /// The children of a rank, to which it sends: first the children in other tasks, then the
+  /// children in its own task.
   struct Targets {
     std::vector<Rank> all;
     std::size_t tasks = 0;
@@ -120,7 +120,7 @@ class BroadcastSteps : public Schedule {
     return to;
   }
 
-  /// Returns the sender from which a rank other than the root receives, with the sender's lane.
+  /// Returns the rank and lane from which a rank receives. REQUIRES: the rank is not the root.
   [[nodiscard]] Peer sender(Rank rank) const {
     const std::int32_t task = order_.task(rank);
     const std::int32_t device = order_.device(rank);

@@ -24,11 +24,11 @@ struct BroadcastTree {
 };
 
 /// Returns TensorFlow's HierarchicalTreeBroadcast: a tree over all tasks, then a tree inside each
-/// task. The tree over all tasks contains one device per task: the root in its own task, and the
-/// first device in every other task. A device that has received the buffer sends it to all its
-/// children in other tasks at the same time, and then to all its children in its own task at the
-/// same time. Every rank except the root receives the whole buffer in one message. The depth of a
-/// tree is about log2 of its size.
+/// task. The tree over all tasks has one device per task as its nodes: the root in the root's task,
+/// and the first device in every other task. A device that has received the buffer first sends it
+/// to all its children in other tasks, concurrently. After that, the device sends the buffer to all
+/// its children in its own task, concurrently. Every rank except the root receives the whole buffer
+/// in one message. The depth of a tree is about log2 of its size.
 ///
 /// Every rank has a lane that receives and one lane per child. If the contract is out of place, the
 /// root has another lane, which copies its input.

@@ -8,9 +8,10 @@
 
 namespace tutti::core {
 
-/// The base class of algorithms on a tree of at most two levels (StarTree). The "own" children of a
-/// relay are the replicas of its group. The "outer" children of the root are the relays, or all
-/// replicas if there are no relays. Ranks that are neither the root nor a relay have no children.
+/// The base class of algorithms on a tree of at most two levels (StarTree). A relay's children are
+/// the replicas of its group, called "own" children in this class. The root's children are the
+/// relays or, if there are none, all replicas; they are called "outer" children. Ranks that are
+/// neither the root nor a relay have no children.
 class TreeWalk : public Schedule {
  public:
   TreeWalk(StarTree tree, std::int64_t elements, Engine replica_engine, Engine helper_engine)
@@ -95,7 +96,7 @@ class TreeWalk : public Schedule {
   [[nodiscard]] Rank parent(Rank rank) const {
     return !tree_.relays || is_relay(rank) ? tree_.root : tree_.relays->of(group_of(rank));
   }
-  /// True if the rank is an outer child of its parent.
+  /// True if the rank is an outer child, that is, if its parent is the root.
   [[nodiscard]] bool is_outer(Rank rank) const { return !tree_.relays || is_relay(rank); }
 
   StarTree tree_;

@@ -28,8 +28,8 @@ class Xring : public Schedule {
 
   [[nodiscard]] Step step(Rank rank, Lane ring, std::int64_t round) const override {
     const std::int64_t p = walk_.position(rank, ring);
-    // The segment of this round. The segment is p - 1 in round 0, and decreases by one per round,
-    // for 2n - 1 rounds.
+    // The segment that the rank at position p handles in this round: p - 1 in round 0, and one less
+    // in each later round.
     const std::int64_t segment = n_ == 1 ? 0 : (p - 1 - round + 3 * n_) % n_;
     Step step;
     step.source = step.target = {Buffer::kData, (segment * rings() + ring) * chunk_, chunk_};

@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// A range of a gradient's elements in a pack.
+/// A contiguous range of a gradient's elements, and the position of this range in a pack.
 struct Member {
   int variable = 0;        ///< index into Workload::gradients
   std::int64_t first = 0;  ///< offset in the gradient, in elements
@@ -13,14 +13,16 @@ struct Member {
   std::int64_t offset = 0;  ///< offset in the pack, in elements
 };
 
-/// The content of a pack before its collective is chosen.
+/// The gradients of a pack whose collective is not chosen yet.
 struct Bucket {
-  std::vector<Member> members;  ///< all members have the same type
-  bool copied_in = false;       ///< true: gradients are copied into the bucket
-  bool copied_out = false;      ///< true: gradients are copied back from the bucket
+  std::vector<Member> members;  ///< the gradients in the bucket, all of the same data type
+  bool copied_in = false;       ///< true: each gradient is copied into the bucket before the
+                                ///< collective
+  bool copied_out = false;      ///< true: each gradient is copied out of the bucket after the
+                                ///< collective
   bool needs_all_gradients = false;
-  int also_needs = -1;  ///< index of the gradient that did not fit, which must also be ready before
-                        ///< the bucket is closed; -1: none
+  int also_needs = -1;  ///< index of the gradient that did not fit into the bucket; it must be
+                        ///< ready before the bucket is closed; -1: none
 };
 
 }  // namespace tutti::core

@@ -15,7 +15,8 @@ bool on_gpus(const Cluster& cluster) {
   return cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
 }
 
-/// Copies the variable of every replica to the CPU, which sums the copies.
+/// Makes a reduction in which every replica copies its variable to the CPU, and the CPU sums the
+/// copies.
 Collective to_cpu(const Cluster& cluster, const Strategy& strategy, const OnReadVariable& variable,
                   Reduction reduction) {
   const auto n = static_cast<std::int32_t>(cluster.replicas());

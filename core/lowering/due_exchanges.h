@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// Determines when exchanges are due in a forward or backward pass. The k-th of n executions of an
-/// exchange is due when k/n of the pass's computation is done, rounded down to a picosecond.
-/// Exchanges that are due at the same time are taken in the order of the scenario. Memory: a
-/// counter for each exchange of the plan.
+/// Determines when exchanges are due in a forward or backward pass. If an exchange is executed n
+/// times per pass, its k-th execution is due when k/n of the pass's computation time has passed
+/// (rounded down to a picosecond). If several exchanges are due at the same time, take() returns
+/// them in the order of the scenario. Memory: one counter per exchange of the plan.
 class DueExchanges {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -20,14 +20,14 @@ class DueExchanges {
 
   [[nodiscard]] bool any() const { return !plan_.exchanges.empty(); }
 
-  /// Begins a pass whose computation takes `total`.
+  /// Begins a forward or backward pass whose computation takes the time `total`.
   void begin_pass(bool backward, Time total) {
     backward_ = backward;
     total_ = total;
     taken_.assign(plan_.exchanges.size(), 0);
   }
-  /// Returns the earliest time at which an exchange that was not taken yet is due; nullopt if all
-  /// exchanges were taken.
+  /// Returns the time at which the next exchange is due; nullopt if take() has returned all
+  /// exchanges of the pass.
   [[nodiscard]] std::optional<Time> next() const {
     std::optional<Time> first;
     for (std::size_t e = 0; e < taken_.size(); ++e) {
@@ -36,8 +36,8 @@ class DueExchanges {
     }
     return first;
   }
-  /// Takes the next exchange that is due at `now` or earlier, and returns its index; nullopt if no
-  /// exchange is due.
+  /// Removes the next exchange that is due at `now` or earlier, and returns its index; nullopt if
+  /// no exchange is due.
   std::optional<int> take(Time now) {
     for (std::size_t e = 0; e < taken_.size(); ++e) {
       const auto at = due(e);
@@ -60,7 +60,8 @@ class DueExchanges {
   const Plan& plan_;
   bool backward_ = false;
   Time total_;
-  std::vector<std::int64_t> taken_;  ///< by exchange: number of executions in this pass
+  std::vector<std::int64_t> taken_;  ///< for each exchange: number of executions in this pass so
+                                     ///< far
 };
 
 }  // namespace tutti::core

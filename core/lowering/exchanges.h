@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-/// Adds the exchanges of communicators to `plan`.
+/// Adds the exchanges of all `communicators` to `plan`.
 /// REQUIRES: problems_of() of every communicator is empty; `cluster` outlives the plan.
 void add_exchanges(const std::vector<Communicator>& communicators, const Cluster& cluster,
                    Plan& plan);

@@ -12,12 +12,12 @@
 
 namespace tutti::core {
 
-/// The interface through which a framework makes its packs. The framework adds its buckets in the
-/// order in which it launches them, and sets fields of the plan.
+/// The interface through which a framework makes its packs. The framework adds its buckets in
+/// launch order, and sets the fields of the plan that concern all packs.
 class PackMaker {
  public:
   virtual ~PackMaker() = default;
-  /// The workload, whose gradients have the types in which they are packed.
+  /// The workload. The workload's gradients have the data types in which the gradients are packed.
   [[nodiscard]] virtual const Workload& workload() const = 0;
   [[nodiscard]] virtual const Cluster& cluster() const = 0;
   /// The number of replicas that reduce each gradient.
@@ -42,7 +42,7 @@ struct PlanInput {
   const std::vector<Communicator>& communicators;
 };
 
-/// Values of a scenario's field that are worth trying.
+/// A scenario's field and the values of this field that tuning tries.
 struct TriedValues {
   std::string field;  ///< for example "strategy.horovod.cycle_time_ms"
   std::vector<std::string> values;
@@ -57,15 +57,17 @@ class Framework {
 
   /// Returns the framework's name in scenarios: "pytorch_ddp".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Describes the packing of the framework: "PyTorch DDP, buckets of 25 MiB, the first of 1 MiB".
-  /// Empty if the strategy's own fields determine the packs.
+  /// Returns a description of how the framework packs gradients: "PyTorch DDP, buckets of 25 MiB,
+  /// the first of 1 MiB". The description is empty if the strategy's own fields determine the
+  /// packs.
   [[nodiscard]] virtual std::string describe_packs() const { return {}; }
 
-  /// True if lower() sets Strategy::algorithm; false if the scenario sets it.
+  /// True if the framework's lower() sets Strategy::algorithm; false if the scenario sets the
+  /// algorithm.
   [[nodiscard]] virtual bool chooses_algorithm() const { return false; }
 
-  /// Replaces variables by the variables that the framework stores instead, such as their parts.
-  /// Called before lower().
+  /// Replaces each variable by the variables that the framework stores instead, for example if it
+  /// divides a variable into parts. Called before lower().
   /// ERRORS: as for lower().
   virtual void partition(Workload&, Complaints&) const {}
 
@@ -81,14 +83,15 @@ class Framework {
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
   /// Makes the whole plan, for frameworks that do not reduce packs of gradients. Returns an error
-  /// if the plan is not possible. Returns nullopt if pack() makes the packs.
+  /// if the framework cannot make a plan from this input. Returns nullopt if pack() makes the
+  /// packs.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
       const PlanInput&) const {
     return std::nullopt;
   }
 
-  /// Returns the settings that tuning tries for these gradients. nullopt means that the strategy's
-  /// own fields are tried. An empty list means that there is nothing to try.
+  /// Returns the settings that tuning tries for these gradients. nullopt: tuning tries the
+  /// strategy's own fields. An empty list means that tuning has nothing to try.
   [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(
       const Workload&) const {
     return std::nullopt;
@@ -106,8 +109,8 @@ class FrameworkOf : public Framework {
   Options options_;
 };
 
-/// Returns the options of a strategy's framework if they have type `Options`; otherwise null. Used
-/// only in the framework's own folder and in tests.
+/// Returns the options of a strategy's framework if they have type `Options`; otherwise null. Only
+/// the framework's own folder and tests use this function.
 template <class Options>
 const Options* options_of(const Strategy& strategy) {
   const auto* one = dynamic_cast<const FrameworkOf<Options>*>(strategy.framework.get());

@@ -7,8 +7,8 @@ namespace tutti::core {
 
 namespace {
 
-/// Returns the priority of each pack: variables in creation order, and the partitions of a variable
-/// in order.
+/// Returns the priority of each pack. Packs of variables that were created earlier start first; the
+/// partitions of one variable start in their order in the variable.
 std::vector<std::int64_t> priorities(const Plan& plan) {
   std::map<std::pair<int, std::int64_t>, std::int64_t> places;
   const auto first = [](const Pack& pack) {

@@ -15,9 +15,9 @@ class PlanGate {
   explicit PlanGate(const Plan& plan);
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
-  /// True if the pack has to pass the gate.
+  /// True if the gate decides when the pack starts.
   [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[pack].passes; }
-  /// REQUIRES, for this function and the functions below: any().
+  /// REQUIRES, for this function and the functions below: any() returns true.
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }
   [[nodiscard]] std::unique_ptr<Gate> make(GateMembers members, const GateRounds& rounds) const {

@@ -10,14 +10,14 @@
 
 namespace tutti::core {
 
-/// Implements agg_small_grads_*: groups adjacent small gradients. A gradient that is not small
-/// forms a group of its own.
+/// Groups adjacent small gradients, as TensorFlow's agg_small_grads_* flags request. A gradient
+/// that is not small forms a group of its own.
 std::vector<std::vector<int>> small_groups(const Workload& workload, const Strategy& strategy);
 /// Implements bytes_per_pack. Gradients are in reverse order of creation, because TensorFlow
 /// reverses their order.
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack);
-/// Makes `chunks` groups of nearly equal numbers of gradients. Both the groups and the gradients in
-/// each group are in reverse order.
+/// Divides the gradients into `chunks` groups, with nearly the same number of gradients in each.
+/// Both the groups and the gradients in each group are in reverse order.
 std::vector<std::vector<int>> groups_by_count(const Workload& workload, int chunks);
 
 }  // namespace tutti::core

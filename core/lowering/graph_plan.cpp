@@ -21,8 +21,8 @@ bool is_everyone(const Members& members, std::int64_t replicas) {
   return true;
 }
 
-/// Returns a partition that has `members` as a group with the same order of ranks; nullopt if there
-/// is no such partition.
+/// Returns a partition in which `members` form one group and have their ranks in the same order;
+/// nullopt if there is no such partition.
 std::optional<Partition> partition_of(const Members& members, std::int64_t replicas) {
   const std::int64_t size = std::ssize(members);
   if (size < 2) return std::nullopt;

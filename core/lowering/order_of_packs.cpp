@@ -5,8 +5,8 @@
 namespace tutti::core {
 namespace {
 
-/// Gives each gradient a key, in the order in which gradients are handed over. A pack of several
-/// gradients has the key of its first member.
+/// Assigns instance keys to the gradients, in the order in which TensorFlow passes them to its
+/// runtime. A pack of several gradients has the key of its first member.
 void give_keys(Plan& plan) {
   CollectiveKeys keys;
   for (Pack& pack : plan.packs) {

@@ -1,13 +1,14 @@
 // Decides which gradients travel together, and makes the collective of each pack. Class Planner
-// handles dense gradients that all replicas reduce. Servers, sparse gradients, an all_reduce_spec
-// and checkpoints are handled in separate files. As in TensorFlow, packing has two stages. First, a
+// handles dense gradients that all replicas reduce. Separate files handle parameter servers, sparse
+// gradients, an all_reduce_spec and checkpoints. As in TensorFlow, packing has two stages. First, a
 // rule forms groups of gradients. The first of these rules that is set applies: num_packs,
 // agg_small_grads, the framework's own rule, bytes_per_pack, a number of chunks, or one gradient
-// per group. Then, merging decides how the gradients of a group are sent: concatenated (with copies
-// before and after), in the layout of a ScopedAllocator, or one by one. num_packs is an exception,
-// because it divides the concatenation of all gradients regardless of where gradients begin and
-// end. No pack can then start before the last gradient is ready. Empty packs are omitted, but they
-// count in the numbering, as in TensorFlow. Schedules come from make_collective().
+// per group. Second, the merging decides how the gradients of a group are sent: concatenated (with
+// copies before and after), in the layout of a ScopedAllocator, or one by one. num_packs is an
+// exception: it concatenates all gradients and cuts the result into packs, even in the middle of a
+// gradient. With num_packs, no pack can start before the last gradient is ready. The plan omits
+// empty packs but counts them when it numbers packs, as TensorFlow does. Schedules come from
+// make_collective().
 
 #include "core/lowering/plan.h"
 
@@ -134,7 +135,7 @@ class Planner : private PackMaker {
     } else if (strategy_.agg_small_grads_max_bytes.count() > 0) {
       merge_units(small_groups(workload_, strategy_), true);
     } else if (strategy_.framework && strategy_.framework->pack(*this)) {
-      // If pack() returned true, the framework has added the packs.
+      // If Framework::pack() returned true, the framework has already added the packs.
     } else if (strategy_.bytes_per_pack) {
       if (traits(strategy_.algorithm).tf_implementation.empty() &&
           strategy_.merging == Merging::kConcat) {
@@ -170,8 +171,8 @@ class Planner : private PackMaker {
 
   // --- which gradients go together ---
 
-  /// Implements num_packs: concatenates all gradients and divides the result regardless of where
-  /// gradients begin and end.
+  /// Implements num_packs: concatenates all gradients and cuts the result into packs, even in the
+  /// middle of a gradient.
   std::optional<StrategyProblem> concatenate() {
     const DataType type = gradient(0).type;
     std::int64_t total = 0;
@@ -231,8 +232,9 @@ class Planner : private PackMaker {
     for (const std::vector<int>& pack : packs) add_merged(pack, merging_);
   }
 
-  /// If a scope has gradients of different types, TensorFlow's graph pass fails and does not change
-  /// the graph at all. SOURCE: tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
+  /// Turns merging off if a scope has gradients of different types. In this case, TensorFlow's
+  /// graph pass fails and leaves the whole graph unchanged. SOURCE:
+  /// tensorflow/core/grappler/optimizers/scoped_allocator_optimizer.cc.
   void check_scoped_allocator(const std::vector<std::vector<int>>& scopes) {
     if (merging_ != Merging::kScopedAllocator) return;
     for (const std::vector<int>& scope : scopes) {
@@ -251,8 +253,8 @@ class Planner : private PackMaker {
     }
   }
 
-  /// Applies all_reduce_merge_scope to `units`. A unit of several gradients is already packed,
-  /// which costs two copies: one into the pack and one out of it.
+  /// Applies all_reduce_merge_scope to `units`. If `units_are_packed`, a unit of several gradients
+  /// is already one buffer; this buffer is copied into the pack and out of it.
   void merge_units(const std::vector<std::vector<int>>& units, bool units_are_packed) {
     const bool merges = strategy_.all_reduce_merge_scope > 1;
     const auto groups =
@@ -296,7 +298,7 @@ class Planner : private PackMaker {
     if (last.offset + last.count == 0) return;
     const DataType type = gradient(last.variable).type;
     Pack pack = make_pack(std::move(bucket.members), type, last.offset + last.count);
-    // These copies are additional to the copies of the algorithm itself.
+    // Add these copies to those that the algorithm itself needs.
     if (bucket.copied_in) pack.copied_in += (last.offset + last.count) * size_of(type);
     if (bucket.copied_out) pack.copied_out += (last.offset + last.count) * size_of(type);
     pack.needs_all_gradients = bucket.needs_all_gradients;
@@ -410,7 +412,7 @@ class Planner : private PackMaker {
                     as_they_are, own_.gradients.size(), to_string(strategy_.compression->type));
   }
 
-  /// NCCL's rings are known for whole machines only (nccl_rings.h).
+  /// nccl_rings.h can determine NCCL's rings only if all GPUs of each machine take part.
   void note_unused_rings() {
     const Machine& machine = cluster_.machine(0);
     const bool nccl = traits(strategy_.algorithm).uses_nccl();
@@ -429,7 +431,7 @@ class Planner : private PackMaker {
   Merging merging_;  ///< the requested merging, or kSeparate if the requested merging is not
                      ///< possible
   Plan plan_;
-  int turn_ = 0;  ///< index of the next pack; the index also counts empty packs, as in TensorFlow
+  int turn_ = 0;  ///< index of the next pack; empty packs are counted too, as in TensorFlow
   std::optional<StrategyProblem> indivisible_;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 
 // A plan is the result of lowering a strategy. A plan states which gradients are packed together,
-// which collective moves each pack, and the events for which each pack waits. A plan has no times:
-// step_program.h converts a plan to a task graph, which executors run. Collectives are in one
-// table, to which packs and exchanges refer by index, so that all properties of a collective are
-// stored once. An entry of the table represents the collectives of all groups of replicas and of
-// all executions: it stores the collective of group 0, and in() derives the collectives of all
+// which collective transfers each pack, and what each pack waits for. A plan has no times:
+// step_program.h converts a plan to a task graph, which executors run. All collectives are in one
+// table (Plan::collectives). Packs and exchanges refer to a collective by its index in this table.
+// An entry of the table represents one collective in all groups of replicas and in all its
+// executions. The entry stores the collective of group 0, and in() derives the collectives of all
 // other groups. The size of a plan therefore does not depend on the number of groups or training
 // steps.
 
@@ -30,23 +30,24 @@ namespace tutti::core {
 /// The phase of a training step that a pack belongs to.
 enum class PackPhase : std::uint8_t {
   kGradients,  ///< packs of gradients, which start once their gradients are ready
-  kRead,  ///< packs that read variables from servers when the step begins; each layer waits for its
-          ///< variables
+  kRead,  ///< packs that read variables from servers when the step begins; each layer waits for the
+          ///< layer's variables
   kCheckpoint,  ///< packs that aggregate variables for a checkpoint, after the rest of the step
 };
 
 /// The kind of data that a pack carries.
 enum class PackContent : std::uint8_t {
-  kValues,   ///< elements of variables or gradients
+  kValues,   ///< values of variables or gradients
   kIndices,  ///< indices of the rows of a sparse gradient
-  kLengths,  ///< the number of rows of each replica
+  kLengths,  ///< for sparse gradients: the number of rows that each replica contributes
 };
 
 /// The data that a collective carries.
 struct Payload {
   std::vector<Member> members;
   PackContent content = PackContent::kValues;
-  /// The reduction; nullopt: the strategy's reduction.
+  /// The reduction of this collective (sum or mean, for example); nullopt: the reduction that the
+  /// strategy specifies.
   std::optional<Reduction> reduction = std::nullopt;
   /// TensorFlow's instance key of the collective (collective_keys.h); 0: none.
   std::int64_t instance_key = 0;
@@ -57,7 +58,7 @@ struct Payload {
   std::string name = {};
 };
 
-/// A list of some replicas of a cluster, in the order of their ranks.
+/// A subset of a cluster's replicas. The replica at index r of the list has rank r.
 class MemberList {
  public:
   explicit MemberList(std::vector<std::int64_t> replicas);
@@ -68,34 +69,35 @@ class MemberList {
 
  private:
   std::vector<std::int64_t> replicas_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranks_;  ///< pairs of replica and rank, in
-                                                              ///< ascending order
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranks_;  ///< pairs of replica and rank, sorted
+                                                              ///< by replica
 };
 
-/// A collective of a plan, for all groups of replicas that execute it.
+/// A collective of a plan. Several groups of replicas may execute the collective, each group among
+/// its own replicas.
 struct PlannedCollective {
   Collective first;  ///< the collective of the first group; in() computes the collectives of all
                      ///< other groups
   /// The groups; nullopt: one group of all replicas.
   std::optional<Partition> groups = std::nullopt;
-  Time launch_overhead = {};  ///< ignored if the predicted time of the collective includes the
+  Time launch_overhead = {};  ///< not used if the collective's predicted time already includes the
                               ///< launch overhead
   std::optional<VaryingSizes> sizes =
       std::nullopt;  ///< nullopt: every execution has the sizes of `first`
-  /// The replicas that execute the collective, by rank. Null if all replicas, or the groups of a
-  /// partition, execute the collective.
+  /// The replicas that execute the collective, in the order of their ranks. Null: all replicas or,
+  /// if `groups` is set, all groups execute the collective.
   std::shared_ptr<const MemberList> members = nullptr;
 
   [[nodiscard]] std::int64_t number_of_groups() const { return groups ? groups->groups() : 1; }
   /// True if all executions have the same sizes.
   [[nodiscard]] bool is_fixed() const { return !sizes; }
-  /// Returns the collective of a group, with the sizes of `first`.
+  /// Returns the collective that a group executes, with the sizes of `first`.
   /// REQUIRES: group < number_of_groups().
   [[nodiscard]] Collective in(std::int64_t group) const;
-  /// Returns the collective that a group executes at an occurrence, with the sizes of this
-  /// occurrence.
+  /// Returns the collective of a group at one of its executions (`occurrence`), with the sizes of
+  /// this execution.
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
-  /// Returns the group and the rank of a replica.
+  /// Returns the group that a replica belongs to, and the replica's rank in the group.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
     if (members) return {0, members->rank(replica)};
     return groups ? groups->place(replica) : Partition::Place{0, replica};
@@ -114,43 +116,44 @@ using CollectiveId = std::int32_t;
 struct Pack {
   Payload payload;
   CollectiveId collective = -1;
-  /// The bytes that a device copies into the buffer before the pack starts, and out of it after the
-  /// pack is complete.
+  /// The bytes that a device copies into the pack's buffer before the collective starts, and out of
+  /// the buffer after the collective is complete.
   Bytes copied_in = {};
   Bytes copied_out = {};
-  /// The bytes that a device reads and writes to convert the whole pack before it starts
-  /// (Compression::of_packs), and to convert its gradients back afterwards.
+  /// The bytes that a device reads and writes to convert the pack's data type before the collective
+  /// (Compression::of_packs), and to convert the gradients back after the collective.
   Bytes converted_in = {};
   Bytes converted_out = {};
   /// The index of the pack that must be complete on a device before this pack starts on the device;
   /// -1: none.
   int after = -1;
-  /// True if the pack starts only when all gradients (of its spec entry) are ready. If true, copies
-  /// out of the pack, and updates, wait until the last pack with this property is complete. The
-  /// field is set for packs of num_packs, which are cut from the concatenation of all gradients,
-  /// and are concatenated again before they are split into gradients.
+  /// True if the pack starts only when all gradients (of its spec entry) are ready. The copies out
+  /// of such packs, and the updates, start only when all packs with this property are complete.
+  /// Packs of num_packs have this property, because they are cut from the concatenation of all
+  /// gradients.
   bool needs_all_gradients = false;
-  /// The index of the spec's entry to which the pack belongs. `turn` is the index of the pack among
-  /// the packs of this entry.
+  /// The index of the all_reduce_spec's entry to which the pack belongs. `turn` is the index of the
+  /// pack among the packs of this entry.
   int entry = 0;
   int turn = 0;
-  /// The index of a gradient that did not fit into the pack's bucket, but that the pack waits for;
-  /// -1: none.
+  /// The index of a gradient that did not fit into the pack's bucket. The pack also waits for this
+  /// gradient. -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
-  /// For a pull: the index of the push whose sum this pack returns. The server and each replica
-  /// start the pull once they have completed their part of the push. -1: this pack is not a pull.
+  /// If this pack is a pull from a server: the index of the push whose sum the pull returns. The
+  /// server and each replica start the pull once they have completed their part of the push. -1:
+  /// this pack is not a pull.
   int answers = -1;
 };
 
-/// The packs of a training step, in launch order. Serial packs start in the order of `packs`.
-/// Concurrent packs that are ready at the same time start in the order of `packs`.
+/// The packs of a training step, in launch order. Packs that are launched serially, and packs that
+/// become ready at the same time, start in the order of `packs`.
 struct Plan {
   /// The collectives of all packs and exchanges, each listed once.
   std::vector<PlannedCollective> collectives;
   std::vector<Pack> packs;
-  /// By gradient: the index of the spec's entry to which the gradient belongs. Empty if there is no
-  /// spec.
+  /// For each gradient, the index of the all_reduce_spec's entry to which the gradient belongs.
+  /// Empty if the strategy has no all_reduce_spec.
   std::vector<int> entry_of_gradient;
   /// True if a replica pauses its backward pass while packs are in flight.
   bool computation_waits = false;
@@ -162,8 +165,8 @@ struct Plan {
   /// The rule that decides when packs of gradients may start (gates.h); null: packs start as soon
   /// as they are ready.
   std::shared_ptr<const GateRule> gate;
-  /// The times of collectives that a gate fuses at run time (fuses()); null: their schedules are
-  /// simulated.
+  /// The durations of the collectives that a gate fuses at run time (fuses()); null: the schedules
+  /// of these collectives are simulated.
   std::shared_ptr<const CollectiveTimes> collective_times;
   std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: no packs for
                                       ///< checkpoints
@@ -172,12 +175,13 @@ struct Plan {
   std::shared_ptr<const ExecutionGraph> graph;
   /// The factor on the trace's compute durations, in millionths.
   std::int64_t graph_pace_ppm = 1'000'000;
-  /// Notes on differences from the requested settings, or from TensorFlow.
+  /// Notes for the user on differences between the plan and the requested settings, or between the
+  /// plan and TensorFlow's behaviour.
   Notes notes;
 
   CollectiveId add(PlannedCollective collective);
   /// Returns a pack of `members` with the new collective `first`, which the groups of `partition`
-  /// execute. All other fields of the pack have their defaults.
+  /// execute. The pack's other fields have their defaults.
   Pack pack_of(std::vector<Member> members, Collective first, Time launch_overhead = {});
   [[nodiscard]] const Collective& collective(const Pack& pack) const {
     return planned(pack.collective).first;
@@ -189,26 +193,28 @@ struct Plan {
 
   /// True if the gate fuses packs at run time.
   [[nodiscard]] bool fuses() const { return gate && gate->fuses(); }
-  /// True if the pack has to pass the gate. All packs of gradients pass the gate, except pulls.
+  /// True if the gate decides when the pack starts. If there is a gate, it controls all packs of
+  /// gradients except pulls.
   [[nodiscard]] bool passes_gate(const Pack& pack) const {
     return gate && pack.phase == PackPhase::kGradients && pack.answers < 0;
   }
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns one of the collectives with the largest number of ranks. A rank number refers to the
-  /// same device in every collective that contains this rank.
+  /// Returns one of the collectives with the largest number of ranks. A given rank is the same
+  /// device in all collectives of the plan.
   [[nodiscard]] const Collective& widest() const;
 };
 
 /// True if the pack is executed in training step `step`, counted from 0.
 bool takes_part(const Plan& plan, const Pack& pack, std::int32_t step);
-/// Returns, by pack, the index of its pull; -1 if the pack is not a push.
+/// Returns, for each pack that pushes gradients to a server, the index of the corresponding pull;
+/// -1 for all other packs.
 std::vector<int> pulls_of(const Plan& plan);
-/// Returns the reduction of a pack in a plan of `strategy`.
+/// Returns the reduction of a pack. `strategy` is the strategy from which the plan was made.
 Reduction reduction_of(const Strategy& strategy, const Pack& pack);
 
-/// Returns the strategy for a pack in a plan of `strategy`. Returns the strategy of the pack's spec
-/// entry; if there is no spec, returns `strategy` itself.
+/// Returns the strategy that applies to a pack: the strategy of the pack's entry if `strategy` has
+/// an all_reduce_spec, otherwise `strategy` itself.
 Strategy strategy_of(const Strategy& strategy, const Pack& pack);
 
 /// Makes the plan of a training step.

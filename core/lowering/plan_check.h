@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// Returns the programs and communicators of a plan. Packs that NCCL executes are on the
-/// communicator "gradients", which executes one collective at a time. Exchanges are on the
-/// communicators of the scenario. All other packs are matched by their keys, like TensorFlow's
+/// Returns the programs and communicators of a plan. All packs that NCCL executes belong to one
+/// communicator, "gradients", which executes one collective at a time. Exchanges belong to the
+/// communicators of the scenario. The ranks match all other packs by their keys, like TensorFlow's
 /// sends and receives. REQUIRES: `programs` and `plan` outlive the view.
 PlanView view_of(const StepPrograms& programs, const Plan& plan);
 

@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-/// The set of replicas or servers that reduce a plan's gradients.
+/// The replicas or servers among which a plan's gradients are reduced.
 enum class ReductionScope : std::uint8_t {
   kAllReplicas,   ///< gradients are reduced over all replicas
   kGroups,        ///< gradients are reduced among the replicas that hold the same part of the model

@@ -1,11 +1,12 @@
 // Parameter servers are planned as ordinary collectives on stars or two-level trees whose root is
 // the device that holds the variable. A push reduces gradients to the root, which then computes the
-// mean and the update. The push ends with a broadcast of the variable, or of an empty notification
-// if replicas read the variable later. A read is a broadcast that begins with the step. The
-// numbering of ranks is the delicate part: the replicas come first, then one host per worker, then
-// the parameter servers. If workers are asynchronous, the plan is made for the group of one worker,
-// which has the worker's replicas, its host, and the CPUs of all workers. core/strategy/servers.cpp
-// places variables, and core/algorithm/star_tree.cpp has the schedules.
+// mean and the update. The push ends with a broadcast of the variable. If replicas read the
+// variable in a separate pack, the broadcast is only an empty notification. A read is a broadcast
+// that starts when the training step starts. Ranks are numbered as follows: first the replicas,
+// then one host per worker, then the parameter servers. If workers are asynchronous, each worker
+// has its own group: the worker's replicas, its host, and the CPUs of all workers.
+// core/strategy/servers.cpp assigns variables to servers, and core/algorithm/star_tree.cpp has the
+// schedules.
 
 #include "core/lowering/server_plan.h"
 
@@ -41,7 +42,8 @@ class ServerPlanner {
   tl::expected<Plan, StrategyProblem> make() {
     plan_.notes = strategy_.notes;
     plan_.update = servers_.updates ? Update::kOnServers : strategy_.update;
-    // Each asynchronous worker has its own collectives, at its own times.
+    // Each asynchronous worker executes its own collectives, so the number of collectives grows
+    // with the number of workers.
     constexpr std::int64_t kMaxAtOnce = std::int64_t{1} << 22;
     if (servers_.asynchronous &&
         plan_.partition->groups() > kMaxAtOnce / (2 * std::max(1, count()))) {
@@ -112,7 +114,7 @@ class ServerPlanner {
   [[nodiscard]] bool has_hosts() const {
     return servers_.on == Servers::On::kHosts && (on_gpus_ || cluster_.servers() > 0);
   }
-  /// Returns the layout of the group, including hosts.
+  /// Returns the ranks of the group, including the hosts.
   [[nodiscard]] StageGroup layout(bool hosts_hold_data) const {
     StageGroup group{workers_, per_worker_, has_hosts(), hosts_hold_data, 0};
     if (!has_hosts()) return group;
@@ -152,7 +154,7 @@ class ServerPlanner {
       c.kind = CollectiveKind::kBroadcast;
       c.schedule =
           tree_broadcast(tree(v, at, servers_.pull), c.elements, replica_engine(), Engine::kCpu);
-      // A variable's value is not sent before a worker requests it.
+      // The server sends a variable's value only after a worker has requested it.
       if (!strategy_.requested_staging) c.staging = Staging::kViaHostOnRequest;
     } else {
       c.kind = servers_.reads ? CollectiveKind::kReduce : CollectiveKind::kAllReduce;
@@ -165,8 +167,8 @@ class ServerPlanner {
     plan_.packs.push_back(std::move(pack));
   }
 
-  /// True if only rows of the variable are sent. A device that caches reads reads the whole
-  /// variable.
+  /// True if only some rows of the variable are sent. If a device of the worker caches the
+  /// variable, reads transfer the whole variable.
   [[nodiscard]] bool is_sparse(int v, PackPhase phase) const {
     if (!variable(v).slices) return false;
     return phase == PackPhase::kGradients || servers_.pull == Servers::Relay::kNone;
@@ -188,7 +190,7 @@ class ServerPlanner {
     if (read) {
       of_rows.schedule = tree_scatter(tree, values, replica_engine(), Engine::kCpu);
     } else {
-      // The division for a mean reads and writes the rows once more.
+      // To compute a mean, the server also divides the rows, which reads and writes them once more.
       const bool mean = strategy_.reduction == Reduction::kMean && tree.replicas > 1;
       of_rows.schedule = gathered(tree, values, kUpdatePasses + (mean ? 2 : 0));
     }
@@ -212,8 +214,8 @@ class ServerPlanner {
     c.elements = of_each * c.contributors;
   }
 
-  /// Gathers the rows at the variable's device. If `passes` is above 0, the device then makes this
-  /// number of passes over the rows and notifies all replicas.
+  /// Returns a schedule that gathers the rows at the variable's device. If `passes` is above 0, the
+  /// device reads or writes the gathered rows this number of times, and then notifies all replicas.
   [[nodiscard]] std::shared_ptr<const Schedule> gathered(const StarTree& tree, std::int64_t of_each,
                                                          std::int64_t passes) const {
     const std::int64_t elements = of_each * tree.replicas;
@@ -241,8 +243,9 @@ class ServerPlanner {
     return made;
   }
 
-  /// Adds up, divides and applies the gradients at the variable's device, which then returns the
-  /// variable or, if replicas read it later, a notification.
+  /// Returns a schedule in which the variable's device sums the gradients, divides the sum for a
+  /// mean, and applies the update. After the update, the device sends the variable to the replicas,
+  /// or only a notification if they read the variable later.
   [[nodiscard]] std::shared_ptr<const Schedule> brought_together(int v, Rank at,
                                                                  std::int64_t elements) const {
     const StarTree push = tree(v, at, servers_.push);

@@ -1,14 +1,14 @@
 // An IndexedSlices gradient has some rows of a variable and their indices. Replicas usually have
 // different rows, so the rows cannot be added element by element. One all-gather collects the
 // values, and another all-gather collects the indices. The dense gradients are planned first, on a
-// copy of the workload without the sparse gradients. The variables of their packs are then
-// renumbered.
+// copy of the workload without the sparse gradients. The packs' indices of variables are then
+// converted to indices in the whole workload.
 //
 // The framework determines the order of a gradient's packs (SparseRules). Lengths may be gathered
 // first, indices may wait for values, and all of these packs may wait for the last dense pack. The
 // gathers use the strategy's algorithm or, if this algorithm has no all-gather, a ring. Some
-// frameworks gather everything on one device instead. Sparse gradients on servers are planned in
-// server_plan.cpp.
+// frameworks gather sparse gradients on one device instead of using an all-gather. Sparse gradients
+// on servers are planned in server_plan.cpp.
 
 #include "core/lowering/sparse_plan.h"
 
@@ -24,7 +24,8 @@
 namespace tutti::core {
 namespace {
 
-/// The dense gradients, and the index of each dense gradient in the whole workload.
+/// A workload of only the dense gradients, and the index of each dense gradient in the whole
+/// workload.
 struct Dense {
   Workload workload;
   std::vector<int> was;
@@ -33,7 +34,7 @@ struct Dense {
 Dense dense_of(const Workload& all) {
   Dense dense{all, {}};
   dense.workload.gradients.clear();
-  // Checkpoints belong to the whole plan; they are added to it at the end.
+  // Plan without checkpoints here; their packs are added to the complete plan at the end.
   dense.workload.on_read.clear();
   dense.workload.checkpoint_every = 0;
   std::vector<int> now(all.gradients.size(), -1);
@@ -44,7 +45,7 @@ Dense dense_of(const Workload& all) {
     dense.was.push_back(v);
     dense.workload.gradients.push_back(gradient);
   }
-  // Keep segments without gradients, because segments have the computation times.
+  // Keep a segment even if it has no gradient, because the segment's computation time is needed.
   for (BackwardSegment& segment : dense.workload.segments) {
     std::vector<int> left;
     for (const int v : segment.variables) {
@@ -61,7 +62,7 @@ class SparsePlanner {
       : workload_(workload), strategy_(strategy), cluster_(cluster), gathering_(strategy) {
     gathering_.reduction = Reduction::kSum;
     gathering_.collective = CollectiveKind::kAllGather;
-    // TensorFlow's gather is one ring, regardless of the all-reduce's settings.
+    // TensorFlow's all-gather uses one ring, whatever the settings of the all-reduce are.
     gathering_.tf_runtime.subdiv_offsets.clear();
     gathering_.tf_runtime.max_subdivs_per_device.reset();
     if (traits(strategy_.algorithm).in_tf_runtime) gathering_.shards = 1;
@@ -182,10 +183,11 @@ class SparsePlanner {
     }
     if (slices.differ && !rules.whole_if_rows_differ.empty()) return add_whole(v, gradient, before);
     Pack of_values = pack_of({{v, 0, 0, 0}}, gather(gradient.type, values));
-    // For a mean, the values are divided after all of them have arrived.
+    // For a mean, a replica divides the values after all values have arrived.
     if (strategy_.reduction == Reduction::kMean && replicas() > 1)
       of_values.copied_out = plan_->collective(of_values).bytes();
-    // Variables are updated after values and indices have arrived; indices come last.
+    // A variable is updated once its values and indices have arrived. The last pack of a gradient
+    // is the pack of indices.
     const int first = put(std::move(of_values), before);
     Pack indices = pack_of({{v, 0, values, 0}}, gather(slices.index_type, slices.rows));
     indices.payload.content = PackContent::kIndices;

@@ -9,10 +9,10 @@ bool has_slices(const Workload& workload);
 
 /// Does the same as make_plan(), for workloads with sparse gradients (IndexedSlices) in which every
 /// replica has all variables. Dense gradients are planned as if there were no sparse gradients.
-/// Each sparse gradient then gets packs that gather its values, its indices and, if the strategy
-/// exchanges them, its lengths. ERRORS, in addition to those of make_plan(): MultiWorkerAllReduce
-/// does not support sparse gradients; TF_1_15 does not support replicas with different numbers of
-/// rows.
+/// Each sparse gradient then gets separate packs that gather its values and its indices, and a pack
+/// that gathers the number of rows per replica if the strategy exchanges this number. ERRORS, in
+/// addition to those of make_plan(): MultiWorkerAllReduce does not support sparse gradients;
+/// TF_1_15 does not support replicas with different numbers of rows.
 tl::expected<Plan, StrategyProblem> plan_with_slices(
     const Workload& workload, const Strategy& strategy, const Cluster& cluster,
     const std::vector<Communicator>& communicators);

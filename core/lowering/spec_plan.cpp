@@ -1,11 +1,11 @@
-// TensorFlow's all_reduce_spec assigns each gradient, by its size, to one entry with its own
-// algorithm. Each entry is planned by make_plan() as if the model had only the gradients of this
-// entry. The plans are then joined. Variables get their indices in the whole model. The indices of
-// collectives and predecessors are increased by the number of collectives and packs that were added
-// earlier. Packs that are launched serially form a new chain across all entries, because a device
-// executes NCCL's collectives one after the other. The rest of the file compares Tutti with
-// TensorFlow's code. With `validation: LITERAL`, a strategy that would fail in TensorFlow is an
-// error. Otherwise, Tutti executes the strategy that the user evidently meant, and adds a note.
+// TensorFlow's all_reduce_spec is a list of entries, each with an algorithm. The size of a gradient
+// determines its entry. Each entry is planned by make_plan() as if the model had only the gradients
+// of this entry. The plans of all entries are then concatenated, and their indices of variables,
+// collectives and packs are adjusted. Packs that are launched serially run one after the other
+// across all entries, because a device executes only one NCCL collective at a time. The rest of
+// this file checks what TensorFlow's own code would do with the spec. With `validation: LITERAL`, a
+// strategy that would fail in TensorFlow is an error. Otherwise, Tutti executes the strategy that
+// the user evidently meant, and adds a note.
 
 #include "core/lowering/spec_plan.h"
 
@@ -104,8 +104,8 @@ class SpecPlanner {
     own.gradients.clear();
     for (const int v : taken) own.gradients.push_back(gradient(v));
     const Strategy strategy = for_entry(strategy_, e);
-    // Exchanges belong to the whole model, so only the first plan has them. The collectives of
-    // exchanges come first in the table of this plan, so their indices stay valid.
+    // Exchanges belong to the whole model, so only the plan of the first entry contains them. The
+    // collectives of exchanges come first in the table of this plan, so their indices stay valid.
     const bool first = plan_.packs.empty();
     auto part =
         make_plan(own, strategy, cluster_, first ? communicators_ : std::vector<Communicator>());
@@ -128,7 +128,8 @@ class SpecPlanner {
     return std::nullopt;
   }
 
-  /// Returns TensorFlow's reason to refuse the entry, even if Tutti could execute it.
+  /// Returns the reason why TensorFlow refuses the entry; Tutti may be able to execute it
+  /// nevertheless.
   std::optional<StrategyProblem> tensorflow_problem(const SpecEntry& entry, const Plan& part) {
     const SpecAlgorithm& known = of_tensorflow(entry);
     if (known.in_one_process && cluster_.workers() > 1) {
@@ -194,8 +195,9 @@ class SpecPlanner {
     return *known;
   }
 
-  /// NCCL executes the collectives of all entries one after the other on a device. The collectives
-  /// of the gradients that become ready last come first.
+  /// Makes the serially launched packs of all entries wait for each other, because a device
+  /// executes only one NCCL collective at a time. The packs run in descending order of the largest
+  /// variable index in each pack.
   void chain_serial_packs() {
     const auto serial = [this](const Pack& pack) {
       return strategy_of(strategy_, pack).launch == Launch::kSerial;

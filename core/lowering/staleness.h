@@ -24,8 +24,8 @@ struct UpdatesBehind {
   }
 };
 
-/// Counts the staleness of gradients. Versions stores the version number of each variable, which
-/// every update increments, and the version that each worker read last.
+/// Counts the staleness of gradients. The class stores the current version number of each variable,
+/// and the version that each worker read last. Every update increments a variable's version number.
 class Versions {
  public:
   Versions() = default;
@@ -36,7 +36,7 @@ class Versions {
   [[nodiscard]] bool any() const { return !read_.empty(); }
   /// Records that the worker reads the current version of the variable.
   void read(std::int64_t worker, int variable) { of(worker, variable) = versions_[variable]; }
-  /// Records that the worker's gradient of the variable is applied.
+  /// Records that the server applies the worker's gradient to the variable.
   void applied(std::int64_t worker, int variable) {
     behind_.count(versions_[variable]++ - of(worker, variable));
   }
@@ -45,32 +45,32 @@ class Versions {
  private:
   std::int64_t& of(std::int64_t worker, int variable) { return read_[worker][variable]; }
 
-  std::vector<std::int64_t> versions_;  ///< by variable: number of its current version
-  /// By worker and variable: version that the worker read last.
+  std::vector<std::int64_t> versions_;  ///< for each variable: its current version number
+  /// For each worker and variable: the version that the worker read last.
   std::vector<std::vector<std::int64_t>> read_;
   UpdatesBehind behind_;
 };
 
-/// The combined throughput of asynchronous workers, measured until the first worker has finished.
-/// The time after the first worker has finished is excluded, because the remaining workers can then
-/// use the finished worker's share of servers and links.
+/// Measures the combined throughput of asynchronous workers, until the first worker has finished
+/// all its steps. The time after the first worker has finished is excluded, because the remaining
+/// workers can then use the finished worker's share of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;
   explicit AsyncServersList(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
 
-  /// Records that the worker has completed step `step` (counted from 0) of `of` steps at `now`.
-  /// Calls must be in order of time.
+  /// Records that the worker completed training step `step` (counted from 0) at time `now`. `of` is
+  /// the worker's total number of steps. Calls must be in order of time.
   void step_ended(std::int64_t worker, std::int32_t step, std::int32_t of, Time now);
   /// Ends the measurement, even if no worker has finished.
   void close() { through_ = true; }
   [[nodiscard]] double steps_per_second() const;
-  /// Returns a sentence: "asynchronous workers: …". `until_steady`: true if the measurement was
-  /// ended in the steady state, before a worker finished.
+  /// Returns a sentence: "asynchronous workers: …". `until_steady`: true if the measurement ended
+  /// when the steady state was reached, before a worker finished.
   [[nodiscard]] std::string describe(const UpdatesBehind& behind, bool until_steady = false) const;
 
  private:
-  std::vector<std::int32_t> steps_;  ///< by worker: number of completed steps
+  std::vector<std::int32_t> steps_;  ///< for each worker: number of completed steps
   Time until_;
   bool through_ = false;
 };

@@ -2,18 +2,16 @@
 //
 //   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done]
 //                          │ ready 3
-//                          └─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ convert back,
-//                          update
+//                          └─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ convert, update
 //                                                   └─▶ pack 2 (serial launches)
 //   [backward done] opens the hold of the unpack marks
 //   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint]
 //                                     ─▶ checkpoint packs one by one ─▶ [end]
 //
-// Several micro-batches are several passes of forward and backward tasks. The passes between the
-// first and the last are identical and become one repeated block, so a step of 65,536 micro-batches
-// has as many tasks as a step of three.
-// Exchanges (tensor or expert parallelism) are due at points of a pass, and divide its tasks into
-// pieces.
+// Each micro-batch has its own pass of forward and backward tasks. All passes except the first and
+// the last are identical and become one repeated block, so a step with 65,536 micro-batches has as
+// many tasks as a step with three. Exchanges (tensor or expert parallelism) are due at certain
+// times of a pass. Compute tasks are divided into pieces at the times at which exchanges are due.
 
 #include "core/lowering/step_program.h"
 
@@ -31,30 +29,32 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// Relations that the lowering of a plan uses: the segment that completes each pack, and the
-/// dependencies of each pack on other packs.
+/// The dependencies of packs: the backward segment after which each pack is ready, and the other
+/// packs that each pack waits for.
 struct Relations {
-  /// The packs that are cut from one concatenation of gradients (num_packs). All these packs start
-  /// when the last gradient of the concatenation is ready. All of them are unpacked when the last
-  /// of them is complete. Each entry of a spec has one concatenation; without a spec, there is one
-  /// in total.
+  /// The packs that wait for all gradients (Pack::needs_all_gradients), such as those that
+  /// num_packs cuts from one concatenation of gradients. All these packs start when the last
+  /// gradient of the concatenation is ready. The packs of a concatenation are unpacked when all of
+  /// them are complete. Each entry of an all_reduce_spec has one concatenation; without a spec,
+  /// there is one in total.
   struct Concatenation {
     std::vector<int> packs;
-    int ready_after = -1;  ///< index of the segment that completes the gradients
+    int ready_after = -1;  ///< index of the segment that computes the last gradient
   };
   std::vector<Concatenation> concatenations;
   std::vector<int> concatenation_of_pack;  ///< -1: none
-  std::vector<int> ready_after;            ///< by pack of gradients: the segment that completes it
-  std::vector<int> read_by;  ///< by pack that reads a variable: the segment whose layer waits for
-                             ///< the pack; -1: none
-  std::vector<std::vector<int>> successors;  ///< by pack: the packs that are launched after the
-                                             ///< pack is complete
-  std::vector<int> pull_of;                  ///< by pack: the pull of the push; -1: the pack is not
-                                             ///< a push
-  std::vector<Bytes> bytes_up_to;  ///< by pack p: total bytes of the gradients in packs 0 … p, in
-                                   ///< their own types
-  std::vector<Bytes> converted;    ///< by segment: bytes that the conversion of its gradients reads
-                                   ///< and writes; empty: no conversion
+  std::vector<int> ready_after;            ///< for each pack of gradients: the segment that
+                                           ///< computes its last gradient
+  std::vector<int> read_by;  ///< for each pack that reads a variable: the segment whose layer waits
+                             ///< for the pack; -1: none
+  std::vector<std::vector<int>> successors;  ///< for each pack: the packs that start only after
+                                             ///< this pack is complete
+  std::vector<int> pull_of;                  ///< for each pack that is a push: the index of its
+                                             ///< pull; -1: the pack is not a push
+  std::vector<Bytes> bytes_up_to;  ///< for each pack p: total bytes of the gradients in packs 0 …
+                                   ///< p, without conversion
+  std::vector<Bytes> converted;    ///< for each segment: bytes that are read and written to convert
+                                   ///< its gradients; empty: no conversion
 
   Relations(const Workload& workload, const Plan& plan)
       : concatenation_of_pack(plan.packs.size(), -1),
@@ -76,7 +76,8 @@ struct Relations {
       if (pack.phase == PackPhase::kGradients) {
         ready_after[at(p)] = ready_segment(plan, p, segment_of);
         for (const Member& member : pack.payload.members) {
-          // A push and its pull count once; updates follow the pull.
+          // Count the bytes of a push and its pull only once, for the pull, because updates follow
+          // the pull.
           if (pull_of[at(p)] < 0)
             up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
         }
@@ -88,7 +89,7 @@ struct Relations {
       Bytes& sum = converted.emplace_back();
       for (const int v : segment.variables) {
         const Variable& gradient = workload.gradients[at(v)];
-        // Sparse gradients are sent in their own type.
+        // Sparse gradients are sent without conversion to another data type.
         if (!gradient.slices)
           sum += core::converted(gradient.elements, gradient.type,
                                  sent_as(plan.compression, gradient.type));
@@ -116,8 +117,8 @@ struct Relations {
       ready = std::max(ready, segment_of[v]);
     }
   }
-  /// Returns the last segment that a pack needs. Segments are computed in order, so the pack waits
-  /// only for its last segment.
+  /// Returns the last backward segment that computes a gradient of the pack. Segments are computed
+  /// in order, so the pack needs to wait only for its last segment.
   [[nodiscard]] int ready_segment(const Plan& plan, int p,
                                   const std::vector<int>& segment_of) const {
     if (const int c = concatenation_of_pack[at(p)]; c >= 0)
@@ -130,7 +131,7 @@ struct Relations {
   }
 };
 
-/// Lowers the step of one group of workers.
+/// Lowers the training step of one group of workers to a program.
 class Lowering {
  public:
   Lowering(const Workload& workload, const Plan& plan, const Relations& relations,
@@ -194,8 +195,8 @@ class Lowering {
     task.every_steps = every_steps;
     return add(task, after);
   }
-  /// Launches the pack after `buffered`. Edges from all other predecessors are added once all packs
-  /// are known.
+  /// Launches the pack after `buffered`. The edges from the other predecessors are added later,
+  /// once all packs are known.
   TaskId launch(int p, TaskId buffered, std::int32_t every_steps = 1) {
     Task task;
     task.kind = Task::Kind::kCommunicate;
@@ -276,8 +277,9 @@ class Lowering {
     end_half();
   }
 
-  /// Appends `time` of computation, divided at the times at which exchanges are due. Calls `whole`
-  /// after the last piece, before the exchanges that are due at the end of the computation.
+  /// Appends compute tasks with the total duration `time`. The computation is divided at the times
+  /// at which exchanges are due. Calls `whole` after the last task is added, before the exchanges
+  /// that are due at the end of the computation are added.
   template <class Piece, class Whole>
   void computed_in_pieces(Time time, const Piece& add_piece, const Whole& whole) {
     Time left = time;
@@ -306,8 +308,9 @@ class Lowering {
     if (points_.any()) points_.begin_pass(backward, total);
   }
 
-  /// Adds the exchanges that are due. Collectives of one communicator run one after the other, and
-  /// computation waits for each collective that does not overlap with computation.
+  /// Adds the exchanges that are due at the current point of the pass. Collectives of one
+  /// communicator run one after the other, and computation waits for each collective that does not
+  /// overlap with computation.
   void exchanges_due() {
     while (points_.any()) {
       const auto due = points_.take(computed_);
@@ -325,7 +328,7 @@ class Lowering {
     }
   }
 
-  /// Ends a half (forward or backward) of a pass once all exchanges of the half are complete.
+  /// Makes the tasks that follow a forward or backward pass wait for all exchanges of this pass.
   void end_half() {
     std::vector<TaskId> in_flight;
     for (TaskId& last : last_exchange_) {
@@ -389,8 +392,8 @@ class Lowering {
     return saved == end ? end : mark(saved);
   }
 
-  /// Adds the edges from each pack to the packs and tasks that wait for the pack. These edges come
-  /// before all other edges of the pack.
+  /// Adds the edges from each pack to the packs and tasks that wait for the pack. Adds these edges
+  /// before all other edges of the pack's task.
   void serial_launches() {
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint) continue;
@@ -403,9 +406,9 @@ class Lowering {
     }
   }
 
-  /// Copies out, conversions and updates of each pack wait for the backward pass: their kernels are
-  /// queued long before the pack is complete. Returns the tasks for which the end of the step
-  /// waits.
+  /// Adds the tasks that copy gradients out of each pack, convert and update them. The tasks also
+  /// wait for the end of the backward pass, because the kernels of the backward pass are queued
+  /// before them. Returns the tasks that the end of the step must wait for.
   std::vector<TaskId> unpack_and_update() {
     std::vector<TaskId> tasks;
     std::vector<std::vector<TaskId>> parts(relations_.concatenations.size());
@@ -434,7 +437,8 @@ class Lowering {
     return tasks;
   }
 
-  /// `label` is the index of the pack to which the tasks belong; -1: all packs of a concatenation.
+  /// Adds the tasks that unpack `packs`. `label` is the pack's index in the tasks' labels; -1: the
+  /// tasks unpack all packs of a concatenation.
   void unpack_packs(const std::vector<int>& packs, int label, TaskId after,
                     std::vector<TaskId>& tasks) {
     Bytes copied, converted;
@@ -449,8 +453,8 @@ class Lowering {
       if (converted.count() > 0)
         tasks.push_back(compute(ComputeKind::kConvertBack, converts(converted), -1, label, after));
     };
-    // If packs were converted as a whole, they are also converted back as a whole, before they are
-    // copied out.
+    // If whole packs were converted to another data type, convert whole packs back before gradients
+    // are copied out.
     const bool converts_packs = plan_.compression && plan_.compression->of_packs;
     if (converts_packs) convert_back();
     if (copied.count() > 0)
@@ -471,13 +475,13 @@ class Lowering {
   StepProgram out_;
   Durations durations_;
   DueExchanges points_;
-  std::int32_t hold_ = -1;   ///< the hold that the end of the backward pass opens
-  TaskId cursor_ = kNoTask;  ///< the previous task of the pass
-  Time computed_;            ///< computation time so far in the current half (forward or backward)
-  std::int32_t exchanges_ = 0;         ///< number of exchanges in the step so far
-  std::vector<TaskId> last_exchange_;  ///< by communicator: the communicator's last exchange in the
-                                       ///< current half
-  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< by pack that reads a variable: the
+  std::int32_t hold_ = -1;      ///< the hold that the end of the backward pass opens
+  TaskId cursor_ = kNoTask;     ///< the last task of the pass so far, which the next task waits for
+  Time computed_;               ///< computation time so far in the current forward or backward pass
+  std::int32_t exchanges_ = 0;  ///< number of exchanges that were added to the step so far
+  std::vector<TaskId> last_exchange_;  ///< for each communicator: its last exchange in the current
+                                       ///< forward or backward pass
+  std::vector<std::vector<TaskId>> waiting_for_pack_;  ///< for each pack that reads a variable: the
                                                        ///< forward tasks that wait for the pack
   std::vector<std::pair<int, TaskId>>
       computation_waiting_;  ///< pairs of a pack and the mark that waits for the pack

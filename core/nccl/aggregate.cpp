@@ -10,20 +10,21 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the reduction whose kernel NCCL runs, because minima and maxima share a kernel.
+/// Returns the reduction whose kernel NCCL runs. NCCL executes a minimum with the kernel of the
+/// maximum.
 Reduction kernel_of(Reduction reduction) {
   return reduction == Reduction::kMin ? Reduction::kMax : reduction;
 }
 
-/// A task in the form in which NCCL lists it. Tasks of functions that only move data have the type
-/// int8.
+/// A task with the properties by which NCCL sorts and aggregates tasks. Tasks of functions that
+/// only move data have the type int8.
 struct Listed {
   std::size_t task = 0;
   Function function = Function::kAllReduce;
   ElementType type = ElementType::kInt8;
   Reduction reduction = Reduction::kSum;
-  std::int64_t bytes = 0;    ///< bytes of the buffer passed to the call
-  std::int64_t traffic = 0;  ///< bytes that NCCL counts as traffic
+  std::int64_t bytes = 0;    ///< size in bytes of the buffer that the caller passes
+  std::int64_t traffic = 0;  ///< number of bytes that NCCL counts as traffic
 
   [[nodiscard]] auto kind() const { return std::tuple(function, type, kernel_of(reduction)); }
 };
@@ -41,8 +42,9 @@ Listed listed(std::size_t index, const Task& task, int ranks) {
   return one;
 }
 
-/// Returns the size bin of a task. Each power of two from 1 KiB to 1 GiB is divided into four bins.
-/// SOURCE: NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert; bitops.h, u32fpEncode.
+/// Returns the bin into which NCCL sorts a task by its traffic. There are four bins for each
+/// doubling from 1 KiB to 1 GiB. SOURCE: NVIDIA/nccl src/include/comm.h, ncclTaskCollSorterInsert;
+/// bitops.h, u32fpEncode.
 int bin_of(std::int64_t traffic) {
   constexpr int kBits = 2;
   const auto units =
@@ -90,9 +92,10 @@ std::vector<Aggregate> aggregate(const std::vector<Task>& group, const Communica
   const int ranks = communicator.ranks;
   std::vector<Listed> all;
   for (std::size_t i = 0; i < group.size(); ++i) all.push_back(listed(i, group[i], ranks));
-  // NCCL sorts tasks by bin. Within a bin, the tasks are in the order of the calls. Kinds are
-  // sorted by their largest task, largest first. Among kinds with equally large tasks, the kind
-  // called last comes first.
+  // NCCL sorts tasks by bin. Within a bin, the tasks are in the order of the calls. A kind is a
+  // function with a type and a reduction. Kinds are sorted by their largest task, largest first. If
+  // the largest tasks of two kinds are in the same bin, the kind whose task was called last comes
+  // first.
   std::stable_sort(all.begin(), all.end(), [](const Listed& a, const Listed& b) {
     return bin_of(a.traffic) < bin_of(b.traffic);
   });

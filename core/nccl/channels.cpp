@@ -7,7 +7,7 @@ namespace {
 
 int max_channels(Version version) { return version >= Version{2, 25, 0} ? 64 : 32; }
 
-/// True if NCCL doubles the number of channels, which it does for fast rails.
+/// True if NCCL doubles the number of channels, because the network cards of a rail are fast.
 bool doubled(const Communicator& c, int channels) {
   if (c.nodes < 2 || !(c.graphs.ring.bw_intra > 45.0F)) return false;
   if (c.version >= Version{2, 25, 0}) return c.compute_capability >= 90 && channels < 16;

@@ -1,11 +1,11 @@
-// cluster_text() returns a text rather than a Machine, because users store the text in a file and
-// edit it.
-// NCCL's graph has nodes that a machine file does not have. A card with one port becomes the port,
-// and a card with several ports becomes a PCIe switch. PCIe switches that lead neither to a GPU nor
-// to a port are omitted. NCCL's graph has a separate link for each direction. The text has one link
-// for both directions, with the lower of the two bandwidths. The topology states no latencies, so
-// latencies are the constants of NCCL's cost model, such as 0.6 us for NVLink. The rings are those
-// that the search finds on the same topology (search.cpp).
+// cluster_text() returns the text of a cluster file rather than a Machine, because users store the
+// text in a file and edit it. NCCL's topology has nodes that a cluster file does not have. The text
+// represents a network card with one port by the port, and a card with several ports by a PCIe
+// switch. PCIe switches that lead neither to a GPU nor to a port are omitted. NCCL's topology has a
+// separate link for each direction; the text has one link for both directions, with the lower of
+// the two bandwidths. A topology has no latencies, so the text has the constants of NCCL's cost
+// model, such as 0.6 us for NVLink. The rings are those that the search finds on the same topology
+// (search.cpp).
 
 #include "core/nccl/cluster_text.h"
 
@@ -25,8 +25,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-// NCCL's hop latencies for its LL protocol. If a hop consists of two links, the latency is divided
-// evenly. SOURCE: NVIDIA/nccl src/graph/tuning.cc.
+// NCCL's hop latencies for its LL protocol. If a hop crosses two links, each link gets half of the
+// latency. SOURCE: NVIDIA/nccl src/graph/tuning.cc.
 constexpr double kNvlinkUs = 0.6;
 constexpr double kToSwitchUs = 0.3;
 constexpr double kPcieUs = 0.5;
@@ -85,7 +85,8 @@ class Writer {
   std::string hosts_joined();
 
   const Topology& topology_;
-  std::vector<std::string> names_;  ///< name of each node; empty if the node is not in the text
+  std::vector<std::string> names_;  ///< for each node of the topology: its name in the text; empty
+                                    ///< if the text does not contain the node
 };
 
 int Writer::ports(int card) const {
@@ -208,8 +209,7 @@ std::string Writer::parts() {
   text += '\n';
   for (std::size_t l = 0; l < topology_.links.size(); ++l) {
     const TopologyLink& one = topology_.links[l];
-    // The two directions of a link refer to each other. Only the link with the smaller index is
-    // written.
+    // The two directions of a link refer to each other. Write only the link with the smaller index.
     if (static_cast<int>(l) < one.back) text += link(one);
   }
   return text + hosts_joined();

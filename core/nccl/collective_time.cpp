@@ -25,18 +25,19 @@ ElementType element_type(DataType type) {
 
 namespace {
 
-/// No published measurements cover symmetric kernels by size, so these two bands are not fitted.
-/// The first band equals the band of NCCL's estimates of other kernels (docs/nccl.md). The second
-/// band is assumed.
+/// The error bands of symmetric kernels and of copy engines. These bands are not fitted, because
+/// there are no published measurements by size. The band of symmetric kernels is that of NCCL's own
+/// estimates for other kernels (docs/nccl.md); the band of copy engines is assumed.
 constexpr ErrorBand kSymmetricBand{0.7, 3.3};
 constexpr ErrorBand kCopyEnginesBand{0.5, 3.0};
 
-/// Returns the number of bytes that a rank reads and writes in memory if it forwards the data that
-/// it receives. A kernel reads the data that it sends (factor 1). Received data is written into a
-/// slot and read from the slot (factor 2). The received data is then added to data that is read
-/// (factor 1) or written to the buffer (factor 1). Forwarded data remains in registers.
-/// SOURCE: NVIDIA/nccl src/device/prims_simple.h. For NVLS, src/device/all_reduce.h: copies into
-/// and out of the staging buffer (factor 4), which the switch reads and writes (factor 2).
+/// Returns the number of bytes that a rank reads and writes in its GPU's memory. Each byte that a
+/// kernel sends from a buffer is read once (factor 1). Each received byte is written into a slot
+/// and read from the slot (factor 2). The received byte is then either added to a byte that is read
+/// (factor 1) or written to the buffer (factor 1). Data that is forwarded remains in registers.
+/// SOURCE: NVIDIA/nccl src/device/prims_simple.h. For NVLS, src/device/all_reduce.h: data is copied
+/// into and out of a staging buffer (factor 4), and the switch reads and writes this buffer (factor
+/// 2).
 double crossings(const Prediction& time, CollectiveKind kind, std::int64_t bytes,
                  const std::optional<Choice>& choice, const Communicator& comm) {
   const double n = comm.ranks;
@@ -135,7 +136,7 @@ void take_at_least(CollectiveTime& time, Time least, const std::string& link, bo
     if (known) time.time.capped_at = link;
     time.work += least - moving;
   }
-  // Links already carry data during the delay, because the first chunks pass through the pipeline.
+  // Links transfer the first chunks already during the delay, so `work` may extend into the delay.
   const Time whole = time.delay + time.work;
   time.work = std::max(time.work, least);
   time.delay = whole - time.work;

@@ -19,43 +19,44 @@ namespace tutti::core::nccl {
 
 class Calibration;
 
-/// Returns NCCL's name for a type of elements.
+/// Returns the NCCL element type that corresponds to a data type.
 ElementType element_type(DataType type);
 
-/// NCCL's choice for a collective, its predicted time if it runs alone, and the resources that it
-/// occupies.
+/// NCCL's choice for a collective, the predicted time of the collective if nothing else runs, and
+/// the resources that it occupies.
 struct CollectiveTime {
   Version version;
   std::shared_ptr<const Communicator> communicator;
   std::optional<Choice> choice;  ///< nullopt for sends and receives, for which NCCL makes no choice
   Prediction time;
   ErrorBand band;
-  bool calibrated = false;  ///< true if a calibration has corrected the time and the error band
+  bool calibrated = false;  ///< true if the time and the error band were corrected with a
+                            ///< calibration
 
   /// The parts of the time in whole picoseconds. The sum of launch, delay and work equals
   /// Prediction::us().
-  Time launch;  ///< time until the kernel runs
-  Time delay;   ///< time of hops and of the initial pipeline fill, in which no resource is busy
-  Time work;    ///< time in which data moves; for a ring, it includes the hops
-  /// The times within `work` in which the links of the busiest GPU are busy, and in which the
-  /// busiest network card is busy.
+  Time launch;  ///< time from the launch until the kernel runs
+  Time delay;   ///< time of the hops and of the pipeline fill; no resource is busy during this time
+  Time work;    ///< time in which data is transferred; for a ring, it includes the time of the hops
+  /// The time during `work` for which the links of the busiest GPU are busy, and the time for which
+  /// the busiest network card is busy.
   Time links, cards;
   int channels = 1;  ///< thread blocks per GPU
-  /// The number of bytes read and written in the memory of each GPU (docs/interference.md).
+  /// The number of bytes that the collective reads and writes in each GPU's memory
+  /// (docs/interference.md).
   Bytes memory;
-  /// The network ("tcp") whose parameters are assumed, because there are no measurements of it;
-  /// empty if the parameters are fitted.
+  /// The name of the network ("tcp") if its parameters are assumed, because there are no
+  /// measurements of this network. Empty if the parameters are fitted to measurements.
   std::string assumed_network;
 
   [[nodiscard]] Time whole() const { return launch + delay + work; }
 };
 
-/// Raises the collective's time without the launch to `least`, if the time is below `least`.
-/// `least` is the time that `link` needs to carry its bytes. Also raises the lower end of the
-/// time's error band. If `known` is true, the time model has parameters for this link. If `known`
-/// is true, a time below `least` is an error of the time model, and Prediction::capped_at records
-/// the link. If `known` is false, the link has less bandwidth than the links that the time model
-/// represents.
+/// Ensures that the collective's time, without the launch, is at least `least`, the time in which
+/// `link` can transfer its bytes. If necessary, the function also raises the lower end of the
+/// time's error band. `known` is true if the time model has parameters for this link. If `known` is
+/// true, a time below `least` is an error of the time model, and Prediction::capped_at records the
+/// link. `known` is false if the link has less bandwidth than the links that the model represents.
 void take_at_least(CollectiveTime& time, Time least, const std::string& link, bool known);
 
 /// Returns a description such as "Ring LL128, 24 channels × 640 threads" or "sends and receives".
@@ -77,8 +78,8 @@ class Predictor {
         calibration_(std::move(calibration)) {}
 
   [[nodiscard]] const Communicator& communicator() const { return *comm_; }
-  /// Returns NCCL's choice and time for a collective. `bytes` are counted as in nccl-tests. ERRORS:
-  /// the settings exclude all algorithms and protocols.
+  /// Returns NCCL's choice and time for a collective. `bytes` is the size that nccl-tests reports
+  /// for the collective. ERRORS: the settings exclude all algorithms and protocols.
   [[nodiscard]] Expected<CollectiveTime> of(CollectiveKind kind, std::int64_t bytes, DataType type,
                                             Reduction reduction) const;
   /// Returns all candidates with NCCL's own time estimates; empty for sends and receives.

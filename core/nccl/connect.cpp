@@ -12,11 +12,11 @@ namespace {
 struct NodePlace {
   int up = -1;
   std::array<int, 2> down{-1, -1};
-  int child = 0;  ///< index of this node among the children of its parent
+  int child = 0;  ///< index of the rank's node among the children of the parent node
 };
 
-/// Returns the node's place in the in-order tree. Nodes 1 … n - 1 whose lowest set bit is 2^k are
-/// at height k. Node 0 is the root and has only a second child.
+/// Returns the node's neighbours in the in-order tree. Nodes 1 … n - 1 whose lowest set bit is 2^k
+/// are at height k. Node 0 is the root and has only a second child.
 NodePlace in_order(int nodes, int node) {
   NodePlace place;
   int bit = 1;
@@ -40,8 +40,8 @@ NodePlace in_order(int nodes, int node) {
 
 bool before_2_8(Version version) { return version < Version{2, 8, 0}; }
 
-/// Returns the node's place in the second tree, which is the first tree mirrored, or shifted by one
-/// if the number of nodes is odd (before 2.8: even).
+/// Returns the node's neighbours in the second tree. The second tree is the first tree, mirrored if
+/// the number of nodes is even and shifted by one node if it is odd (before 2.8: the reverse).
 NodePlace in_second(int nodes, int node, Version version) {
   const bool mirrored = (nodes % 2 == 0) != before_2_8(version);
   const auto there = [nodes, mirrored](int n) {
@@ -60,8 +60,8 @@ const std::vector<int>& order(const Graph& graph, int channel) {
   return graph.orders[channel].gpus;
 }
 
-/// True if the rings form pairs, and odd nodes use the other ring of the pair. Before 2.26, this
-/// applies to all graphs that may cross network cards.
+/// True if each two successive channels exchange their rings on odd nodes. Before 2.26, channels
+/// form such pairs in all graphs in which rings may cross network cards.
 bool exchanges_rings(const Graph& ring, int channels, int nodes, Version version) {
   if (version < Version{2, 20, 0} || channels % 2 != 0) return false;
   if (version < Version{2, 21, 0} && nodes % 2 != 0) return false;
@@ -80,7 +80,8 @@ std::vector<int> ring(const Graph& graph, int channels, int nodes, int channel, 
   return ranks;
 }
 
-/// The GPUs that communicate with other nodes, as positions in a node's order of GPUs.
+/// The GPUs of a node that communicate with the parent node and with the child nodes, as positions
+/// in the channel's order of GPUs.
 struct InterNodeGpus {
   std::size_t to_parent = 0;
   std::array<std::size_t, 2> to_child{0, 0};
@@ -91,7 +92,8 @@ InterNodeGpus inter_node_gpus(Pattern pattern) {
   return {0, {first, second}};
 }
 
-/// Returns the pattern for which a release searches when a balanced tree is requested.
+/// Returns the pattern of the trees that a release builds from `tree`. Older releases have no
+/// balanced tree.
 Pattern pattern_of(const Graph& tree, int nodes, Version version) {
   if (tree.pattern != Pattern::kBalancedTree) return tree.pattern;
   if (before_2_8(version)) return Pattern::kSplitTree;

@@ -19,33 +19,32 @@ struct TreePlace {
 /// The ring and the tree of one channel, over all nodes of a communicator.
 struct ConnectedChannel {
   std::vector<int> ring;        ///< all ranks in ring order, beginning with rank 0
-  std::vector<TreePlace> tree;  ///< each rank's neighbours in the tree
+  std::vector<TreePlace> tree;  ///< for each rank: its neighbours in the tree
 };
 
-/// Returns the number of different channels, which is twice the minimum of the number of channels
-/// of the ring graph and of the tree graph. Additional channels of a communicator repeat the
-/// different channels in order.
+/// Returns the number of channels with different rings or trees: twice the number of channels in
+/// the ring graph or in the tree graph, whichever is smaller. If a communicator has more channels,
+/// the additional channels repeat the first ones in order.
 int connected_channels(const Graphs& graphs);
 
 /// Returns the ring and the tree of channel `channel` over `nodes` identical nodes with consecutive
 /// ranks.
 ///
-/// A ring goes from the last GPU of a node to the first GPU of the next node. If rings may cross
-/// cards, odd nodes use the other ring of the channel's pair of rings, so that a message stays on
-/// its rail. Releases from 2.20 on exchange the two rings of a pair on odd nodes; 2.20 does so only
-/// if the number of nodes is even.
+/// A ring goes from the last GPU of a node to the first GPU of the next node. Two successive
+/// channels form a pair. If rings may cross network cards, odd nodes exchange the rings of the two
+/// channels, so that a message stays on its rail. Releases before 2.20 do not exchange the rings;
+/// 2.20 exchanges them only if the number of nodes is even.
 ///
-/// A tree follows the order of GPUs inside a node. Between nodes, the first half of the channels
-/// use the first tree of a double tree, and the second half use the second tree. In a balanced
-/// tree, the first child is attached to the second GPU of a node. Before 2.8, and before 2.10 with
-/// at most two nodes, no tree is balanced. Before 2.8, the second tree is the first tree mirrored
-/// if the number of nodes is odd, and shifted if it is even. In later releases, the second tree is
-/// mirrored if the number of nodes is even, and shifted if it is odd.
+/// A tree follows the order of GPUs inside a node. Between nodes, there is a double tree: the first
+/// half of the channels uses its first tree, and the second half uses its second tree. In a
+/// balanced tree, the first child is attached to the second GPU of a node. Before 2.8, and before
+/// 2.10 with at most two nodes, no tree is balanced. The second tree is the first tree, mirrored if
+/// the number of nodes is even and shifted by one node if it is odd. Before 2.8, the second tree is
+/// mirrored if the number is odd and shifted if it is even.
 ///
-/// REQUIRES: 0 ≤ channel < connected_channels(graphs); `graphs` contain the orders of GPUs; there
-/// is at least one node.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/connect.cc, trees.cc, rings.cc; v2.8.4 src/init.cc,
-/// initTransportsRank; v2.7.8 src/graph/connect.cc, trees.cc.
+/// REQUIRES: 0 ≤ channel < connected_channels(graphs); each graph contains its orders of GPUs;
+/// there is at least one node. SOURCE: NVIDIA/nccl v2.28.9 src/graph/connect.cc, trees.cc,
+/// rings.cc; v2.8.4 src/init.cc, initTransportsRank; v2.7.8 src/graph/connect.cc, trees.cc.
 ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel,
                                  Version version = kDefaultVersion);
 

@@ -22,7 +22,7 @@ inline std::string_view to_string(Driving driving) {
   return "one_thread";
 }
 
-/// Returns the value with this name; nullopt if there is none.
+/// Returns the Driving value with this name; nullopt if no value has this name.
 inline std::optional<Driving> parse_driving(std::string_view name) {
   for (const Driving one : {Driving::kProcessPerGpu, Driving::kThreadPerGpu, Driving::kOneThread}) {
     if (name == to_string(one)) return one;

@@ -38,7 +38,7 @@ const KnownGpu* find_gpu(GpuModel model) {
 }
 
 const KnownGpu* find_gpu(const std::string& text) {
-  // Selects the name that occurs first in the text. If two names are at the same position, selects
+  // Select the name that occurs first in the text. If two names occur at the same position, select
   // the longer one.
   const KnownGpu* found = nullptr;
   std::size_t at = std::string::npos;

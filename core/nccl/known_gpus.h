@@ -14,10 +14,10 @@ struct KnownGpu {
   GpuGeneration generation;
   int compute_capability;
   double nvlink_gb_per_s;  ///< data-sheet rate of one NVLink, per direction
-  double pcie_gb_per_s;    ///< payload rate of the GPU's PCIe connection, as NCCL counts it
-  HostCpu cpu;             ///< usual CPU of machines that have this GPU
-  Version usual_version;   ///< NCCL release to assume if a table does not state one; it was current
-                           ///< when such machines were measured
+  double pcie_gb_per_s;    ///< payload rate of the GPU's PCIe connection, as NCCL computes it
+  HostCpu cpu;             ///< the CPU that machines with this GPU usually have
+  Version usual_version;   ///< the NCCL release that was current when this GPU's tables were
+                           ///< measured; it is assumed for tables that do not state a release
 };
 
 /// Returns the properties of a model; null if the model is unknown.
@@ -26,9 +26,9 @@ const KnownGpu* find_gpu(GpuModel model);
 /// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns the transport of machines whose GPUs have this generation. From P4d (A100) on, EFA reads
-/// and writes remote memory. On older instances, the CPU copies received data. SOURCE: AWS,
-/// "Elastic Fabric Adapter", RDMA read support by instance type.
+/// Returns the network transport of EC2 instances with GPUs of this generation. Since P4d (A100),
+/// EFA supports reads and writes of remote memory (RDMA). On older instances, the CPU copies
+/// received data. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies
                                                                              : transport;

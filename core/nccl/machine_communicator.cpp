@@ -16,7 +16,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the system in which InfiniBand and RoCE are used over TCP sockets instead of verbs.
+/// Returns the system with TCP sockets as its transport if the transport was InfiniBand or RoCE
+/// verbs; otherwise the same system.
 System over_sockets(System system) {
   if (system.transport != Transport::kInfiniband && system.transport != Transport::kRoce)
     return system;
@@ -39,7 +40,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (settings.socket_threads) whole.sockets.threads = static_cast<int>(*settings.socket_threads);
   if (settings.sockets_per_thread)
     whole.sockets.per_thread = static_cast<int>(*settings.sockets_per_thread);
-  // The rings of a cube mesh depend on the links in the machine file, so the graphs are searched.
+  // The rings of a cube mesh depend on the links in the machine file, so use NCCL's search instead
+  // of formulas.
   if (settings.of_the_search().empty() && whole.inside != Inside::kCubeMesh) {
     auto comm = uniform_communicator(whole, version, settings);
     if (!comm) return refuse(comm.error());
@@ -56,7 +58,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!found) return refuse(found.error());
   std::string note;
   if (found->nodes_per_topology > 1 && whole.nodes == 1) {
-    // The nodes within one machine communicate over the same transport as two such machines.
+    // If one machine has several nodes, these communicate over the same transport as nodes of
+    // different machines.
     auto two = system_of(machine, 2, whole.gpus, network, option);
     if (!two && !network) note = two.error().problems().front().text + "; assumed here: infiniband";
     if (!two && !network)
@@ -70,8 +73,8 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   if (!comm) return refuse(comm.error());
   OnMachines known{as_searched(whole, *topology, *found, *search), std::move(*comm),
                    std::move(note)};
-  // Data sheets state that network cards can access the memory of GPUs, so this is assumed unless
-  // the user sets a level.
+  // According to data sheets, network cards can access the memory of GPUs, so GPUDirect is assumed
+  // unless the user sets a level.
   if (search->gdr_level && found->over_nodes) known.system.gpudirect = gpudirect(*found, *search);
   return known;
 }

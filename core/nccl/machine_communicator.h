@@ -11,23 +11,23 @@
 
 namespace tutti::core::nccl {
 
-/// A communicator, and the description of its machines that the time model uses.
+/// A communicator, and the description of its machines for the time model.
 struct OnMachines {
   System system;
   Communicator communicator;
-  std::string note;  ///< note on assumptions; empty: there were no assumptions
+  std::string note;  ///< note for the user on assumptions; empty if nothing was assumed
 };
 
-/// Returns NCCL's communicator on machines of this kind. Usually, formulas determine the graphs of
-/// the communicator. The graphs are searched on the machine's topology in two cases: if its GPUs
-/// form a cube mesh, and if `settings` change the paths between GPUs and cards (NCCL_P2P_DISABLE,
-/// NCCL_SHM_DISABLE, NCCL_PXN_DISABLE, NCCL_IB_DISABLE, NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC,
-/// NCCL_NET_GDR_LEVEL).
+/// Returns NCCL's communicator on machines of this kind. In most cases, the graphs of the
+/// communicator are computed with formulas. NCCL's search is executed on the machine's topology in
+/// two cases: if its GPUs form a cube mesh, and if `settings` change the paths between GPUs and
+/// cards (NCCL_P2P_DISABLE, NCCL_SHM_DISABLE, NCCL_PXN_DISABLE, NCCL_IB_DISABLE,
+/// NCCL_NET_DISABLE_INTRA, NCCL_CROSS_NIC, NCCL_NET_GDR_LEVEL).
 ///
 /// If `settings` change the paths between GPUs and cards, NCCL may treat one machine as several
-/// nodes, which communicate only over the network. The returned communicator then contains these
-/// nodes. If the
-/// network is unspecified, InfiniBand is assumed, and `note` says so.
+/// nodes, which communicate only over the network. The returned communicator then has several nodes
+/// per machine. If `network` is unspecified, InfiniBand is assumed, and `note` states this
+/// assumption.
 /// REQUIRES: system = system_of(machine, …, network, option), except that the rate of its cards may
 /// have been changed.
 /// ERRORS: the errors of the search or of the formulas; the settings divide a machine without

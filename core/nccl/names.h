@@ -9,8 +9,8 @@
 
 namespace tutti::core::nccl {
 
-// Enumerators are in NCCL's order, because this order decides ties. SOURCE: NVIDIA/nccl
-// src/include/nccl_common.h.
+// Enumerators are in NCCL's order, because NCCL chooses the first of several candidates with equal
+// times. SOURCE: NVIDIA/nccl src/include/nccl_common.h.
 
 /// The collectives for which NCCL has a cost model.
 enum class Function { kBroadcast, kReduce, kAllGather, kReduceScatter, kAllReduce };

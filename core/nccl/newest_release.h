@@ -8,11 +8,12 @@
 
 namespace tutti::core::nccl {
 
-/// The newest known version of NCCL. Releases that are newer than this version are modelled as the
-/// last release of this version.
+/// The newest version of NCCL (major.minor) that the model reproduces. Later versions are modelled
+/// as the last release of this version.
 inline constexpr int kNewestMajor = 2, kNewestMinor = 30;
 
-/// Returns the release as text, with a remark if it is newer than the newest known version.
+/// Returns the release as text, with a remark if its version is newer than the newest version that
+/// the model reproduces.
 inline std::string describe(Version version) {
   const bool known = version.major < kNewestMajor ||
                      (version.major == kNewestMajor && version.minor <= kNewestMinor);

@@ -12,7 +12,7 @@ namespace {
 constexpr int kWarp = 32;
 constexpr std::int64_t kSlotsOfBuffer = 8;
 constexpr std::int64_t kMovedAtOnce = 16;
-/// The value that stands for NCCL's default.
+/// The value with which NCCL represents "use the default".
 constexpr std::int64_t kUnset = -2;
 
 struct Read {
@@ -21,8 +21,8 @@ struct Read {
 };
 
 /// Reads a number as strtoll does with base 0 (decimal, octal or hexadecimal). Text after the
-/// number is ignored; a text without a number gives 0. Returns nullopt if the number does not fit
-/// into 64 bits.
+/// number is ignored. If the text does not begin with a number, the result is 0. Returns nullopt if
+/// the number does not fit into 64 bits.
 std::optional<Read> read(const std::string& text) {
   errno = 0;
   char* end = nullptr;
@@ -31,7 +31,8 @@ std::optional<Read> read(const std::string& text) {
   return Read{value, end == text.c_str() + text.size() && text == fmt::format("{}", value)};
 }
 
-/// Returns the setting as text: "NCCL_NTHREADS=1e2, which NCCL reads as 1,".
+/// Returns the setting and NCCL's interpretation for messages: "NCCL_NTHREADS=1e2, which NCCL reads
+/// as 1,".
 std::string written(const std::string& name, const std::string& text, const Read& read) {
   const std::string set = fmt::format("{}={}", name, text);
   return read.as_written ? set : fmt::format("{}, which NCCL reads as {},", set, read.value);
@@ -46,7 +47,7 @@ Read kept(const Read& read) {
 bool is_of_ll(const std::string& name) { return name != "NCCL_BUFFSIZE"; }
 
 /// Returns the minimum size of a buffer. With a smaller buffer, some chunks would be empty. Since
-/// 2.22, LL128 moves units of 1920 bytes, each of which takes 2 KiB of a slot.
+/// 2.22, LL128 transfers units of 1920 bytes, each of which occupies 2 KiB of a slot.
 std::int64_t min_buffer(const std::string& name, Version version) {
   return name == "NCCL_LL128_BUFFSIZE" && version >= Version{2, 22, 0} ? 16384 : 4096;
 }

@@ -10,7 +10,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// From this release on, messages to another node leave through the card on the receiver's rail.
+/// The first release in which messages to another node leave through the card on the receiver's
+/// rail (PXN).
 constexpr Version kPxn{2, 12, 0};
 
 int power_of_two_from(int n) { return static_cast<int>(std::bit_ceil(static_cast<unsigned>(n))); }
@@ -22,8 +23,8 @@ int to_local_peer(const Topology& node, const Paths& paths, int gpu, int peer) {
                                           nvlink_gb_per_s(node.node(NodeKind::kGpu, gpu).gpu.sm)));
 }
 
-/// Returns the number of network ports that saturate the GPU's link to its CPU; 0 for a GPU that is
-/// attached to a switch.
+/// Returns the number of network ports whose rates together saturate the GPU's link to its CPU; 0
+/// if the GPU is attached to a switch.
 int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   float wanted = 0, have = 0;
   for (const int l : node.node(NodeKind::kGpu, gpu).links) {
@@ -39,8 +40,8 @@ int ports_to_fill(const Topology& node, const Paths& paths, int gpu) {
   return ports;
 }
 
-/// Returns the number of channels per peer on another node. The number is two, or one if more than
-/// four peers would share a channel.
+/// Returns the number of channels for a peer on another node: two, or one if more than four peers
+/// would otherwise share a channel.
 int far_channels(int ranks, int all, Version version) {
   if (version < kPxn) return 1;
   if (version < Version{2, 20, 0}) return 2;
@@ -54,7 +55,7 @@ PointToPoint of_channels(int all, int per_peer) {
   return made;
 }
 
-/// Returns the GPU through whose card a message from `gpu` to GPU `peer` of another node leaves.
+/// Returns the GPU whose network card sends a message from `gpu` to GPU `peer` of another node.
 int relay_of(const Paths& paths, const SearchSettings& settings, int gpu, int peer) {
   const int net = paths.local_net(peer, 0);
   const int beside = net < 0 ? -1 : paths.local_gpu(net);

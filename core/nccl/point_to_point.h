@@ -9,15 +9,15 @@
 namespace tutti::core::nccl {
 
 /// Returns the channels and routes of sends and receives in a communicator of `ranks` ranks. The
-/// communicator has `channels` channels for collectives, and nodes like `node`.
+/// communicator has `channels` channels for collectives, and all its nodes have the topology
+/// `node`.
 ///
-/// The number of channels per peer is the same for all peers. The number of channels per peer is
-/// the minimum of the numbers that NCCL computes for the individual peers. Within a node, the
-/// number of channels for a peer is two per NVLink to the peer, or two if no NVLink leads to the
-/// peer. Over the network, the number of channels for a peer is the number of network ports that
-/// fill the GPU's PCIe link, but at least two. In large communicators, the number of channels per
-/// peer over the network is at least one. Over the network, the number is always two in 2.12 to
-/// 2.19, and one before 2.12.
+/// NCCL computes a number of channels for each peer, and uses the minimum of these numbers for all
+/// peers. For a peer in the same node, the number is two per NVLink to the peer, or two if no
+/// NVLink leads to the peer. For a peer in another node, the number is the number of network ports
+/// whose rates together fill the GPU's PCIe link, but at least two (in large communicators, at
+/// least one). In 2.12 to 2.19, the number for a peer in another node is always two; before 2.12,
+/// it is one.
 ///
 /// Since 2.12, a message to another node leaves through the card on the receiver's rail if NVLink
 /// connects the sender to the GPU of that card (NCCL_P2P_PXN_LEVEL 2, the default).

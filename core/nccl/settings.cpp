@@ -1,12 +1,11 @@
 // NCCL corrects or ignores many values of its variables, and the rules differ between releases.
-// This file applies the rules of a given release. NCCL replaces some values and does not support
-// some variables in the release; this file adds a note on each of them. Values that NCCL would
-// reject or that cannot be interpreted are problems. NCCL_ALGO and NCCL_PROTO have the most
-// difficult rules. Up to 2.23, they are one list for all functions, in which unknown words are
-// ignored. From 2.24 on, they are one list per function, in which unknown words are errors. A plain
-// list excludes all algorithms that it does not name. A list after '^' excludes only the algorithms
-// that it names. The effects of the settings are implemented in the folders search, tuning and
-// time.
+// This file applies the rules of a given release. If NCCL replaces a value, or if the release does
+// not support a variable, this file adds a note. Values that NCCL would reject or that cannot be
+// interpreted are problems. NCCL_ALGO and NCCL_PROTO have the most difficult rules. Up to 2.23,
+// their value is one list for all functions, and unknown words are ignored. From 2.24 on, there can
+// be one list per function, and unknown words are errors. A plain list excludes all algorithms that
+// it does not name. A list after '^' excludes only the algorithms that it names. The folders
+// search, tuning and time implement the effects of the settings.
 
 #include "core/nccl/settings.h"
 
@@ -149,7 +148,7 @@ class SettingsReader {
                     name, value);
   }
 
-  /// SOURCE: NVIDIA/nccl src/init.cc. Numbers are accepted since 2.27, and names since 2.29.
+  /// SOURCE: NVIDIA/nccl src/init.cc. NCCL accepts numbers since 2.27, and names since 2.29.
   void cta_policy(const std::string& name, const std::string& value) {
     if (version_ < kSymmetricKernels) return not_yet(name, value, "2.27");
     constexpr std::string_view kNames[] = {"DEFAULT", "EFFICIENCY", "ZERO"};

@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 
 class Tuner;
 
-/// The method by which the program registers the buffers of its collectives.
+/// The kind of buffers that the program passes to collectives: plain or registered with NCCL.
 enum class Buffers {
   kPlain,
   kRegistered,  ///< registered by ncclCommRegister or by a CUDA graph
@@ -27,21 +27,22 @@ enum class Buffers {
 /// The values of NCCL_CTA_POLICY (2.27 and later).
 enum class CtaPolicy { kDefault, kEfficiency, kZero };
 
-/// The user's preference for an algorithm or a protocol.
+/// The user's setting for an algorithm or a protocol: not mentioned (kNone), allowed (kYes) or
+/// excluded (kNo).
 enum class Preference { kNone, kYes, kNo };
 
-/// The first release with NCCL_NET_DISABLE_INTRA, and the first release that compares the network
-/// with the links between the GPUs of a machine. SOURCE: NVIDIA/nccl src/transport/net.cc,
+/// Two releases: the first that supports NCCL_NET_DISABLE_INTRA, and the first that compares the
+/// network with the links between a machine's GPUs. SOURCE: NVIDIA/nccl src/transport/net.cc,
 /// src/graph/paths.cc.
 inline constexpr Version kNetDisableIntra{2, 12, 7};
 inline constexpr Version kNetInPaths{2, 14, 3};
 
-/// The first release with symmetric kernels, and the first release with collectives by copy
-/// engines.
+/// Two releases: the first with symmetric kernels, and the first with collectives that copy engines
+/// execute.
 inline constexpr Version kSymmetricKernels{2, 27, 3};
 inline constexpr Version kCopyEngines{2, 28, 3};
 
-/// The environment variables of NCCL that affect its choice; nullopt: the variable is not set.
+/// The environment variables that affect NCCL's choice. nullopt: the variable is not set.
 struct Settings {
   std::array<std::array<Preference, kAlgorithms>, kFunctions> algorithms{};  ///< NCCL_ALGO
   std::array<std::array<Preference, kProtocols>, kFunctions> protocols{};    ///< NCCL_PROTO
@@ -82,17 +83,16 @@ struct Settings {
   /// depends on these two fields too.
   std::shared_ptr<const Tuner> tuner;  ///< tuner plugin that NCCL has loaded; null: none
   Buffers buffers = Buffers::kPlain;
-  /// Notes on values that NCCL replaces.
+  /// Notes for the user on values that NCCL replaces by others.
   std::vector<std::string> notes;
 
-  /// Returns the names of the variables that are set and that change the graphs of the search.
+  /// Returns the names of the variables that are set and that affect the graphs of NCCL's search.
   [[nodiscard]] std::vector<std::string> of_the_search() const;
 };
 
-/// Reads variables, given as pairs of name and value, in the way in which NCCL `version` reads
-/// them. Names that do not affect the model are added to `unknown`. If `unknown` is null, a name
-/// that does not affect the model is an error. ERRORS: NCCL does not accept a value; the error
-/// lists the accepted values.
+/// Interprets environment variables, given as pairs of name and value, as NCCL `version` does.
+/// Names of variables that do not affect the model are added to `unknown`; if `unknown` is null,
+/// they are errors. ERRORS: NCCL does not accept a value; the error lists the accepted values.
 Expected<Settings> read_settings(const std::vector<std::pair<std::string, std::string>>& variables,
                                  Version version, std::vector<std::string>* unknown = nullptr);
 

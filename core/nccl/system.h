@@ -22,22 +22,26 @@ enum class Inside {
 
 using core::Transport;
 
-/// The component that matches messages with their receive buffers on Slingshot networks.
+/// On Slingshot networks: the component that finds the receive buffer for an incoming message (tag
+/// matching).
 enum class Matching {
   kByCard,      ///< the network card
-  kByCpu,       ///< libfabric, which copies the data to the GPU's memory itself (GDRCopy)
-  kByCpuSlowly  ///< libfabric, which copies the data to the GPU's memory through the driver
+  kByCpu,       ///< the CPU in libfabric, which copies the data to the GPU's memory itself
+                ///< (GDRCopy)
+  kByCpuSlowly  ///< the CPU in libfabric, which copies the data to the GPU's memory through the
+                ///< driver
 };
 
-/// The parameters of NCCL's messages over TCP (core/cluster/host_transport.h).
+/// The parameters of NCCL's TCP transport, which uses sockets (core/cluster/host_transport.h).
 struct Sockets {
-  /// The rate of one thread. 0: the transport is not TCP, or hosts add no overhead.
+  /// The rate at which one thread sends. 0: the transport is not TCP, or hosts add no overhead.
   double thread_gb_per_s = 0;
   double connection_gb_per_s = 0;  ///< rate of one socket; 0: no limit
   int threads = 1;                 ///< threads per connection: NCCL_SOCKET_NTHREADS
   int per_thread = 1;              ///< sockets per thread: NCCL_NSOCKS_PERTHREAD
   double host_gb_per_s = 0;  ///< total rate of a host's connections in each direction; 0: no limit
-  double overlay_us = 0;     ///< latency that packet encapsulation adds to a hop
+  double overlay_us = 0;     ///< latency in us that the packet encapsulation of an overlay network
+                             ///< adds to a hop
   bool one_flow = false;     ///< true if all packets between two hosts, in both directions, are one
                              ///< flow (IPIP overlay)
   int pods = 1;  ///< number of nodes per host; more than 1 if every GPU has its own container
@@ -52,17 +56,17 @@ struct System {
   Inside inside = Inside::kNvswitch;
   int nvlinks = 12;             ///< number of NVLinks per GPU
   double nvlink_gb_per_s = 25;  ///< data-sheet rate of one NVLink, per direction
-  /// The payload rate of a GPU's PCIe connection per direction, as NCCL counts it.
+  /// The payload rate of a GPU's PCIe connection per direction, as NCCL computes it.
   double pcie_gb_per_s = 24;
-  int nics = 0;             ///< number of network cards of a node that the node's GPUs use
+  int nics = 0;             ///< number of network cards per node that the GPUs use
   double nic_gb_per_s = 0;  ///< data-sheet rate of one network card
   Transport transport = Transport::kNone;
-  Matching matching = Matching::kByCpu;  ///< matching of messages on Slingshot; the default is the
-                                         ///< setting that Slingshot's sites recommend for NCCL
-  Sockets sockets = {};                  ///< sockets and threads of transport TCP
+  Matching matching = Matching::kByCpu;  ///< message matching on Slingshot; the default is the
+                                         ///< setting that sites with Slingshot recommend for NCCL
+  Sockets sockets = {};                  ///< parameters of the TCP transport
   Driving driving = Driving::kProcessPerGpu;
-  bool nearest_gpu = false;  ///< true if the GPUs are of an unknown model, and `generation` and
-                             ///< other facts are those of the nearest known model
+  bool nearest_gpu = false;  ///< true if the GPU model is unknown, so that `generation` and other
+                             ///< fields are those of the nearest known model
   HostCpu cpu = HostCpu::kIntel;
   bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
                       ///< GPUs crosses the host

@@ -15,20 +15,20 @@ namespace {
 
 const Part& part(const Machine& machine, int index) { return machine.parts()[index]; }
 
-/// The NVLinks of a GPU: the parts to which they lead, and their total data-sheet rate.
+/// The NVLinks of a GPU: the devices to which they lead, and their total data-sheet rate.
 struct Nvlinks {
   std::set<int> gpus;
   bool to_switch = false;
   double gb_per_s = 0;
 };
 
-/// `payload` is the ratio of payload rate to data-sheet rate. The ratio converts the rates of links
-/// of which only the payload rate is known.
+/// `payload` is the ratio of payload rate to data-sheet rate. The ratio converts the rate of a link
+/// for which only the payload rate is known.
 Nvlinks nvlinks_of(const Machine& machine, int gpu, double payload) {
   Nvlinks found;
   for (const MachineLink& link : machine.links()) {
     if (link.kind != LinkKind::kNvlink || link.from != gpu) continue;
-    // NVLinks to a CPU are not counted, because NCCL treats them as a separate kind of link, C2C.
+    // Skip NVLinks to a CPU, because NCCL treats them as a different kind of link, C2C.
     const PartKind to = part(machine, link.to).kind;
     if (to != PartKind::kNvswitch && to != PartKind::kGpu) continue;
     if (to == PartKind::kNvswitch) found.to_switch = true;
@@ -47,7 +47,7 @@ Inside inside_of(const Nvlinks& nvlinks, int gpus, int of_machine) {
   return of_machine == 8 && neighbours == 4 ? Inside::kCubeMesh : Inside::kPcie;
 }
 
-/// Returns the names of the models with parameters.
+/// Returns the names of the GPU models that the time model has parameters for.
 std::string known_models() {
   std::string all;
   for (int m = 1; m <= static_cast<int>(GpuModel::kB200); ++m) {
@@ -57,7 +57,7 @@ std::string known_models() {
   return all;
 }
 
-/// Returns the kind of the machine's first CPU; `usual` if the vendor of the CPU is unspecified.
+/// Returns the kind of the machine's first CPU; `usual` if its vendor is unspecified.
 HostCpu cpu_of(const Machine& machine, HostCpu usual) {
   if (machine.cpus().empty()) return usual;
   switch (part(machine, machine.cpus().front()).cpu_vendor) {
@@ -152,7 +152,7 @@ Expected<System> system_of(const Machine& machine, int nodes, std::optional<int>
                              "}} in the machine's file (one of {}), or {} (one of {})",
                              card.name, transport_names_in_files(), option, transport_names()));
   s.transport = at_gpus(*transport, s.generation);
-  // Collects the cards that are nearest to the participating GPUs.
+  // Collect the network cards that are nearest to the participating GPUs.
   std::set<int> cards;
   for (int g = 0; g < s.gpus; ++g) cards.insert(machine.nearest_nic(machine.gpus()[g]));
   cards.erase(-1);

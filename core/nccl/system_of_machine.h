@@ -11,16 +11,19 @@
 namespace tutti::core::nccl {
 
 /// Returns the system that consists of `nodes` machines of this kind with `gpus` GPUs each
-/// (default: all). The first GPU's model, or the nearest known model, determines the facts about
-/// GPUs (known_gpus.h). The first CPU's vendor determines the facts about CPUs. If `network` names
-/// a network, this network is used, and errors mention the option `option`. If `network` names no
-/// network, the network is that of the machine's first card. ERRORS: no GPU; a GPU with an unknown
-/// model; fewer GPUs than requested; an unknown or unspecified network.
+/// (default: all). The properties of GPUs are those of the first GPU's model or, if it is unknown,
+/// of the nearest known model (known_gpus.h). The properties of CPUs follow from the first CPU's
+/// vendor. If `network` is nullopt, the network is that of the machine's first card. If `network`
+/// is set, it is the network, and errors name `option`, the option with which the user set the
+/// network.
+/// ERRORS: no GPU; a GPU with an unknown model; fewer GPUs than requested; an unknown or
+/// unspecified network.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network,
                            const std::string& option = "--network");
 
-/// Returns a note if the machine's GPUs are timed as the nearest known model; otherwise "".
+/// If the machine's GPU model is unknown, returns a note that names the known model whose times are
+/// used instead; otherwise "".
 std::string note_on_nearest_gpu(const Machine& machine);
 
 /// Returns the parameters of NCCL's sockets on a TCP network. REQUIRES: `hosts` describes NCCL's

@@ -11,9 +11,9 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the transport of a card from the name of its driver in NCCL's topology files. The
-/// transport is InfiniBand for mlx5_… (RoCE cards have the same name), EFA for efa… and rdmap…,
-/// Slingshot for cxi…, and TCP for all other names.
+/// Returns the transport that a network card uses. `name` is the name of the device in NCCL's
+/// topology files. The transport is InfiniBand for mlx5_… (RoCE cards have the same name), EFA for
+/// efa… and rdmap…, Slingshot for cxi…, and TCP for all other names.
 Transport transport_of_card(std::string_view device);
 
 /// Returns the system that consists of `count` machines with this topology. The transport between
@@ -22,11 +22,11 @@ Transport transport_of_card(std::string_view device);
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                            const SearchSettings& search, const std::optional<std::string>& network);
 
-/// Returns the system `whole` with the nodes that NCCL uses according to the search `found`. A node
-/// in NCCL's sense consists of GPUs that reach each other without the network. GPUs without peer
+/// Returns the system `whole`, divided into the nodes that NCCL's search found (`found`). A node in
+/// NCCL's sense consists of GPUs that reach each other without the network. GPUs without peer
 /// access communicate over PCIe and the memory of the host, even if they have NVLinks. If several
-/// nodes of a machine share cards, each node gets a part of their rate. `topology` is the topology
-/// of one machine.
+/// nodes of a machine share network cards, the cards' rate is divided among these nodes. `topology`
+/// is the topology of one machine.
 System as_searched(System whole, const Topology& topology, const SearchResult& found,
                    const SearchSettings& search);
 

@@ -8,8 +8,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The patch number of a version that is given without a patch number, such as "2.18". This patch
-/// number is higher than the patch number of any release of 2.18.
+/// The patch number that represents a version without a patch number, such as "2.18". This patch
+/// number is higher than that of any release.
 constexpr int kLastPatch = 99;
 
 std::optional<int> take_number(std::string_view& text) {
@@ -20,8 +20,8 @@ std::optional<int> take_number(std::string_view& text) {
   return number;
 }
 
-/// Decodes NCCL_VERSION_CODE: 2408 is 2.4.8, and from 2.9 on, 20903 is 2.9.3. SOURCE: NVIDIA/nccl
-/// src/nccl.h.in.
+/// Decodes NCCL_VERSION_CODE. Before 2.9, 2408 is 2.4.8; from 2.9 on, 20903 is 2.9.3. SOURCE:
+/// NVIDIA/nccl src/nccl.h.in.
 Version of_code(int code) {
   if (code < 10'000) return {code / 1'000, code / 100 % 10, code % 100};
   return {code / 10'000, code / 100 % 100, code % 100};

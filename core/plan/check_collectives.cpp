@@ -1,8 +1,8 @@
-// Looks for ranks that wait for each other forever. For every communicator, three properties of its
-// roles are compared: the number of times that each role executes each collective, the steps in
-// which it does so, and the order. To find deadlocks across several communicators, all programs are
-// then combined into one graph. In this graph, the tasks of a collective are a single node, because
-// none of them completes before all have started. A deadlock is a cycle of that graph.
+// Looks for ranks that wait for each other forever. For every communicator, all roles must execute
+// the same collectives, equally often, in the same training steps and in the same order. To find
+// deadlocks across several communicators, all programs are then combined into one graph. In this
+// graph, one node represents all tasks of a collective, because no rank's task completes before the
+// tasks of all ranks have started. Every cycle in this graph is a deadlock.
 
 #include "core/plan/check_collectives.h"
 
@@ -21,17 +21,17 @@ namespace {
 
 std::size_t nth(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// A communicate task of a role, on one communicator.
+/// A communicate task that a role issues on a communicator.
 struct Issued {
   TaskId task = kNoTask;
   std::int64_t collective = 0;
   std::int32_t block = -1;
-  bool certain = true;  ///< false if this task and the previous task may be issued in either order,
-                        ///< depending on timing
+  bool certain = true;  ///< false: timing decides whether this task or the previous task is issued
+                        ///< first
 };
 
-/// Iterates over the tasks that a role issues on a communicator, with every block repeated as often
-/// as it runs.
+/// Iterates over the tasks that a role issues on a communicator. A task of a block occurs once per
+/// iteration of the block.
 class Unrolled {
  public:
   Unrolled(const Program& program, const std::vector<Issued>& issued)
@@ -141,7 +141,8 @@ class CollectiveChecker {
   }
 
   /// Looks for a role that issues two collectives of a communicator in an order that depends on
-  /// timing. In this case, another rank may issue them in another order.
+  /// timing. If timing decides the order, another rank may issue the two collectives in the
+  /// opposite order.
   void look_at_certainty(std::int32_t c) {
     for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
       const std::vector<Issued>& all = issued(c, r);
@@ -234,8 +235,8 @@ class CollectiveChecker {
 
   // --- all roles together ---
 
-  /// Looks for cycles in the graph of all programs. The tasks of one instance of a collective are
-  /// one node.
+  /// Looks for cycles in the combined graph of all programs. In this graph, one node represents the
+  /// tasks of all ranks in one execution of a collective.
   void look_for_deadlocks() {
     std::vector<std::int64_t> first(plan_.roles.size() + 1, 0);
     for (std::size_t r = 0; r < plan_.roles.size(); ++r)
@@ -294,8 +295,8 @@ class CollectiveChecker {
                     named > 6 ? " …" : ""));
   }
 
-  /// Returns a cycle of a graph; empty if there is no cycle. The graph is given by the predecessors
-  /// of each node. In the result, each node comes after the node that it waits for.
+  /// Returns a cycle of a graph; empty if there is no cycle. `predecessors` lists the nodes that
+  /// each node waits for. In the result, each node waits for the previous node.
   static std::vector<std::int64_t> cycle_of(const std::vector<std::vector<std::int64_t>>& before) {
     std::vector<std::int64_t> missing(before.size(), 0);
     std::vector<std::vector<std::int64_t>> after(before.size());
@@ -329,8 +330,8 @@ class CollectiveChecker {
 
   const PlanView& plan_;
   std::vector<IssueOrder> orders_;             ///< by role
-  std::map<Key, std::vector<Issued>> issued_;  ///< by communicator and role; collectives are in the
-                                               ///< order in which they are issued
+  std::map<Key, std::vector<Issued>> issued_;  ///< for each communicator and role: its collectives,
+                                               ///< in the order in which they are issued
   std::vector<PlanProblem> problems_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// The input of the checker: the programs of a plan, and the communicators between them. Replicas
-/// that run the same program form one role.
+/// The input of problems_of(): the programs of a plan, and the communicators of the ranks that run
+/// them. All replicas that run the same program form one role.
 struct PlanView {
   struct Role {
     const Program* program = nullptr;
@@ -24,7 +24,7 @@ struct PlanView {
     /// their keys and may overlap.
     bool one_at_a_time = false;
   };
-  /// The collective of a communicate task.
+  /// The collective that a communicate task executes.
   struct Use {
     std::int32_t communicator = -1;  ///< index into `communicators`; -1: a gate starts the
                                      ///< collectives in the same order on all ranks
@@ -37,8 +37,9 @@ struct PlanView {
 
 /// Returns the problems of a plan. Returns the problems of the individual programs, if any program
 /// has a problem. If no program has a problem, returns the deadlocks between ranks, both those that
-/// always occur and those that depend on timing. Accepts any programs, even damaged programs. Cost:
-/// linear in the tasks and edges of all roles, and in the collectives that blocks repeat.
+/// always occur and those that depend on timing. The programs may have any content, even invalid
+/// indices. Cost: linear in the tasks and edges of all roles, and in the number of collectives,
+/// where a collective in a block counts once per iteration.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 
 }  // namespace tutti::core

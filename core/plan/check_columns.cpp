@@ -1,6 +1,7 @@
 // Checks columns in one pass from front to back. The main check is that edges lead only to higher
-// task numbers. There is then no cycle and, if every task except the end has a successor, every
-// task leads to the end. The other checks examine predecessor counts, holds and blocks.
+// task numbers. If edges lead only to higher task numbers, the graph has no cycle. If, in addition,
+// every task except the last has a successor, the last task waits for all other tasks. The other
+// checks examine predecessor counts, holds and blocks.
 
 #include <algorithm>
 #include <limits>
@@ -112,8 +113,8 @@ class ColumnChecker {
     }
   }
 
-  /// Checks that a task has the stated number of incoming edges. All these edges come from tasks
-  /// with lower numbers.
+  /// Checks that a task has the stated number of incoming edges. Edges lead only to higher task
+  /// numbers, so all these edges have been read already.
   void look_at_predecessors(TaskId t, bool root) {
     const std::int32_t* const arrived = arrived_.find(t);
     const std::int32_t found = arrived ? *arrived : 0;
@@ -176,14 +177,17 @@ class ColumnChecker {
   }
 
   static constexpr TaskId kPassed = 1 << 18;
-  /// The largest cost of a task in picoseconds or bytes: about a day, or a hundred petabytes.
+  /// The largest permitted cost of a task: about a day in picoseconds, or a hundred petabytes in
+  /// bytes.
   static constexpr std::int64_t kMaxValue = 100'000'000'000'000'000;
-  static constexpr std::size_t kEnough = 20;  ///< the check ends after this number of problems
+  static constexpr std::size_t kEnough = 20;  ///< the check stops when it has found this number of
+                                              ///< problems
   TaskColumns c_;
   std::int64_t rows_;
   const std::function<void(TaskId)>& passed_;
-  TaskCounts arrived_;        ///< by task that is not yet reached: number of edges to it
-  std::vector<bool> opened_;  ///< by hold: true if an earlier task opens it
+  TaskCounts arrived_;        ///< for each task that the check has not reached yet: number of edges
+                              ///< to it so far
+  std::vector<bool> opened_;  ///< for each hold: true if an earlier task opens the hold
   std::vector<PlanProblem> problems_;
 };
 

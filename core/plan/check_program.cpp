@@ -1,9 +1,10 @@
-// Looks for reasons why one program would not end. Indices are checked first, because the other
-// checks use them. A held task counts as a successor of the task that opens its hold, so a cycle
-// through a hold is found like any other cycle.
+// Looks for errors in a single program that would prevent its training step from ending. Indices
+// are checked first, because the other checks use them. If a task waits for a hold, the check
+// treats the task that opens the hold as its predecessor. The search for cycles therefore also
+// finds cycles through holds.
 //
-// A program has no edges between steps: every step begins when the previous one has ended, so every
-// cycle lies within one step.
+// A program has no edges between training steps, because a step begins only when the previous step
+// has ended. Every cycle therefore lies within one step.
 
 #include "core/plan/check_program.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 std::size_t slot(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// True for -1 ("none") and for indices below `count`.
+/// True if `index` is -1 ("none") or an index below `count`.
 bool is_index_or_none(std::int32_t index, std::int64_t count) {
   return index >= -1 && index < count;
 }
@@ -64,7 +65,7 @@ class ProgramChecker {
 
   // --- indices ---
 
-  /// Returns false if the indices are damaged; the other checks must not run in this case.
+  /// Returns false if an index is out of range; the other checks must not run in this case.
   bool look_at_indices() {
     const std::size_t before = problems_.size();
     const auto damaged = [this](TaskId t, std::string text) {
@@ -125,7 +126,7 @@ class ProgramChecker {
       add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that does not exist", name(t)));
   }
 
-  /// Checks the counts that the builder derives from the edges.
+  /// Checks the data that ProgramBuilder derives from the edges.
   void look_at_counts() {
     std::vector<std::int32_t> count(program_.tasks.size(), 0);
     for (const TaskId to : program_.successors) ++count[slot(to)];
@@ -164,7 +165,7 @@ class ProgramChecker {
 
   // --- edges ---
 
-  /// Collects the tasks that each task waits for: predecessors, and the tasks that open holds.
+  /// Collects, for each task, its predecessors and the task that opens its hold.
   void find_predecessors() {
     std::vector<TaskId> opener(slot(program_.holds), kNoTask);
     for (TaskId t = 0; t < program_.size(); ++t) {
@@ -202,7 +203,7 @@ class ProgramChecker {
       visit(before_[slot(e)]);
   }
 
-  /// Sets seen_ for `to` and for all tasks that it waits for, directly or indirectly.
+  /// Sets seen_ for the task `to` and for all tasks that `to` waits for, directly or indirectly.
   void mark_ancestors(TaskId to) {
     seen_.assign(program_.tasks.size(), false);
     std::vector<TaskId> open{to};
@@ -246,8 +247,8 @@ class ProgramChecker {
       }
     }
     if (reached == program_.tasks.size()) return;
-    // Each remaining task waits for another remaining task, so a walk backwards from any remaining
-    // task ends in a cycle.
+    // Each task that is not sorted yet waits for another such task. Following these dependencies
+    // backwards therefore leads into a cycle.
     TaskId t = static_cast<TaskId>(
         std::find_if(missing.begin(), missing.end(), [](std::int32_t m) { return m > 0; }) -
         missing.begin());
@@ -305,7 +306,7 @@ class ProgramChecker {
       add(PlanProblemCode::kBlockNeverEnds, block.entry,
           fmt::format("the block that begins with {} has {} iterations; expected at least 1",
                       name(block.entry), block.repeat));
-    // The tasks of the block that the exit waits for.
+    // Mark those tasks of the block for which the block's exit waits.
     std::vector<bool> awaited(slot(block.tasks.count), false);
     std::vector<TaskId> open{block.exit};
     awaited[slot(block.exit - block.tasks.first)] = true;
@@ -342,14 +343,14 @@ class ProgramChecker {
         add(PlanProblemCode::kBlockLeftElsewhere, t,
             fmt::format("{} leaves a block without passing the exit", name(t)));
     }
-    // The entry of the next iteration waits for no task, so no edge in the block may lead back to
-    // the entry. Such an edge is a cycle, which the checks above report.
+    // An edge from a task of the block back to the block's entry is an error. Such an edge is a
+    // cycle, so the checks above have already reported it.
   }
 
   static constexpr int kNamedInCycle = 6;
 
   const Program& program_;
-  std::vector<std::int32_t> first_before_;  ///< by task: index of the task's first entry in
+  std::vector<std::int32_t> first_before_;  ///< for each task: index of the task's first element in
                                             ///< before_; the last element is the size of before_
   std::vector<TaskId> before_;
   std::vector<bool> seen_;

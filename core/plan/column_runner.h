@@ -10,13 +10,14 @@
 
 namespace tutti::core {
 
-/// Runs a program that is stored in columns, without copying it. A ColumnRunner stores counts only
-/// for tasks for which some but not all predecessors are complete. A ColumnRunner makes the same
-/// calls in the same order as a Runner of the same program (a test checks this), but is slower. A
-/// ColumnRunner is used for a program for which the array of counts in a Runner would be too large.
+/// Runs a program that is stored in columns, without copying it. A ColumnRunner stores a count only
+/// for each task of which some, but not all, predecessors are complete. A ColumnRunner makes the
+/// same calls in the same order as a Runner of the same program (a test checks this), but is
+/// slower. A ColumnRunner is used for very large programs, for which a Runner's array of counts
+/// would need too much memory.
 /// Memory: a TaskCounts entry for each task with some complete predecessors, 4 bytes for each
-/// block, a bit for each hold, and 4 bytes for each held task. A ColumnRunner has no state for
-/// tasks in flight, so it does not detect a task that is completed twice.
+/// block, a bit for each hold, and 4 bytes for each task that waits for a hold. A ColumnRunner has
+/// no state for tasks in flight, so it does not detect a task that is completed twice.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the
@@ -26,17 +27,18 @@ class ColumnRunner {
   /// Starts a training step; corresponds to Runner::begin_step().
   void begin_step(std::int64_t pace_ppm, Host& host);
   /// Completes a task.
-  /// REQUIRES: the task was requested from the host in this step and is not yet complete.
+  /// REQUIRES: in this step, the runner started the task through `host`, and the task is not yet
+  /// complete.
   void done(TaskId task, Host& host);
 
   [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
-  /// The number of tasks for which some but not all predecessors are complete.
+  /// The number of tasks of which some, but not all, predecessors are complete.
   [[nodiscard]] std::int64_t waiting() const { return static_cast<std::int64_t>(missing_.size()); }
-  /// The memory used for state, in bytes.
+  /// The memory that the runner uses for its state, in bytes.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// A list of tasks that remain to be visited, beginning with `next` (see runner.h).
+  /// A list of tasks that the runner has to visit; see Runner::Frame.
   struct Frame {
     enum class Of : std::uint8_t { kSuccessors, kHeld, kEntry };
     std::int64_t next;
@@ -56,11 +58,13 @@ class ColumnRunner {
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
   std::int64_t in_flight_ = 0;
-  TaskCounts missing_;  ///< number of incomplete predecessors, for each task with some complete
+  TaskCounts missing_;  ///< for each task with some complete predecessors: number of its incomplete
                         ///< predecessors
-  std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
-  std::vector<bool> open_;               ///< by hold (a task that waits to be opened): true if open
-  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< by hold: tasks that wait for it
+  std::vector<std::int32_t> iteration_;  ///< for each block: index of the current iteration
+  std::vector<bool> open_;               ///< for each hold: true if the hold is open, so that tasks
+                                         ///< need not wait for it
+  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< for each hold: the tasks that wait for
+                                                         ///< it
   std::vector<Frame> frames_;                            ///< a stack; the innermost frame is last
 };
 

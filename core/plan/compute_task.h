@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// A compute task that a runner requested (Host::compute), as an executor stores it. A compute
-/// stream executes one compute task at a time.
+/// A compute task that a runner passed to an executor (Host::compute), in the form in which the
+/// executor stores it. A compute stream executes one compute task at a time.
 struct ComputeTask {
   ComputeTask() = default;
   ComputeTask(TaskId task_id, const Task& task, Time time, std::int64_t bound_ppm)
@@ -23,8 +23,9 @@ struct ComputeTask {
   std::int32_t pack = -1;   ///< label, as in Task
   std::int32_t index = -1;  ///< label, as in Task
   Time duration;
-  std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors, in
-                                       ///< millionths; the rest is limited by memory bandwidth
+  std::int64_t compute_bound_ppm = 0;  ///< fraction of the time that is limited by multiprocessors,
+                                       ///< in millionths; memory bandwidth limits the rest of the
+                                       ///< time
 };
 
 }  // namespace tutti::core

@@ -13,7 +13,7 @@ namespace {
 
 std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// A host that completes tasks in the order in which they are requested.
+/// A host that completes tasks in the order in which the runner starts them.
 class InOrder : public Host {
  public:
   explicit InOrder(const Program& program)
@@ -117,8 +117,8 @@ TaskId IssueOrder::released_by(TaskId task, bool& several) const {
 }
 
 bool IssueOrder::is_certain(TaskId before, TaskId after) const {
-  // If the same completion releases `before` and `after`, they are issued in the order of their
-  // edges.
+  // If `before` and `after` start because the same task completed, they are issued in the order of
+  // that task's edges.
   bool several_before = false, several_after = false;
   const TaskId releases = released_by(before, several_before);
   if (released_by(after, several_after) == releases && !several_before && !several_after)
@@ -139,7 +139,7 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   }
   const std::int32_t steps_before = program_.tasks[place(before)].every_steps;
   const std::int32_t steps_after = program_.tasks[place(after)].every_steps;
-  // Skipped tasks take no time. Only steps that execute both tasks are considered.
+  // A skipped task takes no time. Consider only training steps that execute both tasks.
   const auto takes_time_between = [&](const Task& task) {
     return task.kind != Task::Kind::kMark &&
            (steps_before % task.every_steps == 0 || steps_after % task.every_steps == 0);

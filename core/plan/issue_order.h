@@ -7,16 +7,17 @@
 
 namespace tutti::core {
 
-/// The order in which a replica issues the compute and communicate tasks of a program, and the
-/// parts of this order that do not depend on timing.
+/// The order in which a replica issues the compute and communicate tasks of a program. is_certain()
+/// tells which parts of this order do not depend on the durations of tasks.
 ///
-/// tasks() is the order of a run in which tasks complete in the order in which they are issued. The
-/// list includes tasks that are skipped in some steps. Each task of a block is listed once.
+/// tasks() returns the order for a run in which tasks complete in the order in which they are
+/// issued. The list includes tasks that are skipped in some steps. Each task of a block is listed
+/// once.
 ///
-/// Task q certainly follows task p if q waits for a compute or communicate task that cannot
-/// complete before all tasks that p waits for are complete. The compute stream is a FIFO queue, so
-/// a computation also waits for the computation that is certainly issued before it. Cost: linear in
-/// tasks and edges if tasks that are close in the order are also close in the graph, as in training
+/// Task q is certainly issued after task p if q waits for a compute or communicate task that starts
+/// only after all predecessors of p are complete. The compute stream is a FIFO queue, so a compute
+/// task also waits for every compute task that is certainly issued before it. Cost: linear in tasks
+/// and edges if tasks that are close in the order are also close in the graph, as in training
 /// steps.
 class IssueOrder {
  public:
@@ -25,13 +26,14 @@ class IssueOrder {
 
   /// Returns the compute and communicate tasks, in the order in which they are issued.
   [[nodiscard]] const std::vector<TaskId>& tasks() const { return issued_; }
-  /// True if `before` is issued before `after` for every timing.
+  /// True if `before` is issued before `after`, whatever the durations of tasks are.
   /// REQUIRES: `before` comes before `after` in tasks().
   [[nodiscard]] bool is_certain(TaskId before, TaskId after) const;
-  /// Returns the computation before `task` in tasks(), if this computation completes before `task`
-  /// for every timing; otherwise kNoTask.
+  /// Returns the compute task before `task` in tasks() if it completes before `task`, whatever the
+  /// durations of tasks are; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
-  /// Visits the tasks that `task` waits for: its predecessors, and the task that opens its hold.
+  /// Visits the tasks that `task` waits for: the predecessors of `task`, and the task that opens
+  /// its hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const auto t = static_cast<std::size_t>(task);
@@ -40,19 +42,20 @@ class IssueOrder {
 
  private:
   void run();
-  /// Returns the task or join whose completion releases `task`, directly or through marks with one
-  /// predecessor; kNoTask for the start of the step. Sets `several` to true if `task` waits for
-  /// several tasks.
+  /// Returns the task whose completion lets `task` start, directly or through marks with one
+  /// predecessor; kNoTask if `task` starts with the step. Sets `several` to true if `task` waits
+  /// for several tasks.
   [[nodiscard]] TaskId released_by(TaskId task, bool& several) const;
 
   const Program& program_;
   std::vector<std::int32_t> first_before_;
   std::vector<TaskId> before_;
   std::vector<TaskId> issued_;
-  std::vector<std::int32_t> completed_;  ///< by task: its index in the order of completions
-  std::vector<TaskId> earlier_;          ///< by task: see earlier_on_stream()
+  std::vector<std::int32_t> completed_;  ///< for each task: its index in the order in which tasks
+                                         ///< complete
+  std::vector<TaskId> earlier_;          ///< for each task: see earlier_on_stream()
   mutable std::vector<std::uint8_t>
-      seen_;  ///< by task, for is_certain(): 1: reached; 2: reached through a task that takes time
+      seen_;  ///< for is_certain(), for each task: 1: reached; 2: reached by a task that takes time
   mutable std::vector<TaskId> touched_;
 };
 

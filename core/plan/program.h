@@ -1,21 +1,22 @@
 #pragma once
 
 // A program is the task graph of one training step of one replica. All replicas that do the same
-// work share a program. The durations of its compute tasks are in a separate table (Durations) for
-// each kind of device, so a cluster with several kinds of GPU still has a single graph.
+// work share a program. The durations of a program's compute tasks are in a separate table
+// (Durations) for each kind of device, so clusters with several kinds of GPU need only one graph.
 //
-// A program does not refer to gradients, packs or frameworks: a task computes, communicates or
-// marks a point, and its label is passed to the executor. The runner (runner.h) decides when each
-// task starts. The following rules make a run deterministic, so that two executors start tasks in
-// the same order:
+// A program does not refer to gradients, packs or frameworks: a task computes, communicates, or
+// marks a point in the graph. A label, which the executor receives, states what the task is for.
+// The runner (runner.h) decides when each task starts. The following rules make a run
+// deterministic, so that two executors start tasks in the same order:
 //
 // 1. A task starts when all its predecessors are complete. The successors of a completed task are
-//    visited depth first, in the order in which their edges were added. All consequences of one
-//    successor come before the next successor.
+//    visited depth first, in the order in which their edges were added. Everything that starts
+//    because of one successor starts before the next successor is visited.
 // 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
-// 3. A held task also waits for the task that opens its hold. When the hold is opened, its tasks
-//    start in the order in which they became ready (not in the order of their edges), before the
-//    successors of the opening task.
+// 3. A hold is opened by one task. A task with a hold also waits until the hold is open. When the
+// hold is opened, the tasks that wait for it start in the order in which they became ready (not in
+// the order of their edges). The tasks of a hold start before the successors of the task that
+// opened the hold.
 // 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
 //    start.
 // 5. A block of tasks runs several times in a row. A block has one entry, and one exit that waits
@@ -48,11 +49,12 @@ struct IndexRange {
 /// The duration of a compute task.
 struct TaskCost {
   enum class Kind : std::uint8_t {
-    kTime,     ///< row `value` of Durations, scaled by the replica's pace in the step
-    kShares,   ///< the sum of the fractions `shares` of row `value`; fractions are rounded so that
-               ///< all fractions of a row add up to the row
-    kCopy,     ///< `value` bytes at the device's copy rate, not scaled by the pace
-    kMemory,   ///< `value` bytes at the device's memory rate, not scaled by the pace
+    kTime,     ///< the time in row `value` of Durations, scaled by the replica's pace in the step
+    kShares,   ///< the fractions `shares` of the time in row `value`, rounded so that all fractions
+               ///< of a row add up to its time
+    kCopy,     ///< the time to copy `value` bytes at the device's copy rate, not scaled by the pace
+    kMemory,   ///< the time to access `value` bytes at the device's memory rate, not scaled by the
+               ///< pace
     kOwnTime,  ///< `value` picoseconds, scaled by the pace; used in programs in which each task has
                ///< its own time
   };
@@ -69,11 +71,12 @@ struct Task {
     kCompute,      ///< work on the replica's compute stream
     kCommunicate,  ///< the replica's part in a collective; complete when the collective is complete
                    ///< on this replica
-    kMark,         ///< a task that joins several tasks, or reports an event; it takes no time
+    kMark,         ///< waits for several tasks, or reports an event; takes no time
   };
   Kind kind = Kind::kMark;
   ComputeKind compute = ComputeKind::kForward;  ///< label of a compute task
-  bool reported = false;                        ///< marks only: true if Host::mark is called
+  bool reported = false;                        ///< only for marks: true if the runner calls
+                                                ///< Host::mark() when it reaches the mark
   std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
   std::int32_t index = -1;  ///< label: a backward segment, or an exchange of the plan; -1: none
   std::int32_t hold = -1;   ///< hold that the task waits for; -1: none
@@ -87,8 +90,8 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
-/// The units from, from + 1, …, to - 1 of a quantity that is divided into Program::share_whole
-/// units.
+/// A fraction of a quantity that is divided into Program::share_whole units: the units `from` to
+/// `to` - 1.
 struct Share {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -96,13 +99,14 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
-/// A range of tasks that run `repeat` times (rule 5).
+/// A range of tasks that runs `repeat` times in a row (rule 5).
 struct Block {
   IndexRange tasks;
   TaskId entry = kNoTask;
   TaskId exit = kNoTask;
   std::int32_t repeat = 1;
-  IndexRange joins;  ///< the joins among the block's tasks
+  IndexRange joins;  ///< the block's tasks that have several predecessors, as a range in
+                     ///< Program::predecessors
 
   bool operator==(const Block&) const = default;
 };
@@ -111,8 +115,9 @@ struct Block {
 struct Durations {
   struct Row {
     Time time;                           ///< at the nominal pace
-    std::int64_t compute_bound_ppm = 0;  ///< share of the time that is limited by multiprocessors,
-                                         ///< in millionths; the rest is limited by memory bandwidth
+    std::int64_t compute_bound_ppm = 0;  ///< fraction of the time that is limited by
+                                         ///< multiprocessors, in millionths; memory bandwidth
+                                         ///< limits the rest of the time
   };
   std::vector<Row> rows;
 };
@@ -121,13 +126,13 @@ struct Durations {
 /// for each edge, independent of the number of replicas that run it.
 struct Program {
   std::vector<Task> tasks;
-  std::vector<std::int32_t> first_edge;  ///< by task: index of its first edge in `successors`; at
-                                         ///< the end, the number of edges
+  std::vector<std::int32_t> first_edge;  ///< for each task: index of its first edge in
+                                         ///< `successors`; the last element is the number of edges
   std::vector<TaskId> successors;
   std::vector<std::int32_t>
-      join;  ///< by task: index in `predecessors`; -1: the task has at most one predecessor
+      join;  ///< for each task: index in `predecessors`; -1: the task has at most one predecessor
   std::vector<std::int32_t>
-      predecessors;  ///< by join (a task with several predecessors): number of predecessors
+      predecessors;  ///< for each task with several predecessors: the number of its predecessors
   std::vector<TaskId> roots;  ///< tasks without predecessors, in the order in which they start
   std::vector<Block> blocks;
   std::vector<Share> shares;
@@ -146,27 +151,27 @@ struct Program {
 class ProgramBuilder {
  public:
   TaskId add(const Task& task);
-  /// Adds an edge, which makes `to` wait for `from`. The edges of a task are followed in the order
-  /// in which they were added.
+  /// Adds an edge, which makes `to` wait for `from`. When `from` completes, the runner follows the
+  /// edges of `from` in the order in which they were added.
   void edge(TaskId from, TaskId to);
-  /// Adds the parts of a row for a task whose cost is kShares.
+  /// Adds the shares of a task whose cost is kShares, and returns their range in Program::shares.
   IndexRange add_shares(const std::vector<Share>& shares);
   /// Adds a hold. The tasks that wait for the hold refer to it by Task::hold; the one task that
   /// opens it refers to it by Task::opens.
   std::int32_t add_hold() { return program_.holds++; }
-  /// Makes a block, which runs `repeat` times, of all tasks from `entry` to the latest added task.
-  /// The latest added task is the exit.
+  /// Makes a block, which runs `repeat` times, of all tasks from `entry` to the task that was added
+  /// last. The last task is the block's exit.
   void repeat_since(TaskId entry, std::int32_t repeat);
   void set_share_whole(std::int64_t whole) { program_.share_whole = whole; }
   [[nodiscard]] std::int32_t size() const { return program_.size(); }
   [[nodiscard]] Task& task(TaskId id) { return program_.tasks[id]; }
 
-  /// Returns the program, whose step ends when `end` starts.
+  /// Returns the program. `end` is the task at which the step ends.
   /// REQUIRES: problems_of() of the result is empty (build() checks this, because a program that
   /// can never end is a bug in Tutti).
   Program build(TaskId end) &&;
-  /// Does the same as build(), without the check. Used for programs from outside Tutti. Callers
-  /// must check problems_of() of the result before they run it.
+  /// Does the same as build(), without the check. This function is for programs that Tutti reads
+  /// from files. Callers must check problems_of() of the result before they run it.
   Program build_unchecked(TaskId end) &&;
 
  private:

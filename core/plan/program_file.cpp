@@ -1,11 +1,12 @@
 // A program of 2^31 tasks takes more than 58 GiB (29 bytes per task, and 4 bytes per edge).
 // Therefore the reader maps the file into memory and releases the pages that it has already read.
-// The values of each field form a contiguous column, which is used in place, without parsing. The
-// writer knows the number of tasks in advance, so it can compute the offset of every column. Only
-// the number of edges is unknown, so the column of successors comes last. The writer buffers 256
-// KiB per column. The writer writes the header last, so an incomplete file is not accepted as a
-// program. The reader checks the header and the extent of each column here; problems_of()
-// (check_columns.cpp) checks their contents before they are used.
+// The values of each field form a contiguous column. The runner reads each column directly from the
+// mapped file, without parsing. The writer knows the number of tasks in advance, so it can compute
+// the offset of every column. Only the number of edges is unknown, so the column of successors
+// comes last. The writer buffers 256 KiB per column. The writer writes the header last, so an
+// incomplete file is not accepted as a program. The reader first checks the header and the offset
+// and length of each column. problems_of() (check_columns.cpp) then checks the contents of the
+// columns before they are used.
 
 #include "core/plan/program_file.h"
 
@@ -60,7 +61,7 @@ static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 /// True for a column that a file may omit; the offset of an omitted column is 0.
 constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
 
-/// An upper bound on the entries of any column.
+/// An upper bound on the number of entries in any column.
 constexpr std::int64_t kMaxEntries = std::int64_t{1} << 40;
 constexpr std::size_t kBuffered = 1 << 18;
 
@@ -119,7 +120,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
     if (count < 0 || count > kMaxEntries)
       return tl::make_unexpected("a count in the header is damaged");
   }
-  // Each hold is opened by a different task, so there are at most as many holds as tasks.
+  // No task opens more than one hold, so there are at most as many holds as tasks.
   if (header.holds > header.tasks || header.holds > INT32_MAX)
     return tl::make_unexpected("a count in the header is damaged");
   std::array<const void*, kFileColumns> at{};
@@ -189,7 +190,7 @@ void ProgramFile::release_before(TaskId task) const {
     release(column, task, 4);
   release(columns_.cost_shares, task, sizeof(IndexRange));
   const std::int64_t edge = task == 0 ? 0 : columns_.edges_end[task - 1];
-  // The columns may not have been checked yet, so the number may be out of range.
+  // problems_of() may not have checked the columns yet, so the number may be out of range.
   if (edge > 0 && edge <= columns_.edges) release(columns_.successors, edge, 4);
 }
 

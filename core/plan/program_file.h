@@ -13,14 +13,15 @@
 
 namespace tutti::core {
 
-/// A program of up to 2^31 - 1 tasks in a file that is mapped into memory rather than read. The
-/// file has a header with the offset of every column, followed by the columns, each aligned to 8
-/// bytes. Numbers are stored in the native representation of this machine.
+/// A file that contains a program of up to 2^31 - 1 tasks. The file is mapped into memory. The file
+/// has a header with the offset of every column, followed by the columns, each aligned to 8 bytes.
+/// Numbers are stored in the native representation of this machine.
 class ProgramFile {
  public:
-  /// Maps a file and checks all of it in one pass. `rows` is the number of rows of Durations.
-  /// ERRORS (requests): the file cannot be read, is not a program file or is truncated; its program
-  /// has problems (the text names the first).
+  /// Maps a file into memory, and checks the whole program in one pass. `rows` is the number of
+  /// rows of Durations.
+  /// ERRORS (requests): the file cannot be read, is not a program file, or is truncated; the
+  /// program has problems (the error names the first).
   static Expected<ProgramFile> open(const std::string& path, std::int64_t rows);
   ProgramFile(ProgramFile&&) noexcept;
   ProgramFile& operator=(ProgramFile&&) = delete;
@@ -44,7 +45,8 @@ class ProgramFile {
   TaskColumns columns_;
 };
 
-/// Writes a program file task by task. The memory does not grow with the size of the file.
+/// Writes a program file task by task. The memory that the writer needs does not grow with the
+/// file.
 class ProgramFileWriter {
  public:
   struct Lists {
@@ -53,8 +55,8 @@ class ProgramFileWriter {
     std::vector<Share> shares;
     std::int64_t share_whole = 1;
     std::int32_t holds = 0;
-    /// False if no task is held, no task is skipped in some steps, no task has a number and no task
-    /// has shares. If false, the file omits the columns of these fields.
+    /// True if some task has a hold, a number, shares, or `every_steps` above 1. If false, the file
+    /// omits the columns of these fields.
     bool has_rare_fields = true;
   };
   /// Creates a file. `tasks` is the number of tasks that will be added; `lists` has the parts of
@@ -82,7 +84,7 @@ class ProgramFileWriter {
   std::ofstream file_;
   std::int64_t tasks_ = 0, added_ = 0, edges_ = 0;
   std::vector<Column> columns_;
-  std::vector<std::int64_t> places_;  ///< by column: file offset
+  std::vector<std::int64_t> places_;  ///< for each column: file offset
   std::int32_t holds_ = 0;
   bool has_rare_fields_ = true;
   std::int64_t share_whole_ = 1, roots_ = 0, blocks_ = 0, shares_ = 0;

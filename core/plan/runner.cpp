@@ -35,8 +35,8 @@ void Runner::done(TaskId id, Host& host) {
   follow(base, host);
 }
 
-/// Follows successors until the stack is as high as it was before the call. The host's functions
-/// may call this runner again.
+/// Processes frames until the stack has only `base` frames left. The host's functions may call this
+/// runner again.
 void Runner::follow(std::size_t base, Host& host) {
   while (frames_.size() > base) {
     Frame& frame = frames_.back();
@@ -65,7 +65,8 @@ void Runner::follow(std::size_t base, Host& host) {
   }
 }
 
-/// Records that one more predecessor of the task is complete.
+/// Records that one more predecessor of the task is complete, and starts the task after its last
+/// predecessor.
 void Runner::arrive(TaskId id, Host& host) {
   const std::int32_t join = program_->join[id];
   if (join >= 0 && --missing_[join] > 0) return;
@@ -100,7 +101,7 @@ void Runner::start(TaskId id, Host& host) {
   }
 }
 
-/// Pushes the tasks that a complete task releases onto the stack.
+/// Pushes a frame onto the stack for the tasks that wait for the completed task.
 void Runner::complete(TaskId id) {
   for (std::size_t b = 0; b < program_->blocks.size(); ++b) {
     const Block& block = program_->blocks[b];

@@ -17,19 +17,20 @@ class Host {
   /// the task is complete, the host calls Runner::done().
   virtual void compute(TaskId id, const Task& task, Time duration,
                        std::int64_t compute_bound_ppm) = 0;
-  /// Starts the replica's part in the collective of `task`. When this part is complete, the host
-  /// calls Runner::done(). `number` is the sequence number in the step (Task::number), which is
-  /// equal on all replicas.
+  /// Lets the replica take part in the collective of `task`. When the collective is complete on
+  /// this replica, the host calls Runner::done(). `number` is the sequence number in the step
+  /// (Task::number), which is equal on all replicas.
   virtual void communicate(TaskId id, const Task& task, std::int64_t number) = 0;
-  /// Reports that a mark with Task::reported is reached.
+  /// Reports that the runner has reached a mark task for which Task::reported is set.
   virtual void mark(const Task& task) = 0;
   /// Reports the end of the step. The host may begin the next training step inside this call.
   virtual void step_done() = 0;
 };
 
-/// Runs the program of one replica: starts every task as soon as the rules in program.h allow. The
-/// simulator and real runs use the same class. A runner is a deterministic state machine, whose
-/// behaviour depends only on the order of completions, not on times.
+/// Runs the program of one replica. A runner starts every task as soon as the rules in program.h
+/// allow. The simulator and real runs use the same class. A runner is a deterministic state
+/// machine: the order in which tasks complete determines its behaviour, and the times do not
+/// matter.
 /// Memory: 4 bytes for each task with several predecessors, and a bit for each task.
 class Runner {
  public:
@@ -37,20 +38,22 @@ class Runner {
   /// are positive.
   Runner(const Program& program, const Durations& durations, const ComputeRates& rates);
 
-  /// Starts a training step. `pace_ppm` is the factor on the step's compute durations, in
+  /// Starts a training step. All compute durations of the step are multiplied by `pace_ppm`
   /// millionths.
   void begin_step(std::int64_t pace_ppm, Host& host);
   /// Completes a task.
-  /// REQUIRES: the task was requested from the host in this step and is not yet complete.
+  /// REQUIRES: in this step, the runner started the task through `host`, and the task is not yet
+  /// complete.
   void done(TaskId task, Host& host);
 
  private:
-  /// A list of tasks that remain to be visited, beginning with `next`.
+  /// A list of tasks that the runner has to visit. `next` is the position of the next task to
+  /// visit.
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
-      kHeld,        ///< tasks that wait for hold `index`, in order of arrival
-      kEntry,       ///< the entry task of block `index`, which begins the next iteration
+      kHeld,        ///< tasks that wait for hold `index`, in the order in which they became ready
+      kEntry,       ///< the entry task of block `index`, to begin the block's next iteration
     };
     Of of;
     std::int32_t index;
@@ -71,10 +74,11 @@ class Runner {
 
   std::int32_t step_ = -1;
   std::int64_t pace_ppm_ = 1'000'000;
-  std::vector<std::int32_t> missing_;  ///< by join: number of incomplete predecessors
-  std::vector<bool> requested_;  ///< by task: true if it was requested from the host and is not
-                                 ///< complete
-  std::vector<std::int32_t> iteration_;  ///< by block: index of the current iteration
+  std::vector<std::int32_t> missing_;  ///< for each task with several predecessors: number of
+                                       ///< incomplete predecessors
+  std::vector<bool> requested_;  ///< for each task: true if the host was asked to start the task
+                                 ///< and has not completed it
+  std::vector<std::int32_t> iteration_;  ///< for each block: index of the current iteration
   struct Hold {
     bool open = false;
     std::vector<TaskId>

@@ -10,10 +10,10 @@
 
 namespace tutti::core {
 
-/// A program as columns, in memory or in a mapped file (program_file.h). The rules of program.h
-/// apply. Columns of rarely used fields may be omitted.
+/// A program that is stored as one array per field, in memory or in a mapped file (program_file.h).
+/// The rules of program.h apply. Columns of rarely used fields may be omitted.
 ///
-/// Edges lead only to higher task numbers, so a run moves through the columns from front to back,
+/// Edges lead only to higher task numbers. A run therefore reads the columns from front to back,
 /// and no task can wait for itself. The last task is the program's end. The entry of a block is its
 /// first task, and the exit is its last task. The task that opens a hold has a lower number than
 /// the tasks that wait for the hold.
@@ -22,17 +22,17 @@ struct TaskColumns {
   static std::uint8_t packed_kinds(const Task& task);
 
   std::int64_t tasks = 0;
-  const std::uint8_t* kinds = nullptr;         ///< by task: see packed_kinds()
-  const std::int32_t* predecessors = nullptr;  ///< by task: number of predecessors
-  /// By task: the index in `successors` at which its edges end. The edges begin at the end of the
-  /// previous task's edges.
+  const std::uint8_t* kinds = nullptr;         ///< for each task: see packed_kinds()
+  const std::int32_t* predecessors = nullptr;  ///< for each task: number of predecessors
+  /// For each task: the index in `successors` at which its edges end. The edges of a task begin
+  /// where the previous task's edges end.
   const std::int64_t* edges_end = nullptr;
   const std::int32_t* successors = nullptr;  ///< successors of all tasks, in the order in which the
                                              ///< runner follows the edges
   std::int64_t edges = 0;                    ///< length of `successors`
   const std::int64_t* values = nullptr;      ///< TaskCost::value; if omitted: 0
-  const std::int32_t* packs = nullptr;  ///< label of the pack; if this column or one of the next
-                                        ///< three columns is omitted: -1 for all tasks
+  const std::int32_t* packs = nullptr;  ///< Task::pack; if this column or one of the next three is
+                                        ///< omitted, its value is -1 for all tasks
   const std::int32_t* indices = nullptr;
   const std::int32_t* holds = nullptr;
   const std::int32_t* opens = nullptr;
@@ -58,10 +58,12 @@ struct TaskColumns {
 };
 
 /// Returns the first problem that prevents the program from running to its end; empty if there is
-/// no such problem. Accepts columns with any content if their lengths are correct. `rows` is the
-/// number of rows of Durations. The columns are read once, from front to back. If `passed` is not
-/// empty, it is called regularly with a task; the columns before this task are not needed any more.
-/// Memory: TaskCounts of the tasks after the current position that have edges from tasks before it.
+/// no such problem. The columns may have any content if their lengths are correct. `rows` is the
+/// number of rows of Durations. The columns are read once, from front to back. If the function
+/// `passed` is set, it is called regularly with a task, to report that the check has finished with
+/// all columns before this task.
+/// Memory: a TaskCounts entry for each task after the current position that has an edge from a task
+/// before this position.
 std::vector<PlanProblem> problems_of(const TaskColumns& columns, std::int64_t rows,
                                      const std::function<void(TaskId)>& passed = {});
 
@@ -80,11 +82,13 @@ class OwnedColumns {
       strides_;
   std::vector<std::int64_t> edges_end_, values_;
   std::vector<IndexRange> cost_shares_;
-  Program program_;  ///< owns the roots, blocks, shares and successors, which need no conversion
+  Program program_;  ///< owns the roots, blocks, shares and successors; these are used without
+                     ///< conversion
   TaskColumns columns_;
 };
 
-/// True if the order of tasks meets the conditions of TaskColumns.
+/// True if the tasks are in an order that TaskColumns requires (edges lead only to higher task
+/// numbers).
 bool has_forward_edges(const Program& program);
 
 }  // namespace tutti::core

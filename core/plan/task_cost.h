@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// A device's rates, in bytes per second, for costs in bytes.
+/// The rates, in bytes per second, that convert a task's cost in bytes to a duration.
 struct ComputeRates {
   Bandwidth copy;
   Bandwidth memory;
@@ -21,12 +21,13 @@ inline Time at_pace(Time t, std::int64_t pace_ppm) {
                                         1'000'000));
 }
 
-/// Returns the time of `parts` of `time`, which is divided into `whole` units. The boundaries
-/// between parts are rounded to picoseconds, so that all parts add up exactly to `time`.
+/// Divides `time` into `whole` units and returns the total time of the units in `parts`. Boundaries
+/// between parts are rounded to picoseconds, so disjoint parts that cover all units add up exactly
+/// to `time`.
 Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 
-/// Returns the duration of a task on a device. `shares` is Program::shares, and `share_whole` is
-/// Program::share_whole.
+/// Returns the duration of a compute task on a device. `shares` is Program::shares, and
+/// `share_whole` is Program::share_whole.
 /// REQUIRES: the cost's row and shares exist; the rates that the cost uses are positive.
 inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durations& durations,
                         const ComputeRates& rates, std::span<const Share> shares,
@@ -44,7 +45,7 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
                    share_whole);
 }
 
-/// Returns the share of a task's time that is limited by multiprocessors, in millionths.
+/// Returns the fraction of a task's time that is limited by multiprocessors, in millionths.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
   return cost.kind == TaskCost::Kind::kTime ? durations.rows[cost.value].compute_bound_ppm : 0;
 }

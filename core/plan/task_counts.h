@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// A hash table with a number for each of a few tasks of a program that may have very many tasks.
-/// The table uses linear probing and 8 bytes per slot. The load factor is between 1/3 and 2/3 while
-/// the table grows.
+/// A hash table that stores a number for some tasks of a program, for programs with too many tasks
+/// for an array. The table uses linear probing and 8 bytes per slot. While elements are added, the
+/// load factor is between 1/3 and 2/3.
 class TaskCounts {
  public:
   /// Returns a pointer to the task's number; null if the task has no number. The pointer is valid
@@ -31,8 +31,8 @@ class TaskCounts {
     const std::size_t mask = places_.size() - 1;
     std::size_t hole = place_of(task);
     for (std::size_t i = (hole + 1) & mask; places_[i].task != kNoTask; i = (i + 1) & mask) {
-      // A later entry moves into the empty slot, unless its home slot lies between the empty slot
-      // and the entry.
+      // Move the entry in slot i to the empty slot, unless the entry's home slot lies between the
+      // empty slot and slot i.
       if (((i - home_of(places_[i].task)) & mask) < ((i - hole) & mask)) continue;
       places_[hole] = places_[i];
       hole = i;

@@ -7,12 +7,12 @@
 namespace tutti::core {
 
 /// The number of elements in each block of an all-to-all whose blocks may be partly filled.
-/// Example: the tokens for an expert may fill only some of its slots.
+/// Example: in a mixture of experts, an expert may get fewer tokens than its block can hold.
 class BlockSizes {
  public:
   virtual ~BlockSizes() = default;
   /// Returns the number of elements that `from` sends to `to`, at most the size of a block. The
-  /// elements sent are the first elements of the block.
+  /// elements that are sent are the first elements of the block.
   [[nodiscard]] virtual std::int64_t of(Rank from, Rank to) const = 0;
 
  protected:

@@ -40,9 +40,9 @@ class Checker {
     if (problems_.size() < kMaxProblems) problems_.push_back(std::move(violation));
   }
 
-  /// Runs the lanes in the given order. Order 0: each lane as far as possible, from the first lane
-  /// to the last. Order 1: like order 0, but from the last lane to the first. Order 2: one step of
-  /// each lane in turn. Order 3 and above: random.
+  /// Runs the lanes in the given order. Order 0: from the first lane to the last, run each lane
+  /// until it is blocked. Order 1: like order 0, but from the last lane to the first. Order 2:
+  /// round robin, one step of each lane at a time. Order 3 and above: random.
   void play(int order, std::uint64_t seed) {
     Random random(seed);
     std::vector<std::size_t> turn(run_.lanes());
@@ -85,8 +85,8 @@ class Checker {
     }
   }
 
-  /// Returns the lane that must proceed before a blocked lane can proceed; nullopt if progress of
-  /// any one of several lanes would suffice.
+  /// Returns the lane that a blocked lane waits for; nullopt if a message from any of several lanes
+  /// would unblock it.
   std::optional<std::size_t> awaited_by(std::size_t number) {
     using Kind = SymbolicRun::Obstacle::Kind;
     const SymbolicRun::Obstacle obstacle = run_.obstacle(number);
@@ -94,9 +94,9 @@ class Checker {
     return obstacle.lane;
   }
 
-  /// Follows the waits from `start` to a cycle of lanes. Returns the lanes of the cycle; each lane
-  /// waits for the next lane. Returns an empty list if the waits end at a lane that is done or
-  /// accepts any message.
+  /// Finds a cycle of waiting lanes, beginning the search at `start`. Returns the lanes of the
+  /// cycle; each lane waits for the next lane. Returns an empty list if the search ends at a lane
+  /// that is done, or at a lane that accepts any message.
   std::vector<std::size_t> circle_from(std::size_t start) {
     std::vector<std::size_t> path{start};
     std::vector<bool> seen(run_.lanes());

@@ -11,15 +11,16 @@
 
 namespace tutti::core {
 
-/// The kinds of collectives. The buffer of a collective among n ranks consists of n equal parts,
-/// the blocks; block r belongs to rank r.
+/// The kinds of collectives. The kinds of collectives. If a collective among n ranks divides its
+/// buffer, the n equal parts are called blocks, and block r belongs to rank r.
 enum class CollectiveKind : std::uint8_t {
-  kAllReduce,      ///< every rank gets the sum of all buffers
+  kAllReduce,      ///< every rank gets the sum of all ranks' buffers
   kReduceScatter,  ///< rank r gets the sum of block r over all ranks
   kAllGather,      ///< every rank gets the blocks of all ranks
   kBroadcast,      ///< every rank gets the root's buffer
-  kReduce,         ///< the root gets the sum of all buffers
-  kAllToAll,       ///< block r of rank s becomes block s of rank r, for all r and s
+  kReduce,         ///< the root gets the sum of all ranks' buffers
+  kAllToAll,       ///< rank s sends its block r to rank r, which stores it as block s, for all r
+                   ///< and s
   kGather,         ///< the root gets the blocks of all ranks
   kScatter,        ///< rank r gets the root's block r
   kSendReceive,    ///< rank r gets the buffer of rank r - 1; rank 0 gets the buffer of the last
@@ -33,30 +34,30 @@ std::optional<CollectiveKind> parse_collective(std::string_view name);
 /// Returns all kinds.
 std::vector<CollectiveKind> collective_kinds();
 
-/// True if the collective reduces, so that a reduction operation applies.
+/// True if the collective reduces (adds up) the ranks' inputs.
 bool reduces(CollectiveKind kind);
 /// True if one rank is the root.
 bool has_root(CollectiveKind kind);
-/// True if the collective divides the buffer into blocks, so that its size must be a multiple of
-/// the number of ranks.
+/// True if the collective divides its buffer into one block per rank. The number of elements must
+/// then be a multiple of the number of ranks.
 bool has_blocks(CollectiveKind kind);
-/// True if inputs may be stored in the output buffer. In all_to_all and sendrecv, outputs would
-/// overwrite unsent inputs.
+/// True if the collective can be in place, with inputs in the output buffer. False for all_to_all
+/// and sendrecv, because outputs would overwrite inputs that are not sent yet.
 bool can_be_in_place(CollectiveKind kind);
-/// True if no rank can finish before every rank has begun.
+/// True if the collective acts as a barrier: no rank can finish before every rank has begun.
 bool synchronises(CollectiveKind kind);
 
-/// The required result of a collective, in terms of the ranks' `data` buffers. Each input and each
-/// output has a place in the buffer. An in-place collective reads each input at its place; an
-/// out-of-place collective reads each input `input_shift` elements after its place. Outputs are
-/// always written to their places. Element x of an input is the element whose place in the buffer
-/// is x.
+/// The required result of a collective, in terms of the ranks' `data` buffers. The contract assigns
+/// each input and each output a range of the buffer, its place. An in-place collective reads each
+/// input at its place; an out-of-place collective reads each input `input_shift` elements after its
+/// place. Outputs are always written to their places. The elements of an input are numbered by
+/// their places: element x is the one whose place has index x.
 ///
-/// If only `elements`, `contributors` and `receivers` are set, every element of every receiver's
-/// data becomes the sum of that element over all contributors, each included exactly once. For an
-/// all-reduce, all ranks are contributors and receivers.
+/// If only `elements`, `contributors` and `receivers` are set, the contract is a reduction: each
+/// receiver gets, for each element, the sum over all contributors, with each contributor included
+/// exactly once. For an all-reduce, all ranks are contributors and receivers.
 struct Contract {
-  std::int64_t elements = 0;  ///< number of elements of the buffer, without `input_shift`
+  std::int64_t elements = 0;  ///< number of elements in the buffer, not counting `input_shift`
   RankSet contributors;
   RankSet receivers;
   CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -74,7 +75,7 @@ struct Contract {
   static Contract of(CollectiveKind kind, std::int32_t ranks, std::int64_t elements, Rank root,
                      bool out_of_place);
 
-  /// The number of elements of each rank's data buffer.
+  /// The number of elements in each rank's data buffer, including `input_shift`.
   [[nodiscard]] std::int64_t buffer_elements() const { return elements + input_shift; }
   /// Returns the root. REQUIRES: the kind has a root.
   [[nodiscard]] Rank root() const {
@@ -103,15 +104,15 @@ struct Contract {
   };
   [[nodiscard]] std::optional<Part> part(Rank from, Rank to) const;
 
-  /// A part of a rank's output: the sum of the elements `first`, `first` + 1, … over the ranks of
-  /// `from`.
+  /// A part of a rank's output. The k-th element of `at` is the sum of the input elements `first` +
+  /// k of all ranks in `from`.
   struct Output {
     Range at;
     RankSet from;
     std::int64_t first = 0;
   };
-  /// Returns all parts of the rank's output, in order. Cost: proportional to the number of parts,
-  /// which is one per contributor, or one if the kind reduces.
+  /// Returns all parts of the rank's output, in ascending order of their places. Cost: proportional
+  /// to the number of parts, which is one per contributor, or one if the kind reduces.
   [[nodiscard]] std::vector<Output> outputs(Rank rank) const;
 };
 

@@ -4,8 +4,8 @@
 
 namespace tutti::core {
 
-/// Returns a step that copies an input to `place` from the position `input_shift` elements after
-/// `place` (see Contract).
+/// Returns a step that copies an out-of-place input to its in-place range `place`. The input is
+/// stored `input_shift` elements after `place` (see Contract).
 inline Step copy_of_input(const Range& place, std::int64_t input_shift) {
   Step step;
   step.kind = StepKind::kCopy;

@@ -7,7 +7,8 @@
 
 namespace tutti::core {
 
-/// Returns the name of a kind of step in all of Tutti's outputs: "send", "receive-reduce-send", ….
+/// Returns the name that all outputs of Tutti use for a kind of step: "send",
+/// "receive-reduce-send", ….
 std::string_view to_string(StepKind kind);
 std::string_view to_string(Engine engine);
 

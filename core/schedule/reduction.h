@@ -4,7 +4,8 @@
 
 namespace tutti::core {
 
-/// The reduction operation of a collective. A mean is a sum that is divided once it is complete.
+/// The reduction operation of a collective. A mean is computed as a sum; the complete sum is then
+/// divided.
 enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 
 /// Returns "sum", "mean", "min", "max" or "prod".

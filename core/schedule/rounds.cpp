@@ -39,10 +39,10 @@ class RoundCount {
     Lane lane = 0;
     std::int64_t steps = 0;
     std::int64_t next = 0;
-    std::int64_t depth = 0;                 ///< number of messages of the longest chain that ends
-                                            ///< at the current step
-    std::vector<std::int64_t> depths = {};  ///< `depth` after each step, if other lanes wait for
-                                            ///< this lane
+    std::int64_t depth = 0;                 ///< number of messages in the longest chain of
+                                            ///< dependent messages that ends at the current step
+    std::vector<std::int64_t> depths = {};  ///< the value of `depth` after each step; filled only
+                                            ///< if other lanes wait for this lane
     std::map<std::size_t, std::deque<std::int64_t>> arrived = {};
     std::vector<std::size_t> waiting = {};  ///< lanes that wait for this lane
   };
@@ -59,8 +59,8 @@ class RoundCount {
     woken_.push_back(target);
   }
 
-  /// True if a message for the step has arrived. Raises `depth` to the depth of this message if the
-  /// message is deeper.
+  /// Receives a message for the step if one has arrived; otherwise returns false. `depth` becomes
+  /// the maximum of `depth` and the message's chain length.
   bool receive(LaneWork& lane, const Step& step, std::int64_t& depth) {
     auto from = lane.arrived.begin();
     if (step.kind == StepKind::kReceiveAny) {

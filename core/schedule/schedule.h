@@ -12,26 +12,26 @@ namespace tutti::core {
 /// The hardware that executes the steps of a lane.
 enum class Engine : std::uint8_t {
   kKernel,      ///< a thread block of a GPU kernel that accesses peers' memory directly (NCCL)
-  kCopyEngine,  ///< a DMA engine moves the bytes, and kernels of the device reduce them
-                ///< (TensorFlow's tensor transfers)
+  kCopyEngine,  ///< a DMA engine moves the bytes, and GPU kernels reduce them (TensorFlow's tensor
+                ///< transfers)
   kCpu,         ///< CPU threads
 };
 
-/// A renumbering of the workers by a number d. A worker keeps its devices, so the renumbering moves
-/// the ranks of all its devices too.
+/// A renumbering of the workers that depends on a number d. The ranks of a worker's devices move
+/// together with the worker.
 enum class Renumbering : std::uint8_t {
   kShift,     ///< worker w becomes (w + d) mod workers
   kExchange,  ///< worker w becomes w xor d; the number of workers is a power of two
 };
 
-/// A range of a lane's steps that repeats with a fixed period: apart from offsets, each step equals
-/// the step `period` steps before it.
+/// A range of a lane's steps that repeats with a fixed period. Except for offsets, each step equals
+/// the step `period` positions earlier.
 struct IdenticalSteps {
   std::int64_t period = 0;  ///< 0: no repetition is known
   std::int64_t end = 0;
 };
 
-/// The credits of a connection whose sender is never blocked.
+/// The number of slots of a connection on which sends never block.
 inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 
 /// The steps of one collective: for every rank, lanes of ordered steps.
@@ -48,11 +48,10 @@ inline constexpr int kUnlimitedCredits = std::numeric_limits<int>::max();
 ///   which they were sent; the k-th receive on the connection takes the k-th message. The send and
 ///   the receive of a message have the same number of elements.
 /// - A connection into a lane has `credits(rank, lane)` slots. A send occupies one slot, and blocks
-///   while none is free. The slot becomes free when the receiving step has consumed the message. A
-///   fused step consumes a message when it reduces or stores the message, which is before it sends
-///   the result.
+/// while no slot is free. The slot becomes free when the receiving step has consumed the message. A
+/// fused step consumes a message when it reduces or stores it, before it sends the result.
 /// - A send step is complete when its source may be overwritten. A receiving step is complete when
-///   its effect is complete.
+/// its target contains the result.
 /// - A lane with kReceiveAny steps has no receiving steps of other kinds.
 class Schedule {
  public:
@@ -65,24 +64,23 @@ class Schedule {
   /// REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual Step step(Rank rank, Lane lane, std::int64_t index) const = 0;
 
-  /// Calls `visit` with steps of the lane that send or that reduce in the switch. Each of the
-  /// lane's outgoing connections, multicasts and groups occurs in at least one of these steps.
+  /// Calls `visit` with steps of the lane that send, multicast, or reduce in the switch. The steps
+  /// cover all of the lane's outgoing connections, multicast groups and switch-reduction groups.
   /// Cost: one visit of every step, unless the algorithm has a shortcut.
   virtual void visit_ways(Rank rank, Lane lane,
                           const std::function<void(const Step&)>& visit) const;
 
-  /// True if the schedule is known to be symmetric: renumbering the workers renumbers the peers of
-  /// their steps and changes nothing else except offsets. Kinds, counts, waits, engines and credits
-  /// stay equal, and no worker receives from other workers in order of arrival. Each worker has
-  /// `per_worker` consecutive ranks; one host per worker may follow after all replicas. Cost:
-  /// constant.
+  /// True if the schedule is known to be symmetric: if workers are renumbered, steps refer to the
+  /// renumbered peers, and nothing else changes except offsets. In a symmetric schedule, no worker
+  /// has a kReceiveAny step that receives from other workers. Each worker has `per_worker`
+  /// consecutive ranks; one host per worker may follow after all replicas. Cost: constant.
   [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
     return static_cast<void>(by), static_cast<void>(per_worker), false;
   }
 
-  /// Returns a range that begins at step `index`, in which steps repeat with equal kinds, counts
-  /// and peers and do not wait for other lanes. `period` is 0 if no such range is known. REQUIRES:
-  /// 0 ≤ index < steps(rank, lane). Cost: constant.
+  /// Returns a range of repeating steps that begins at step `index`. Repeated steps have equal
+  /// kinds, counts and peers, and do not wait for other lanes. `period` is 0 if no such range is
+  /// known. REQUIRES: 0 ≤ index < steps(rank, lane). Cost: constant.
   [[nodiscard]] virtual IdenticalSteps identical_from(Rank rank, Lane lane,
                                                       std::int64_t index) const {
     return static_cast<void>(rank), static_cast<void>(lane), static_cast<void>(index),
@@ -98,7 +96,8 @@ class Schedule {
   [[nodiscard]] virtual Engine engine(Rank rank, Lane lane) const {
     return static_cast<void>(rank), static_cast<void>(lane), Engine::kKernel;
   }
-  /// Returns the slot in which a kReceiveAny step stores a message from `sender`.
+  /// Returns the index of the range in which a kReceiveAny step stores a message from `sender` (see
+  /// Step::stride).
   [[nodiscard]] virtual std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const {
     return static_cast<void>(rank), static_cast<void>(lane), sender;
   }

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Finds the sender of each received message: the k-th message that lane B receives from lane A is
-/// the k-th message that lane A sends to lane B.
+/// Finds the step that sent each received message. The k-th message that lane B receives from lane
+/// A is the k-th message that lane A sends to lane B.
 class Senders {
  public:
   struct Sender {
@@ -21,11 +21,11 @@ class Senders {
     bool operator==(const Sender&) const = default;
   };
 
-  /// Cost: time and memory proportional to the steps of the schedule.
+  /// Cost: time and memory are proportional to the number of steps in the schedule.
   explicit Senders(const Schedule& schedule);
 
-  /// Returns the step that sends the message received by the given step; nullopt if the step
-  /// receives nothing, or accepts any sender (kReceiveAny).
+  /// Returns the step that sends the message that the given step receives; nullopt if the given
+  /// step receives nothing or accepts any sender (kReceiveAny).
   [[nodiscard]] std::optional<Sender> of(Rank rank, Lane lane, std::int64_t step) const;
 
  private:
@@ -33,9 +33,10 @@ class Senders {
   using Connection = std::pair<LaneId, LaneId>;  ///< sending lane, receiving lane
   struct ReceivedMessage {
     LaneId from;
-    std::size_t number = 0;  ///< index among the messages on its connection
+    std::size_t number = 0;  ///< index of the message among all messages on its connection
   };
-  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< the sender's steps, by connection
+  std::map<Connection, std::vector<std::int64_t>> sent_;  ///< for each connection: the indices of
+                                                          ///< the steps that send
   std::map<LaneId, std::map<std::int64_t, ReceivedMessage>> received_;
 };
 

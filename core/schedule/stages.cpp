@@ -1,7 +1,8 @@
-// The lanes of all stages are lanes of the composed schedule. The lanes of stage 0 come first, then
-// the lanes of stage 1, …. A lane of stage k begins with one nop for each lane of the previous
-// stage on this rank. Each nop waits for the end of its lane. After the nops come the stage's own
-// steps, with translated ranks and lanes. All steps are computed on request; nothing is stored.
+// A rank of the composed schedule has the lanes of all its stages. The lanes of stage 0 come first,
+// then the lanes of stage 1, …. A lane of stage k begins with one nop for each lane of the previous
+// stage on this rank; the nop waits for the end of that lane. After the nops come the stage's own
+// steps, with ranks and lanes translated to the composed schedule. All steps are computed on
+// request; nothing is stored.
 
 #include "core/schedule/stages.h"
 
@@ -33,8 +34,8 @@ class Stages : public Schedule {
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     const Place place = locate(rank, lane);
-    // A lane without steps of its own also waits, so that later stages are ordered after earlier
-    // stages.
+    // A lane that has no steps in its stage also waits, so that later stages cannot start before
+    // earlier stages are complete.
     return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
   }
 
@@ -112,20 +113,20 @@ class Stages : public Schedule {
   }
 
  private:
-  /// A lane of the composed schedule, given by its stage and its index in the stage.
+  /// Identifies a lane of the composed schedule by its stage, and by its rank and lane within the
+  /// stage.
   struct Place {
     const Stage* stage = nullptr;
     Rank local = 0;
     Lane lane = 0;
     Lane first_lane = 0;         ///< first lane of the stage on this rank
-    Lane first_lane_before = 0;  ///< first lane of the nearest earlier stage that has lanes on this
-                                 ///< rank
+    Lane first_lane_before = 0;  ///< first lane of the previous stage that has lanes on this rank
     std::int32_t lanes_before = 0;
   };
 
   // --- ranks ---
 
-  /// True for hosts and for the helpers after them.
+  /// True if the rank is a host or another helper, not a replica.
   [[nodiscard]] bool is_host(Rank rank) const { return rank >= group_.replicas(); }
   [[nodiscard]] bool is_workers(Rank rank) const { return rank < group_.ranks() - group_.helpers; }
 
@@ -176,7 +177,8 @@ class Stages : public Schedule {
     return 0;
   }
 
-  /// Returns the rank with the index `other` in the instance to which `rank` belongs.
+  /// Returns the composed rank of the member with index `other`, in the instance to which `rank`
+  /// belongs.
   [[nodiscard]] Rank global(StageScope scope, Rank rank, Rank other) const {
     const Rank worker = is_host(rank) ? rank - group_.replicas() : rank / group_.per_worker;
     switch (scope) {
@@ -251,8 +253,9 @@ class Stages : public Schedule {
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
   }
 
-  /// Replicas of a worker have consecutive ranks, and each has the same number of lanes before this
-  /// stage.
+  /// Translates the ranks and lanes of a multicast or switch reduction. The translation relies on
+  /// the replicas of a worker having consecutive ranks and the same number of lanes in earlier
+  /// stages.
   void translate_group(Step& step, Rank rank, const Place& place) const {
     const StageScope scope = place.stage->scope;
     TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
@@ -275,7 +278,7 @@ class Stages : public Schedule {
       step.to = translate(step.to, rank, place);
     }
     if (step.wait.lane >= 0) {
-      // The wait counts the steps of the stage, which come after the nops.
+      // The wait counts only steps of the stage, so add the nops that come before them.
       if (step.wait.count > 0) step.wait.count += place.lanes_before;
       step.wait.lane += place.first_lane;
     }

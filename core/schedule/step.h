@@ -10,11 +10,12 @@ using Rank = std::int32_t;
 using Lane = std::int32_t;
 
 enum class Buffer : std::uint8_t {
-  kData,     ///< the pack: the rank's input at the start, its output at the end
-  kScratch,  ///< temporary storage of the schedule; undefined at first
+  kData,     ///< the buffer of the collective: contains the rank's input at the start and its
+             ///< output at the end
+  kScratch,  ///< temporary buffer of the schedule; its content is undefined at the start
 };
 
-/// A range of a buffer: `count` elements from element `offset` on.
+/// A range of `count` consecutive elements of a buffer, beginning at element `offset`.
 struct Range {
   Buffer buffer = Buffer::kData;
   std::int64_t offset = 0;
@@ -24,43 +25,41 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-/// The kinds of steps. Fused kinds, such as kReceiveSend, process their range part by part: each
-/// part is received, then reduced or stored, then sent.
+/// The kinds of steps. Fused kinds, such as kReceiveSend, process their range in pieces: each piece
+/// is received, then reduced or stored, then sent.
 enum class StepKind : std::uint8_t {
   kNop,            ///< no operation; used to wait for more than one lane
   kSend,           ///< sends `source` to `to`
   kReceive,        ///< receives into `target` from `from`
   kReceiveAny,     ///< receives the next message that arrives on any connection into this lane (see
-                   ///< Step)
+                   ///< Step::inputs)
   kReceiveReduce,  ///< receives from `from`, adds `source`, and stores the sum in `target`, which
                    ///< may be `source`
   kReceiveSend,    ///< receives into `target`, then sends the data on to `to`
   kReceiveReduceSend,      ///< receives, adds `source`, and sends the sum on without storing it
   kReceiveReduceCopySend,  ///< receives, adds `source`, stores the sum in `target` and sends it on
   kCopy,                   ///< copies `source` to `target`
-  kReduce,                 ///< adds up `inputs` ranges (see Step)
+  kReduce,                 ///< adds up several ranges (see Step::inputs)
   kScale,                  ///< multiplies `target` by Step::factor
-  kUpdate,  ///< takes the time of `inputs` passes over `target` in the device's memory, but does
-            ///< not change `target`
-  // The steps of the following kinds send or combine data of a whole group of ranks, if the fabric
-  // supports this.
+  kUpdate,  ///< models an update: takes the time of reading or writing `target` `inputs` times, but
+            ///< does not change `target`
+  // The following kinds send data to, or combine data from, a whole group of ranks. Only networks
+  // with multicast or in-network reduction support these kinds.
   kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each link of the
                   ///< multicast tree carries the data once
   kSwitchReduce,  ///< the switch adds up `source` of every rank in `group` and delivers the sum to
                   ///< this rank's `target`
 };
 
-/// The lane at the other end of a connection. If the algorithm is the same for every rank, the
-/// peer's rank is given relative to the rank of the step, so that steps of symmetric ranks compare
-/// equal.
+/// The lane at the other end of a connection. In symmetric algorithms, the peer's rank is stored
+/// relative to the step's own rank, so that corresponding steps of all ranks compare equal.
 struct Peer {
-  std::int32_t value = 0;  ///< the peer's rank; if `relative`, the peer's rank minus the step's
+  std::int32_t value = 0;  ///< the peer's rank; if `relative`, the peer's rank minus the step's own
                            ///< rank, modulo the group's size
   Lane lane = 0;
   bool relative = false;
-  /// The distance in workers from the step's worker to the peer's worker. The distance is only used
-  /// if one worker represents all workers (sim/folding/folded_schedule.h). 0: the peer is in the
-  /// same worker.
+  /// The peer's worker minus the step's worker. The field is used only if one simulated worker
+  /// represents all workers (sim/folding/folded_schedule.h). 0: the peer is in the same worker.
   std::int32_t away = 0;
 
   [[nodiscard]] Rank rank(Rank own, std::int32_t ranks) const {
@@ -105,9 +104,8 @@ struct Step {
 
   /// kReduce: `target` becomes the sum of `inputs` ranges of `source`'s buffer. Input i begins at
   /// source.offset + i · `stride`, and each input has target.count elements. If `accumulate` is
-  /// true, the old content of `target` is added too.
-  /// kReceiveAny: a message with arrival slot s (Schedule::arrival_slot) is stored at target.offset
-  /// + s · `stride`.
+  /// true, the old content of `target` is added, too. kReceiveAny: a message with arrival slot s
+  /// (Schedule::arrival_slot) is stored at target.offset + s · `stride`.
   std::int32_t inputs = 0;
   bool accumulate = false;
   std::int64_t stride = 0;

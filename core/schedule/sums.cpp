@@ -10,7 +10,7 @@
 namespace tutti::core {
 namespace {
 
-/// Lists ranks in the form "0, 1, 2". An ellipsis replaces the ranks after the eighth.
+/// Lists ranks in the form "0, 1, 2". Lists at most eight ranks; an ellipsis stands for the rest.
 std::string listed(const std::vector<Rank>& ranks) {
   constexpr std::size_t kMaxListed = 8;
   const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMaxListed));
@@ -63,7 +63,8 @@ std::string Sums::show(Id id, const RankSet& contributors) const {
   if (missing.empty())
     return contributions(id) > contributors.count ? "more contributions than expected"
                                                   : "everything";
-  // Lists either the present or the missing ranks, whichever list is shorter.
+  // Lists either the ranks whose contributions are present or those whose contributions are
+  // missing, whichever list is shorter.
   if (present.empty()) return "none of the expected contributions";
   return present.size() < missing.size()
              ? "only the contribution of rank " + listed(present)

@@ -10,14 +10,15 @@
 
 namespace tutti::core {
 
-/// Symbolic sums. A sum is represented by the set of ranks whose contributions it contains. Sets
-/// are interned, so a sum is a 32-bit number and an addition is a table look-up.
+/// Symbolic sums. Symbolic sums. A sum is represented by the set of ranks whose contributions it
+/// contains. Each distinct set has a 32-bit number, and an addition is a lookup in a table.
 class Sums {
  public:
   using Id = std::uint32_t;
   static constexpr Id kUndefined = 0;
-  static constexpr Id kTwice = 1;   ///< a sum that contains some contribution more than once
-  static constexpr Id kUnlike = 2;  ///< a sum of elements with different indices
+  static constexpr Id kTwice = 1;   ///< a sum that contains the contribution of some rank more than
+                                    ///< once
+  static constexpr Id kUnlike = 2;  ///< a sum that combines elements with different indices
 
   explicit Sums(std::int32_t ranks) : words_((static_cast<std::size_t>(ranks) + 63) / 64) {
     sets_.assign(3, {});

@@ -7,22 +7,23 @@
 
 namespace tutti::core {
 
-/// The latest access of a lane to an element. A lane's number counts the lanes of all ranks, rank
-/// by rank.
+/// The latest access of a lane to an element: the lane's number, and the number of steps that the
+/// lane had executed. Lanes are numbered consecutively over all ranks, beginning with the lanes of
+/// rank 0.
 struct Access {
   std::uint32_t lane = 0;
   std::uint32_t count = 0;  ///< 0: never accessed
 };
 
-/// Consecutive elements of a message or buffer that are sums over the same ranks.
+/// Consecutive elements of a message or buffer that contain the contributions of the same ranks.
 struct Stretch {
   std::int64_t count = 0;
   Sums::Id sum = Sums::kUndefined;
-  std::int64_t first = 0;  ///< index of the first element in the ranks' inputs; the other elements
-                           ///< have consecutive indices
+  std::int64_t first = 0;  ///< index of the first element in the ranks' inputs; the following
+                           ///< elements have consecutive indices
   bool operator==(const Stretch&) const = default;
 };
-/// The content of a message or a range of a buffer: consecutive stretches.
+/// The content of a message, or of a range of a buffer, as a list of consecutive stretches.
 using Content = std::vector<Stretch>;
 
 [[nodiscard]] std::int64_t length_of(const Content& content);
@@ -31,15 +32,17 @@ using Content = std::vector<Stretch>;
 /// Sums::kUnlike.
 void add_to(Content& sum, const Content& more, Sums& sums);
 
-/// A buffer of symbolic elements. Adjacent elements with the same history share a cell, so the
-/// memory depends on the number of range boundaries in the steps, not on the number of elements.
+/// A buffer of symbolic elements. Adjacent elements that the same steps have written and read share
+/// a cell. Memory therefore grows with the number of different ranges in the steps, not with the
+/// number of elements.
 class SymbolicBuffer {
  public:
   struct Cell {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Sums::Id sum = Sums::kUndefined;
-    std::int64_t first = 0;  ///< index of the first element in the ranks' inputs, as in a Stretch
+    std::int64_t first = 0;  ///< index of the cell's first element in the ranks' inputs, as in a
+                             ///< Stretch
     Access written;
     std::vector<Access> read;
   };
@@ -52,7 +55,8 @@ class SymbolicBuffer {
 
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
-  /// The cells that exactly cover a range [begin, end). The cells are valid until the next call.
+  /// The cells that exactly cover the range [begin, end) of elements. The cells are valid until the
+  /// next call.
   /// REQUIRES: 0 ≤ begin ≤ end ≤ elements().
   struct Cells {
     Cell* first;
@@ -63,8 +67,8 @@ class SymbolicBuffer {
   Cells cells_of(std::int64_t begin, std::int64_t end);
 
  private:
-  /// Returns the index of the cell that begins at element `at`; splits a cell if `at` is inside it.
-  /// For the end of the buffer, returns cells_.size().
+  /// Returns the index of the cell that begins at element `at`. If `at` lies inside a cell, splits
+  /// the cell. For the end of the buffer, returns cells_.size().
   std::size_t cut(std::int64_t at);
 
   std::int64_t elements_;

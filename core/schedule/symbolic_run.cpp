@@ -1,12 +1,13 @@
-// obstacle() determines whether a step can be executed, and perform() executes the step without
-// checking this again. A step is executed immediately, except for fused steps that both receive and
-// send. A fused step has two halves. After the first half, the received content is stored in
-// `unsent_content` and its slot is free. The second half waits for a slot at the receiver. To
-// detect races, a clock is kept for each lane, message and completed step. The memory is the number
-// of steps times the number of lanes, at most 2^25 words. Each access to a cell is compared with
-// the last write to the cell. Writes are also compared with the last read by each lane. Execution
-// ends with the step that has the first problem, because later problems would only be consequences
-// of the first problem. checker.cpp selects the order of lanes and checks the final buffers.
+// obstacle() determines whether a step can be executed. perform() executes the step and does not
+// check for obstacles again. Every step is executed as a whole, except fused steps that receive and
+// send. When a fused step has received a message, the content is stored in `unsent_content`, and
+// the message's slot is free. The fused step then waits for a free slot at the receiver before it
+// sends. To detect races, a vector clock is kept for each lane, message and completed step. The
+// clocks take (number of steps) × (number of lanes) words of memory, at most 2^25. Each access to a
+// cell must be ordered after the last write to the cell. A write must also be ordered after the
+// last read by each lane. Execution ends with the step that has the first problem, because later
+// problems would only be consequences of the first problem. checker.cpp selects the order of lanes
+// and checks the final buffers.
 
 #include "core/schedule/symbolic_run.h"
 
@@ -255,7 +256,7 @@ void SymbolicRun::switch_reduce(std::size_t number, const Step& step) {
   write(number, step.target, sum);
 }
 
-/// True if some step of `rank` is ordered before the lane's current step.
+/// True if a message has told this lane that `rank` has executed at least one step.
 bool SymbolicRun::has_message_from(std::size_t number, Rank rank) const {
   if (rank == lanes_[number].rank) return true;
   for (Lane l = 0; l < schedule_.lanes(rank); ++l) {
@@ -383,7 +384,8 @@ void SymbolicRun::complain_of_race(std::size_t number, const Access& other, std:
 void SymbolicRun::note_read(std::size_t number, SymbolicBuffer::Cell& cell, std::int64_t element) {
   if (!ordered(number, cell.written)) return complain_of_race(number, cell.written, element);
   const Access access{static_cast<std::uint32_t>(number), work_[number].clock[number]};
-  // Only the latest read of a lane is kept, because it is ordered after the lane's earlier reads.
+  // Store only the latest read of each lane, because the lane's earlier reads are ordered before
+  // it.
   for (Access& earlier : cell.read) {
     if (earlier.lane != access.lane) continue;
     earlier = access;

@@ -17,25 +17,27 @@
 
 namespace tutti::core {
 
-/// Runs a schedule on symbols instead of numbers: a buffer records which ranks' contributions its
-/// elements contain. The caller decides which lane proceeds next: the checker tries several orders,
-/// and the GUI follows the order of a recorded run.
+/// Executes a schedule on symbols instead of numbers. The symbol of an element is the set of ranks
+/// whose contributions the element contains. The caller decides which lane executes its next step.
+/// The checker tries several orders, and the GUI follows the order of a recorded run.
 ///
 /// Races between lanes of a rank (accesses to the same element in no defined order) are detected
-/// with vector clocks, as in race detectors for threads. Each lane counts its steps, a message
-/// carries the clock of its sender, and a wait merges the clock that the awaited lane had after the
-/// awaited step. An earlier access of another lane is ordered before an access if the accessing
-/// lane's clock contains the other lane's step count at the time of the earlier access.
+/// with vector clocks, as in race detectors for threads. Each lane counts its steps in its clock,
+/// and a message carries the clock of its sender. A step that waits for another lane merges the
+/// clock that this lane had after the awaited step. If lane A accesses an element in its k-th step
+/// and lane B accesses it later, the accesses are ordered if B's clock has an entry of at least k
+/// for lane A. Otherwise, the two accesses are a race.
 ///
-/// A lane's number counts the lanes of all ranks, rank by rank. Cost of a step: proportional to the
-/// number of stretches in its ranges, plus a search among the cells of its buffer; with race
-/// detection, also one word per lane.
+/// Lanes are numbered consecutively over all ranks: first the lanes of rank 0, then those of rank
+/// 1, and so on. Cost of a step: proportional to the number of cells that its ranges contain
+/// (SymbolicBuffer), plus a binary search for the first cell. Race detection adds one word per
+/// lane.
 class SymbolicRun {
  public:
   enum class Races { kIgnored, kLookedFor };
-  /// Initially, every rank of `contract.contributors` holds its input, and all other elements are
-  /// undefined. Races are detected only if the number of steps of all ranks times the number of
-  /// lanes of all ranks is at most 2^25. REQUIRES: `schedule` outlives this object.
+  /// Initially, the buffer of each rank in `contract.contributors` contains the rank's input; all
+  /// other elements are undefined. Races are detected only if (total number of steps) × (total
+  /// number of lanes) is at most 2^25. REQUIRES: `schedule` outlives this object.
   SymbolicRun(const Schedule& schedule, const Contract& contract, Races races);
 
   struct LaneState {
@@ -51,28 +53,31 @@ class SymbolicRun {
     return first_lane_[rank] + static_cast<std::size_t>(lane);
   }
 
-  /// Executes the lane's next step. A fused receive-and-send step may take two calls, one for each
-  /// half. Returns false if the lane is blocked. If `sender` is given, a kReceiveAny step takes the
-  /// oldest message of that lane, otherwise the oldest message of any lane.
+  /// Executes the lane's next step. A fused step that receives and sends may need two calls: one to
+  /// receive, one to send. Returns false if the lane is blocked. A kReceiveAny step receives the
+  /// oldest message from the lane `sender` or, if `sender` is nullopt, the oldest message from any
+  /// lane.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
   /// The reason why a lane's next step is blocked.
   struct Obstacle {
     enum class Kind { kNone, kLane, kMessage, kAnyMessage, kSlot };
     Kind kind = Kind::kNone;
-    std::size_t lane = 0;  ///< the lane that must proceed first; unused for kAnyMessage
+    std::size_t lane = 0;  ///< the lane that must execute more steps first; unused for kAnyMessage
   };
   [[nodiscard]] Obstacle obstacle(std::size_t number,
                                   std::optional<std::size_t> sender = std::nullopt);
-  /// Describes the obstacle; "" if there is none.
+  /// Returns a description of the obstacle; empty if there is none.
   [[nodiscard]] std::string obstacle_in_words(std::size_t number);
 
-  /// Calls `tell(from, to, messages)` for each connection with messages that were never received.
+  /// Calls `tell(from, to, messages)` for each connection on which messages were sent but never
+  /// received. `messages` is their number.
   void unreceived_messages(const std::function<void(std::size_t from, std::size_t to,
                                                     std::size_t messages)>& tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[rank]; }
   [[nodiscard]] Sums& sums() { return sums_; }
-  /// The problems found in the steps that have been executed. Execution stops at the first problem.
+  /// The problems in the steps that were executed so far. No step is executed after the first step
+  /// with a problem.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
 
  private:
@@ -83,21 +88,24 @@ class SymbolicRun {
   };
   struct LaneWork {
     Clock clock;
-    std::vector<Clock> history;       ///< the clock after each step, if clocks are kept
-    std::deque<std::size_t> arrived;  ///< for kReceiveAny: senders in order of arrival
-    /// The content that a fused receive-and-send step has received but not yet sent. The slot of
-    /// the received message is already free.
+    std::vector<Clock> history;       ///< the lane's clock after each of its steps, if races are
+                                      ///< detected
+    std::deque<std::size_t> arrived;  ///< for kReceiveAny: the sending lanes, in the order in which
+                                      ///< their messages arrived
+    /// The content that a fused step has received but not yet sent. The slot of the received
+    /// message is already free.
     std::optional<Content> unsent_content;
   };
 
-  /// The other lane and the element that a problem concerns, in addition to the lane's current
-  /// step; -1: none.
+  /// Optional details of a problem in a lane's current step: another lane that is involved, and the
+  /// element; -1: none.
   struct Besides {
     Rank rank = -1;
     Lane lane = -1;
     std::int64_t element = -1;
   };
-  /// Adds a violation. The message begins with the location of the lane's current step.
+  /// Records a violation. The violation's message begins with the location of the lane's current
+  /// step.
   template <class... Args>
   void complain(ViolationKind kind, std::size_t number, Besides besides,
                 fmt::format_string<Args...> format, Args&&... args);

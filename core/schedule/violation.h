@@ -9,10 +9,10 @@
 
 namespace tutti::core {
 
-/// The kinds of mistakes in a schedule. Programs and tests can rely on the kinds, whereas the
-/// wording of messages may change.
+/// The kinds of mistakes in a schedule. Programs and tests can rely on the kinds; the wording of
+/// messages may change.
 enum class ViolationKind : std::uint8_t {
-  kDeadlock,       ///< the step of a lane stays blocked forever
+  kDeadlock,       ///< a step of a lane is blocked forever
   kNeverReceived,  ///< messages are never received
   kNoSuchLane,     ///< a step refers to a lane or a rank that does not exist
   kOutside,        ///< a range reaches outside its buffer
@@ -21,12 +21,13 @@ enum class ViolationKind : std::uint8_t {
   kNoInputs,  ///< a reduction has no inputs
   kTwice,     ///< a contribution is added a second time
   kUnlike,    ///< a sum combines elements with different indices
-  kReadBeforeMessage,  ///< another rank's buffer is read before a message from that rank has
+  kReadBeforeMessage,  ///< a step reads another rank's buffer before a message from that rank has
                        ///< arrived
   kRace,      ///< two lanes access the same element in no defined order, and at least one of them
               ///< writes
-  kWrongSum,  ///< at the end, an element is not the sum of all contributions
-  kWrongElement,  ///< at the end, an element has the value of another element
+  kWrongSum,  ///< in the result, an element lacks a contribution or has one that does not belong to
+              ///< it
+  kWrongElement,  ///< in the result, an element contains data of elements with another index
   kCount
 };
 /// Returns the name, in lower case with hyphens: "deadlock", "never-written".
@@ -38,7 +39,8 @@ struct Violation {
   Rank rank = 0;
   Lane lane = -1;          ///< -1: the violation concerns the final state of the rank
   std::int64_t step = -1;  ///< index of the step in the lane; -1: no particular step
-  Rank other_rank = -1;    ///< rank that the step waits for, races with or received from; -1: none
+  Rank other_rank = -1;    ///< the other rank that is involved: the step waits for it, races with
+                           ///< it or received from it; -1: none
   Lane other_lane = -1;
   std::int64_t element = -1;  ///< index of the element in the buffer, or in the range that the step
                               ///< accesses; -1: no particular element

@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-/// A schedule that is stored as a list of steps. Written schedules are used for small groups, for
+/// A schedule that stores all its steps in lists. WrittenSchedule is used for small groups, for
 /// imported schedules, and for tests that change single steps.
 class WrittenSchedule : public Schedule {
  public:
@@ -14,8 +14,8 @@ class WrittenSchedule : public Schedule {
     std::vector<Step> steps;
     int credits = kUnlimitedCredits;
     Engine engine = Engine::kKernel;
-    /// The arrival slot of each sender, by the sender's rank. If the list is empty, the arrival
-    /// slot of a sender is the sender's rank.
+    /// For each sender's rank, its arrival slot (Schedule::arrival_slot()). If the list is empty,
+    /// each sender's arrival slot is its rank.
     std::vector<std::int32_t> arrival_slots;
   };
   struct RankLanes {

@@ -9,11 +9,12 @@ using core::Time;
 
 namespace {
 
-/// Upper limit of times, so that adding up times of a corrupt file cannot overflow.
+/// Timelines with times beyond this limit are not aligned, so that sums of times from a corrupt
+/// file cannot overflow.
 constexpr Time kMaxTime(core::kHorizon.count() / 8);
 
-/// Returns the time ranges of a side's training steps. If the file does not record a step, its
-/// range is from the first to the last span of the step.
+/// Returns the time range of each training step of a timeline. If the file has no record of a step,
+/// the range is from the step's first to its last span.
 using StepTimes = std::map<std::int32_t, TimeRange>;
 
 using Stop = std::atomic<bool>;
@@ -52,8 +53,8 @@ StepTimes times_of_steps(const Trace& trace, const Stop& stop) {
 using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 using PackBegins = std::map<PackOfStep, Time>;
 
-/// Returns, for each pack, the time at which the pack is in flight on all devices. If the file does
-/// not record a pack, this time is the launch on the last device.
+/// Returns, for each pack, the time from which it is in flight on all devices. If the file has no
+/// record of the pack, this is the latest start of the pack's spans.
 PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
   PackBegins begins;
   for (const core::PackRecord& pack : trace.packs())
@@ -75,7 +76,7 @@ PackBegins begins_of_packs(const Trace& trace, const Stop& stop) {
 }
 
 /// Returns, for each step, the time from the beginning of the step to the latest end of a pack's
-/// span. In this computation, packs have already been moved relative to the step.
+/// span. The spans of packs are taken at the positions to which the alignment moves them.
 StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackBegins& moves,
                          const Stop& stop) {
   StepTimes reach;
@@ -95,9 +96,8 @@ StepTimes reach_of_packs(const Trace& trace, const StepTimes& steps, const PackB
   return reach;
 }
 
-/// Returns the delay of each pack of the second timeline relative to its step. With this delay, the
-/// time from the beginning of the step to the beginning of the pack is the same as in the first
-/// timeline.
+/// Returns the delay of each pack of the second timeline relative to its step. With this delay, a
+/// pack begins as long after the beginning of its step as in the first timeline.
 PackBegins moves_of_packs(const Trace& first, const Trace& second,
                           const std::array<StepTimes, 2>& times, const core::Numbers& packs,
                           const Stop& stop) {
@@ -115,9 +115,9 @@ PackBegins moves_of_packs(const Trace& first, const Trace& second,
   return moves;
 }
 
-/// Returns the times of the axis at which the steps begin. A step begins after the end of all
-/// earlier steps; `reach` gives these ends. On each side, the distance between a step and the
-/// side's previous step is at least as long as in the side's file. Returns nullopt if a time is not
+/// Returns, for each training step, the time of the shared axis at which the step begins. A step
+/// begins after the end of all earlier steps, which `reach` specifies. The distance from one step
+/// to the next is at least as long as in each timeline's file. Returns nullopt if a time is not
 /// representable.
 std::optional<std::map<std::int32_t, Time>> begins_on_axis(const std::array<StepTimes, 2>& times,
                                                            const StepTimes& reach) {
@@ -163,8 +163,8 @@ bool is_valid(const std::array<StepTimes, 2>& times) {
   });
 }
 
-/// Some devices begin a step before the recorded beginning of the step. Returns the time by which
-/// such devices begin before the start of the axis.
+/// Returns how long before time 0 of the axis a device would begin, because some devices begin a
+/// training step before the step's recorded beginning.
 Time lead_of(const std::array<const Trace*, 2>& traces, const std::array<StepTimes, 2>& times,
              const std::map<std::int32_t, Time>& begins, const Stop& stop) {
   Time lead;

@@ -1,9 +1,9 @@
 // Combines two traces into one trace, which the timeline view shows like any other trace. Only the
 // times of spans are copied. A row of the combined trace refers to spans of a source trace, and
 // Parts maps combined spans to source spans, and vice versa. First, the alignment gives every step
-// or pack of a side a delay. Then the rows are made, and the records of steps, packs, links and the
-// critical path are moved by the same delays. If the times cannot be aligned as requested, they are
-// aligned by start, which always works.
+// or pack of a side a delay. Second, the rows are made, and the records of steps, packs, links and
+// the critical path are moved by these delays. If the times cannot be aligned as requested, they
+// are aligned by start, which always works.
 //
 // The match of a span is searched only when it is needed, among the spans of the same pack in the
 // same training step. Spans match by lane and schedule step, by layer, or by order if a training
@@ -47,8 +47,8 @@ Time moved_by(Time t, Time by) {
   return std::clamp(Time(sum), Time(), core::kHorizon);
 }
 
-/// Returns the link's load at the displayed times. If the bins of the file would be too many, wider
-/// bins are used.
+/// Returns a copy of the link's record with its loads moved to the displayed times. If this would
+/// need too many bins of the file's width, uses wider bins.
 core::LinkRecord moved(const core::LinkRecord& link, const Delays& delays) {
   constexpr std::int64_t kMaxBins = 1 << 20;
   core::LinkRecord made = link;
@@ -120,8 +120,8 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources,
   return steps;
 }
 
-/// Arranges differences in rows so that they do not overlap: in as few rows as possible, at most
-/// three.
+/// Distributes the differences over as few rows as possible, but at most three, so that differences
+/// in a row do not overlap.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
   constexpr std::size_t kMaxRows = 3;
   std::stable_sort(all.begin(), all.end(),
@@ -143,8 +143,9 @@ std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Differen
 std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepComparison>& steps,
                                                const std::vector<Side>& sides, Align align,
                                                const std::string& apart) {
-  // If steps are aligned, a range extends from the earlier start to the later end. If only the
-  // starts are aligned, the range is taken from the first timeline.
+  // If steps are aligned, a difference is shown from the earlier start to the later end of the two
+  // activities. If steps are not aligned, a difference is shown at the range of the activity in the
+  // first timeline.
   const auto where = [align](const TimeRange& a, const TimeRange& b) {
     return align == Align::kStart ? a : TimeRange{std::min(a.from, b.from), std::max(a.to, b.to)};
   };
@@ -172,7 +173,7 @@ std::vector<DifferenceRow> rows_of_differences(const std::vector<core::StepCompa
   return rows;
 }
 
-/// Implements TraceParts, through which the combined trace accesses its two sides.
+/// Gives the combined trace access to the two source traces.
 class Parts : public TraceParts {
  public:
   Parts(Sources sources, Alignment alignment, std::shared_ptr<const ComparisonRows> rows,
@@ -246,9 +247,9 @@ Expected<std::vector<Span>> Parts::spans(std::size_t row, SpanRow::Index first,
   return all;
 }
 
-/// Returns the spans of a side, as numbered in its own trace, that belong to a pack in a training
-/// step and are on the track that corresponds to `like`. With `any_lane`, returns the spans of all
-/// lanes.
+/// Returns the spans of a pack in a training step that are on the track of a side's source trace
+/// that corresponds to `like`. The result refers to the source trace. If `any_lane` is true,
+/// returns the spans of all lanes of the device.
 std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, std::int32_t step,
                                    std::int32_t pack, bool any_lane) const {
   std::vector<SpanId> found;
@@ -270,7 +271,7 @@ std::vector<SpanId> Parts::of_pack(std::size_t side, const core::Track& like, st
   return found;
 }
 
-/// Returns the spans of this kind; if `index` is set, only the spans with this index.
+/// Selects from the spans `own` the spans of this kind and, if `index` is set, with this index.
 std::vector<SpanId> Parts::with_index(std::size_t side, const std::vector<SpanId>& own,
                                       std::optional<std::int64_t> index, int kind) const {
   std::vector<SpanId> found;
@@ -307,8 +308,8 @@ std::optional<std::int64_t> Parts::index_of_layer(std::size_t from, std::int64_t
   return there - others.begin();
 }
 
-/// Returns the matching spans of a span, by the same keys as core::join_lane_steps() and
-/// core::join_other_spans().
+/// Returns the spans of the other side that match a span. Spans match if they have equal keys, as
+/// in core::join_lane_steps() and core::join_other_spans().
 std::vector<SpanId> Parts::partners(SpanId span) const {
   const std::size_t side = rows_->rows()[span.row].side, other = 1 - side;
   const SpanId own = rows_->origin(span);
@@ -331,7 +332,8 @@ std::vector<SpanId> Parts::partners(SpanId span) const {
     const auto index = has_layer ? index_of_layer(side, whole->index) : std::nullopt;
     there =
         has_layer && !index ? std::vector<SpanId>() : with_index(other, there, index, whole->kind);
-    // Computations that a step repeats for each micro-batch are distinguished by their order.
+    // If a step repeats a computation for each micro-batch, the n-th repetition matches the n-th
+    // repetition of the other side.
     const std::vector<SpanId> mine =
         with_index(side, of_pack(side, row.track, whole->step, whole->pack, false),
                    has_layer ? std::optional(whole->index) : std::nullopt, whole->kind);
@@ -454,7 +456,7 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
   if (!rows) {
     comparison.align = Align::kStart;
     alignment = Alignment();
-    // Without delays, the alignment cannot fail.
+    // An alignment by start has no delays, so it cannot fail.
     rows = ComparisonRows::make(comparison.sources, *alignment, comparison.packs, names, stop);
   }
   if (stop || !rows) return {};

@@ -14,12 +14,15 @@ class ComparisonRows;
 
 /// Two timelines on one time axis, such as a prediction and a real run, or two predictions.
 struct Comparison {
-  std::shared_ptr<const Trace> trace;  ///< rows of the first timeline, then those of the second
+  std::shared_ptr<const Trace> trace;  ///< the combined trace: the rows of the first timeline,
+                                       ///< followed by the rows of the second
   /// The word for a deviation: "error" if the first timeline is a prediction and the second is not,
   /// else "difference".
   std::string apart;
-  Align align = Align::kStart;  ///< the alignment in use; kStart if the requested one is impossible
-  core::Numbers packs;          ///< numbers of packs with the same gradients in both timelines
+  /// The alignment in use; kStart if the requested alignment is impossible.
+  Align align = Align::kStart;
+  core::Numbers packs;  ///< the packs that have the same gradients in both timelines, by their
+                        ///< numbers in each timeline
   std::vector<core::StepComparison> steps;  ///< training steps that both timelines completed
   /// Sentences about records that only one of the timelines has. If the timelines have nothing in
   /// common, or if the alignment differs from the request, the first sentences state this.
@@ -28,8 +31,8 @@ struct Comparison {
   /// Returns the span that starts at time `start` on a track of a side's file.
   [[nodiscard]] std::optional<SpanId> find(std::size_t side, core::TrackId track,
                                            core::Time start) const;
-  /// Returns the span of a pack in flight in the first timeline; if several devices have one,
-  /// returns the span that ends last.
+  /// Returns the span of the first timeline in which the pack is in flight. If the pack is in
+  /// flight on several devices, returns the span that ends last.
   [[nodiscard]] std::optional<SpanId> find_pack(std::int32_t step, std::int32_t pack) const;
   /// Returns the time range of a training step; nullopt if neither side completed the step.
   [[nodiscard]] std::optional<TimeRange> find_step(std::int32_t step) const;
@@ -50,7 +53,7 @@ Comparison compare_traces(std::shared_ptr<const Trace> first, std::shared_ptr<co
                           const std::atomic<bool>& stop = kNeverStop);
 
 /// Returns names for the two runs: "simulated" and "real" if one run is simulated and the other is
-/// real; else a property that distinguishes the runs.
+/// real; otherwise a property that distinguishes the two runs.
 std::array<std::string, 2> names_of(const core::RunInfo& first, const core::RunInfo& second,
                                     const std::array<std::string, 2>& files);
 

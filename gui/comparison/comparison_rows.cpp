@@ -3,10 +3,11 @@
 // their own delays, packs of the second trace may overlap although they did not overlap in the
 // file. The packs of the second trace are therefore assigned to slots again, in the order of their
 // starts. A pack gets the slot of the matching pack in the first trace if this slot is free.
-// Without a match, the pack keeps its previous slot if that slot is free. In all other cases, the
-// pack gets the first free slot. The pack's lanes move with the pack. The mapping between shown
-// spans and source spans is stored as runs. A run is a sequence of spans that are consecutive both
-// in the shown row and in the source row. A lookup is a binary search among the runs of one row.
+// Without a match, the pack keeps its previous slot if that slot is free. If the preferred slot is
+// not free, the pack gets the first free slot. The pack's lanes move with the pack. The mapping
+// between shown spans and source spans is stored as a list of runs. A run is a sequence of spans
+// that are consecutive both in the shown row and in the source row. A lookup is a binary search
+// among the runs of one row.
 
 #include "gui/comparison/comparison_rows.h"
 
@@ -27,8 +28,8 @@ using PackOfStep = std::pair<std::int32_t, std::int32_t>;
 
 Device device_of(const Trace::Row& row) { return {row.track.worker, row.track.device}; }
 
-/// Returns the slot of each pack of each step on a device. `packs` maps packs to their numbers in
-/// the first timeline.
+/// Returns, for each pack in flight on a device, the slot whose row shows it, by training step and
+/// pack. `packs` maps pack numbers to pack numbers of the first timeline.
 std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace::Row*>& rows,
                                                   const core::Numbers& packs) {
   std::map<PackOfStep, std::int32_t> slots;
@@ -47,13 +48,14 @@ std::map<PackOfStep, std::int32_t> slots_of_packs(const std::vector<const Trace:
 
 }  // namespace
 
-/// Adjacent spans of a row that belong to one pack of one training step, and are moved together.
+/// A sequence of spans of a row that belong to the same pack in the same training step, and are
+/// moved together.
 struct ComparisonRows::Moved {
   SpanId own;
   SpanRow::Index spans = 0;
   PackOfStep pack;
   Time by;
-  Time from, to;  ///< the time range of the spans after the spans were moved
+  Time from, to;  ///< the time range of the spans after they were moved
   std::int32_t slot = 0;
 };
 
@@ -78,7 +80,7 @@ bool ComparisonRows::add_as_they_are(const Trace& source, std::size_t side, std:
     const Time by = delays.of_step(step);
     if (shifts.empty() || shifts.back().second != by) shifts.emplace_back(first, by);
   }
-  // Rows that do not move share their times with the source row.
+  // A row whose spans do not move shares its times with the source row.
   if (shifts.size() > 1 || (shifts.size() == 1 && shifts.front().second != Time())) {
     auto moved = row.spans.moved(shifts);
     if (!moved) return false;
@@ -161,7 +163,7 @@ bool ComparisonRows::add_by_pack(const Trace& first, const Trace& second, const 
   return true;
 }
 
-/// Adds new rows for the spans that have moved.
+/// Adds rows for the spans that do not stay in their source row.
 bool ComparisonRows::add_moved(const Trace& source, std::vector<Moved>& moved) {
   const auto place = [&](const Moved& m) {
     const Track& track = source.rows()[m.own.row].track;

@@ -12,24 +12,24 @@
 
 namespace tutti::gui {
 
-/// The rows of a comparison of two traces. Each span has the time at which it is shown. The class
-/// maps spans of the comparison to spans of the source traces, and vice versa.
+/// The rows of a comparison of two traces, with the times at which spans are shown. Maps spans of
+/// the comparison to spans of the source traces, and vice versa.
 class ComparisonRows {
  public:
-  /// Creates the rows. Returns nullopt if a time is not representable, or if `stop` was set. The
-  /// track of each row has the same number as the row.
+  /// Creates the rows. Returns nullopt if a time is not representable, or if `stop` was set. In the
+  /// result, row i has track number i.
   static std::optional<ComparisonRows> make(
       const std::array<std::shared_ptr<const Trace>, 2>& sources, const Alignment& alignment,
       const core::Numbers& packs, const std::array<std::string, 2>& names,
       const std::atomic<bool>& stop);
 
   [[nodiscard]] const std::vector<Trace::Row>& rows() const { return rows_; }
-  /// Returns the span of the source trace that `span` represents.
+  /// Returns the span of a source trace that the combined span `span` shows.
   [[nodiscard]] SpanId origin(SpanId span) const;
-  /// Returns the span of rows() that represents span `own` of a side's source trace.
+  /// Returns the combined span that shows span `own` of a side's source trace.
   [[nodiscard]] SpanId place(std::size_t side, SpanId own) const;
-  /// Returns the row of rows() that has the spans of a pack of a training step from row `own_row`
-  /// of a side's source trace.
+  /// Returns the track of the combined row that shows the pack's spans in the training step. The
+  /// spans come from row `own_row` of a side's source trace.
   [[nodiscard]] core::TrackId track(std::size_t side, std::size_t own_row, std::int32_t step,
                                     std::int32_t pack) const;
 
@@ -51,10 +51,11 @@ class ComparisonRows {
 
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
-  std::vector<std::vector<Run>> runs_;  ///< by row of rows_, ordered by here.index
-  /// Indexed by side and source row, and ordered by own.index.
+  std::vector<std::vector<Run>> runs_;  ///< indexed by row of rows_, ordered by here.index
+  /// The same runs, indexed by side and source row, and ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// The tracks of the spans of the second side that were moved to other rows.
+  /// For spans that were moved to another row: the track of the new row, by source row, training
+  /// step and pack.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

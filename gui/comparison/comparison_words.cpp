@@ -2,8 +2,8 @@
 // records that only one of them has. The name is taken from the first property that distinguishes
 // the runs: the kind of executor, a part of the strategy's description, the scenario, or the file.
 // Names of more than 14 characters are shortened to the words in which they differ, so that they
-// fit next to a row. There is no sentence about facts that are the same for both sides. names_of()
-// and is_prediction() are declared in comparison.h. Differences in time are described by
+// fit next to a row. A fact that is the same for both timelines gets no sentence. The functions
+// names_of() and is_prediction() are declared in comparison.h. Differences in time are described by
 // core::Comparison instead.
 
 #include "gui/comparison/comparison_words.h"
@@ -26,7 +26,7 @@ namespace {
 
 using Names = std::array<std::string, 2>;
 
-/// Returns the kind of the executor as a single word.
+/// Returns one word for the kind of executor that made a timeline.
 std::string sort_of(const RunInfo& run) {
   for (const char* const word : {"simulated", "emulated"}) {
     if (run.executor.starts_with(word)) return word;
@@ -44,8 +44,8 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-/// Shortens two names that are too long for a row to the words in which they differ. Short names
-/// are not changed.
+/// If one of two names is too long to fit next to a row, shortens both names to the words in which
+/// they differ. Returns short names unchanged.
 Names made_distinct(const Names& names) {
   constexpr std::size_t kShort = 14;
   if (std::max(names[0].size(), names[1].size()) <= kShort) return names;
@@ -64,7 +64,7 @@ Names made_distinct(const Names& names) {
   };
   const std::size_t behind = same(names[0].rbegin(), names[0].rbegin() + rest(names[0]),
                                   names[1].rbegin(), names[1].rbegin() + rest(names[1]));
-  // A number alone is not clear, so include the word before it: "run 2".
+  // A number needs the word before it, as in "run 2", to be understood.
   constexpr std::size_t kTiny = 3;
   if (names[0].size() - before - behind <= kTiny && names[1].size() - before - behind <= kTiny) {
     while (before > 0 && !is_word(names[0][before - 1])) --before;
@@ -76,8 +76,8 @@ Names made_distinct(const Names& names) {
   return own[0].empty() || own[1].empty() ? names : own;
 }
 
-/// Returns, for each of two names, the first part that the other name does not contain. Returns
-/// nothing if one of the names has no such part, or if the parts are equal.
+/// Splits two names into parts, and returns the first part of each name that the other name does
+/// not contain. Returns empty names if the other name contains all parts of one name.
 Names own_parts(const std::string& first, const std::string& second) {
   const auto own = [](const std::string& text, const std::string& other) {
     const std::vector<std::string> others = parts_of(other);

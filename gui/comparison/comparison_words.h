@@ -10,7 +10,7 @@
 namespace tutti::gui {
 
 /// Returns sentences about records that only one of two timelines has. If the timelines have
-/// nothing in common, the first sentence states this.
+/// nothing in common, the first sentence says so.
 std::vector<std::string> what_differs(const Trace& first, const Trace& second,
                                       const std::array<std::string, 2>& names,
                                       const core::Numbers& packs);

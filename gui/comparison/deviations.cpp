@@ -21,7 +21,7 @@ bool is_larger(const Deviation& a, const Deviation& b) {
   return magnitude(a.time) > magnitude(b.time);
 }
 
-/// Keeps the largest of the added deviations.
+/// Collects deviations, and keeps only the largest.
 class Largest {
  public:
   explicit Largest(std::size_t most) : most_(most) {}

@@ -12,7 +12,8 @@ namespace tutti::gui {
 struct Deviation {
   enum class Sort {
     kStep,  ///< a training step
-    kPart,  ///< a component of the slowest replica's step
+    kPart,  ///< a component of a training step on the slowest replica, such as exposed
+            ///< communication
     kPack,  ///< a pack, from its launch on the last device to its end on all devices
     kSpan   ///< a span of one device
   };
@@ -29,9 +30,10 @@ struct Deviation {
   core::Time start{};
 };
 
-/// Returns the deviations of all steps and of their parts, and the `most` largest deviations each
-/// of packs and of spans. The largest magnitude is first. core::join_lane_steps() pairs the spans.
-/// Spans are compared by their duration, without the time for which they waited.
+/// Returns the deviations of all training steps and of their components, the `most` largest
+/// deviations of packs, and the `most` largest deviations of spans. The order is by magnitude,
+/// largest first. The function core::join_lane_steps() pairs the spans. Spans are compared by their
+/// duration, without the time for which they waited.
 /// ERRORS: a block is damaged; `stop` was set (kRun). Cost: linear in the number of spans of both
 /// files.
 core::Expected<std::vector<Deviation>> largest_deviations(

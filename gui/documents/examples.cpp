@@ -46,7 +46,7 @@ struct Title {
 };
 
 /// Reads the titles and questions of a folder's examples; the result is indexed by the number of
-/// the example. Lines that cannot be read are skipped, because some examples have names without a
+/// the example. Skips lines that have no valid number, because some examples have names without a
 /// number.
 std::map<int, Title> titles_in(const std::string& folder) {
   std::map<int, Title> titles;
@@ -66,8 +66,8 @@ std::map<int, Title> titles_in(const std::string& folder) {
   return titles;
 }
 
-/// Returns the number at the start of an example's file name, and where the rest of the stem
-/// begins; nullopt if there is no number.
+/// Returns the number at the start of an example's file name, and the index of the first character
+/// after it; nullopt if there is no number.
 std::optional<std::pair<int, std::size_t>> example_number(const fs::path& file) {
   const std::string stem = file.stem().string();
   int number = 0;

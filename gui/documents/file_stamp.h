@@ -7,8 +7,8 @@
 
 namespace tutti::gui {
 
-/// The size and the time of the last change of a file, which distinguish its versions without
-/// reading them.
+/// The size of a file and the time of its last change. Comparing stamps detects a change of the
+/// file without reading it.
 struct FileStamp {
   std::filesystem::file_time_type written;
   std::uintmax_t size = 0;

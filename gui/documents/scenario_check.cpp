@@ -1,10 +1,10 @@
 // Finds the positions in the editor of the problems of a scenario. A problem has a line and a
-// column. The editor needs a field of the form and a range of the text. If the position is the
-// beginning of a value, the problem gets the field and the range of this value. Otherwise the word
-// at the position is underlined. A problem of a whole message is often about an unset field, which
-// only the form shows. The text of the problem is therefore searched for the name of an unset
-// field. Line 1, column 1 denotes the whole scenario, although the first field may also begin
-// there.
+// column. The editor needs a field of the form and a range of the text. If a value begins at this
+// position, the problem belongs to this value's field, and the value is underlined. If no value
+// begins there, the word at the position is underlined. A problem at the beginning of a message is
+// often about a field that is not set, and that only the form shows. The problem's description is
+// therefore searched for the name of an unset field. A problem in line 1, column 1 concerns the
+// whole scenario, even if the first field begins there.
 //
 // The summary contains facts that need no simulation: bytes, lower bounds, and whether bandwidth or
 // latency dominates. Checker calls check_scenario() in a thread of its own.
@@ -29,8 +29,8 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Returns the first unset field that the problem's text names. A problem of a whole message is
-/// often about an unset field.
+/// Returns the first unset field of a message that the description of a problem names. (A problem
+/// of a whole message is often about an unset field.)
 std::optional<std::string> unwritten_field(const core::ScenarioText& text,
                                            const core::FieldPath& message,
                                            const std::string& words) {
@@ -50,8 +50,8 @@ std::optional<std::string> unwritten_field(const core::ScenarioText& text,
   return std::nullopt;
 }
 
-/// Returns the word or character at a position, or before the position if it is the end of the
-/// text.
+/// Returns the range of the word or character at a position. At the end of the text, returns the
+/// range before the position.
 core::ScenarioText::Range word_at(const std::string& text, std::size_t at) {
   if (text.empty()) return {};
   at = std::min(at, text.size() - 1);
@@ -77,7 +77,8 @@ PlacedProblem place(const core::Problem& problem, const core::ScenarioText& text
   if (at.line < 1) return made;
   const std::size_t offset = text.places().offset(at);
   made.text = word_at(text.text(), offset);
-  // Problems of the whole scenario are located at its beginning, where a field may begin too.
+  // A problem at the beginning of the text concerns the whole scenario, even if a field begins
+  // there.
   const bool whole = at.line == 1 && at.column == 1;
   made.field = whole ? core::FieldPath() : text.path_at(offset);
   const core::Value* const value = text.find(made.field);
@@ -95,8 +96,8 @@ std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// The time of all packs in sequence, divided into the time for their bytes and the time for their
-/// latencies.
+/// The time that all packs take one after another, as two parts: the time for their bytes, and the
+/// time for their latencies.
 struct BoundParts {
   Time bytes;
   Time latency;
@@ -121,8 +122,8 @@ BoundParts parts_of(const core::Scenario& scenario) {
   return parts;
 }
 
-/// Adds a text about communicators that exchange other data than gradients, and about their effect
-/// on the gradients.
+/// Adds facts about the scenario's communicators, which exchange data other than gradients. Adds a
+/// fact about the groups of replicas in which gradients are reduced, if there are several groups.
 void report_communicators(const core::Scenario& scenario, Card& card) {
   for (const core::PlannedExchange& exchange : scenario.plan.exchanges) {
     const core::Communicator& of = scenario.communicators[exchange.communicator];
@@ -154,7 +155,7 @@ Card card_of(const core::Scenario& scenario) {
                             plural(scenario.workload.gradients.size(), "gradient"),
                             plural(packs.size(), "pack")));
   report_communicators(scenario, card);
-  // These bounds hold for an all-reduce over all replicas.
+  // The bounds below hold only for an all-reduce over all replicas.
   if (!core::has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     fact("lower bound of the step time",
          "unknown (Tutti computes bounds only for all-reduces of whole gradients over all "

@@ -1,10 +1,10 @@
 // Reduces a sweep, which is a grid over several fields, to curves: one field is the x axis, and
-// each value of a second field is a line. Points that differ only in other fields share a position.
-// The best point of a position is drawn, and the other points are counted as hidden. A completely
-// simulated point is better than a point whose simulation was stopped, because the cost of a
-// stopped point covers only its completed steps. A speed-up is relative to the leftmost point of
-// the line, so points store times until all points are placed. The scales of the axes are defined
-// in core/explore/plot_axis.h, and gui/sweep paints the plot.
+// each value of a second field is a line. Points of the sweep that differ only in fields other than
+// these two share a position. The best point of a position is drawn, and the other points are
+// counted as hidden. A completely simulated point counts as better than a point whose simulation
+// was stopped, because the cost of a stopped point covers only its completed steps. A speed-up is
+// relative to the leftmost point of the line, so points store times until all points are placed.
+// The scales of the axes are defined in core/explore/plot_axis.h, and gui/sweep paints the plot.
 
 #include "gui/documents/sweep_curves.h"
 
@@ -56,7 +56,7 @@ std::optional<double> bound_of(const Outcome& outcome, const std::string& cost) 
   return std::nullopt;
 }
 
-/// Assembles the points of a sweep into curves.
+/// Builds the curves of a plot from the points of a sweep.
 class Drawing {
  public:
   Drawing(const SweepData& data, const SweepChoice& choice)
@@ -108,7 +108,7 @@ class Drawing {
     }
   }
 
-  /// Creates the lines, and assigns values to them.
+  /// Creates the lines of the plot, and assigns each line to a value of its field.
   void make_lines() {
     const std::size_t values = by_ ? by_->values.size() : 1;
     line_of_.assign(values, kNoLine);
@@ -124,7 +124,8 @@ class Drawing {
   struct Place {
     std::size_t line = 0, x = 0;
   };
-  /// Returns the curve and the position of a point; nullopt if the point is not drawn.
+  /// Returns the curve of a point and its position on the x axis; nullopt if the point is not
+  /// drawn.
   [[nodiscard]] std::optional<Place> place_of(std::int64_t point) const {
     const std::vector<std::int64_t> rows = data_.space->rows(point);
     const auto value = [&](const SweepColumn& column) { return column.of_row[rows[column.axis]]; };
@@ -136,8 +137,8 @@ class Drawing {
     return Place{line, value(*x_)};
   }
 
-  // Call this function only while points store times, not speed-ups, so that a lower value is
-  // better.
+  // Returns true if a larger cost is better. To be called while points still store times, not
+  // speed-ups; a lower time is better.
   [[nodiscard]] bool more_is_better() const { return drawn_.cost->id == std::string(kEfficiency); }
 
   /// Adds the best point of each position to the curves, and the lower bound at each value of the x
@@ -209,8 +210,8 @@ class Drawing {
     }
   }
 
-  /// Returns the cost of a measured step; nullopt if the cost does not depend on the step time
-  /// alone.
+  /// Returns the plotted cost of a measured run with the step time `step`; nullopt if the cost does
+  /// not follow from the step time alone.
   [[nodiscard]] std::optional<double> measured_value(core::Time step, const Place& place,
                                                      std::int64_t point) const {
     const std::string id = drawn_.cost->id;
@@ -228,7 +229,7 @@ class Drawing {
       const auto value = place ? measured_value(one.step, *place, one.point) : std::nullopt;
       if (!value) continue;
       std::vector<MeasuredDot>& dots = drawn_.measured;
-      // Measurements are sorted by point.
+      // Measurements are sorted by point, so the measurements of a point are consecutive.
       const bool again = !dots.empty() && dots.back().point == one.point;
       if (!again) {
         MeasuredDot dot;
@@ -299,16 +300,17 @@ class Drawing {
   const SweepColumn* x_ = nullptr;
   const SweepColumn* by_ = nullptr;
   std::vector<std::pair<const SweepColumn*, std::size_t>> only_;
-  std::vector<std::size_t>
-      line_of_;  ///< by value of the field with one line per value: the index of the line
-  std::vector<double> firsts_;  ///< by line: the time relative to which speed-ups are computed
+  std::vector<std::size_t> line_of_;  ///< indexed by a value of the field that has one line per
+                                      ///< value: the index of the line
+  std::vector<double> firsts_;  ///< by line: the time of its leftmost point, relative to which
+                                ///< speed-ups are computed
   SweepCurves drawn_;
 };
 
 }  // namespace
 
 const std::vector<SweepCost>& sweep_costs() {
-  // Costs are sorted by their importance to the reader.
+  // The most important costs for the reader come first.
   static const std::vector<SweepCost> costs = [] {
     std::vector<SweepCost> all;
     const auto add_times = [&](auto wanted) {

@@ -30,19 +30,19 @@ const SweepCost* find_sweep_cost(const std::string& id);
 /// The settings of a plot of a sweep: the axes, the cost and the fixed values.
 struct SweepChoice {
   std::string x;  ///< the field of the x axis; "": the field with the most numeric values
-  /// The field with one line per value. "": the plot has a single line. nullopt: the plot has a
-  /// line for each value of a field with few named values, if there is such a field.
+  /// The field that has one line per value. "": the plot has a single line. nullopt: the plot
+  /// chooses a field with few named values, or has a single line if there is no such field.
   std::optional<std::string> by;
   std::string cost = "step_time";
-  /// The fields with a fixed value. All other fields that are not drawn have the value that gives
-  /// the lowest cost.
+  /// The values of fields that are fixed by the user. For all other fields that are not drawn, the
+  /// plot uses the value with the lowest cost.
   std::map<std::string, std::string> only;
   Scale x_scale = Scale::kAuto, y_scale = Scale::kAuto;
   bool operator==(const SweepChoice&) const = default;
 };
 
-/// The maximum number of lines. If the field has more values, the plot has lines for kMaxLines
-/// evenly spaced values.
+/// The maximum number of lines. If the field has more values than this, the plot has lines only for
+/// kMaxLines of its values, which are evenly spaced.
 inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
@@ -50,8 +50,8 @@ struct CurvePoint {
   double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
   double value = 0;        ///< the cost of the point, in the unit of the cost
   std::int64_t point = 0;  ///< the index of the point in the sweep
-  /// The number of points at the same position that are hidden behind this point. No hidden point
-  /// is better than the shown point.
+  /// The number of other points at the same position, which are not drawn because this point is at
+  /// least as good.
   std::int64_t others = 0;
   /// True: the simulation was stopped before its last step, so the true cost may be higher than the
   /// shown cost.
@@ -75,7 +75,8 @@ struct MeasuredDot {
   std::vector<std::string> said;
 };
 
-/// The position of a point in SweepCurves::curves.
+/// Identifies a point of a plot by the index of its curve in SweepCurves::curves, and by its index
+/// in the curve.
 struct CurvePlace {
   std::size_t curve = 0, index = 0;
   bool operator==(const CurvePlace&) const = default;

@@ -22,13 +22,15 @@ struct SweepOrder {
 /// Progress reporting and cancellation of a sweep.
 struct SweepWatch {
   const std::atomic<bool>* cancel = nullptr;
-  std::function<void()> begun;           ///< called as soon as the file can be read
-  std::function<void(double)> progress;  ///< called with the completed share, from 0 to 1
+  std::function<void()> begun;  ///< called as soon as the file can be read
+  /// Called with the completed fraction of the points, from 0 to 1.
+  std::function<void(double)> progress;
 };
 
-/// A function that runs sweeps. The program passes this function to the window in the same way as
-/// backends. To be called in a separate thread. Returns true if all points were completed. ERRORS:
-/// the file has the results of another sweep; the scenario has problems; the disk is full.
+/// A function that runs sweeps. The program passes this function to the window, so that the
+/// window's code does not depend on the simulator. To be called in a separate thread. Returns true
+/// if all points were completed. ERRORS: the file has the results of another sweep; the scenario
+/// has problems; the disk is full.
 using SweepRunner =
     std::function<core::Expected<bool>(const SweepOrder&, const core::Library&, const SweepWatch&)>;
 

@@ -7,7 +7,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// The delay is long enough that partly typed words are not reported.
+/// The time in ms from the last change of the text to the check, which prevents errors about words
+/// that the user is still typing.
 constexpr int kPauseMs = 150;
 
 }  // namespace

@@ -105,9 +105,9 @@ void EditorSession::offer_reload() {
 
 void EditorSession::show_title() {
   const bool changed = editor_->changed();
-  // If the watch were started again for the same file, changes since the file was read would be
-  // missed. If this window saved the change, changed_on_disk() does not count it, so no reload is
-  // offered.
+  // If the same file is already watched, do not start to watch it again, because a change since the
+  // file was read would then be missed. A change that this window has saved does not count for
+  // changed_on_disk(), so no reload is offered.
   if (watch_.path() != editor_->path()) watch_.watch(editor_->path(), editor_->file_stamp());
   if (!editor_->changed_on_disk()) notice_->hide();
   const QString title = editor_->is_example() ? tr("%1 (copy of an example)").arg(editor_->title())
@@ -134,7 +134,7 @@ bool EditorSession::save_timeline_to(const QString& path) {
     emit status_message(tr("%1 cannot be written: %2").arg(path, wrong));
     return false;
   }
-  // Copy the notes on the timeline as well.
+  // Also copy the user's marks on the timeline.
   const QString marks = marks_file(last_);
   const QString wrong = QFileInfo::exists(marks) ? copy_whole(marks, marks_file(path)) : QString();
   emit status_message(wrong.isEmpty()
@@ -175,8 +175,7 @@ void EditorSession::stop() {
   run_.stop();
 }
 
-/// While a run is in progress, Esc stops the run, unless a menu, dialog or text field needs the
-/// key.
+/// While a scenario runs, Esc stops the run, unless a menu, dialog or text field needs the key.
 bool EditorSession::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride || !running())
     return QWidget::eventFilter(watched, event);

@@ -19,13 +19,13 @@ class NoticeBar;
 class RunBar;
 class ScenarioEditor;
 
-/// The executors, the sweep runner and the library of scenarios. The program passes them to the
-/// editor, since only the program depends on the simulator and on sockets.
+/// The executors, the sweep runner and the library of scenarios. The program passes these objects
+/// to the editor, since only the program depends on the simulator and on sockets.
 struct Executors {
   core::Library library{std::string()};
   std::vector<Backend> backends{};
   std::string new_scenario{};  ///< the text that a new scenario starts from
-  SweepRunner sweep{};         ///< runs sweeps; null: sweeps can only be viewed
+  SweepRunner sweep{};         ///< function that runs sweeps; null: sweeps can only be viewed
   /// The directory for unsaved changes (gui/editor/recovery.h); empty: unsaved changes are not
   /// kept.
   QString recovery_folder{};
@@ -45,9 +45,9 @@ class EditorSession : public QWidget {
   /// user decides to keep the open scenario. ERRORS: the file cannot be edited; the open scenario
   /// then remains open.
   core::Expected<bool> open(const ScenarioBytes& file);
-  /// Starts a new scenario without a file, after asking about unsaved changes as open() does.
+  /// Starts a new scenario that has no file yet. Asks about unsaved changes first, like open().
   bool start_new();
-  /// Starts a new scenario with this text, after asking about unsaved changes as open() does.
+  /// Starts a new scenario with this text. Asks about unsaved changes first, like open().
   bool start_from(const std::string& text);
   /// Offers to recover unsaved changes of an earlier editor. Returns true if the editor shows
   /// recovered changes. Sets `nothing_left` to true if no unsaved changes were found.

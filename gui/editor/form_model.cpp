@@ -1,10 +1,10 @@
 // The tree mirrors the schema, not the text. A node stores its field's type, its parent and its
 // row. Each time a node is shown, it looks up its value in the current text by its path. After a
 // change of the text, follow() therefore only adds or removes nodes at the end of repeated fields,
-// and reports the values of all nodes as changed. The rows that the user has opened therefore stay
-// open. Nodes are created when a view requests them, so fields that the user does not open cost
-// nothing. core/edit knows the syntax of the text and computes the edits. The model only passes the
-// edits on.
+// and reports the values of all nodes as changed. Rows that the user has expanded therefore stay
+// expanded. Nodes are created when a view requests them, so fields that the user does not open cost
+// nothing. The folder core/edit knows the syntax of the text and computes the edits. The model only
+// passes the edits on.
 
 #include "gui/editor/form_model.h"
 
@@ -25,7 +25,7 @@ struct FormModel::Node {
   bool filled = false;
   std::vector<std::unique_ptr<Node>> below{};
 
-  /// Returns true if the rows below this node are the fields of a message.
+  /// Returns true if the node is a message, so that the rows below it are the message's fields.
   [[nodiscard]] bool is_message() const {
     return !type || (type->message && line != Line::kList && line != Line::kAdd);
   }
@@ -33,8 +33,8 @@ struct FormModel::Node {
 
 namespace {
 
-/// Returns the first values of a message, such as "machine dgx1-v100, count 2", to show while the
-/// message is collapsed.
+/// Returns a text with the first values of a message, such as "machine dgx1-v100, count 2". The
+/// form shows this text while the message is collapsed.
 QString summary(const core::Value& message) {
   constexpr int kMax = 3;
   QStringList parts;
@@ -107,7 +107,7 @@ void FormModel::follow(Node& node) {
       for (int i = before; i < now; ++i)
         node.below.insert(node.below.begin() + i,
                           std::make_unique<Node>(Node{&node, node.type, Line::kElement, i}));
-      // The row that adds an element remains the last row.
+      // The row with which the user adds an element stays the last row.
       node.below.back()->row = now;
       endInsertRows();
     } else if (now < before) {
@@ -241,12 +241,13 @@ QString FormModel::problem(const QModelIndex& index) const {
   if (at.line == Line::kAdd) return {};
   core::FieldPath path = path_of(at);
   const auto found = problems_.find(path);
-  // A problem of an element that is not in the text is shown at the element's list.
+  // If a repeated field has no elements in the text, a problem of such an element is shown at the
+  // field itself.
   const bool elsewhere = at.line == Line::kList && text_->count(path) > 0;
   return found == problems_.end() || elsewhere ? QString() : QString::fromStdString(found->second);
 }
 
-/// Describes the marks in words, for users who cannot see the colours.
+/// Describes a row's colour marks in words, for users who cannot see the colours.
 QString FormModel::marks(const Node& node) const {
   const QString wrong = problem(index_of(node));
   return wrong.isEmpty() ? QString() : tr("problem: %1").arg(wrong);
@@ -328,7 +329,7 @@ void FormModel::add(const QModelIndex& index) {
   const Node& at = node(index);
   core::FieldPath field = path_of(at);
   if (at.type->repeated) field.back().index = text_->count(field);
-  // A number cannot be written without a value, so add one for the user to change.
+  // The text of a number cannot be empty, so insert a value that the user can change.
   const bool number = at.type->kind == Kind::kWhole || at.type->kind == Kind::kNumber;
   ask(core::add_field(*text_, field, number ? "1" : ""), field);
 }

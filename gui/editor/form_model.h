@@ -36,8 +36,8 @@ class FormModel : public QAbstractItemModel {
   /// Sets the text that the tree shows. REQUIRES: the text has the schema of the tree and no syntax
   /// errors.
   void show_text(std::shared_ptr<const core::ScenarioText> text);
-  /// Freezes the form until the text has no syntax errors. The form then shows the last text that
-  /// could be read, and is read-only.
+  /// If `frozen` is true, makes the form read-only, because the text has syntax errors. The form
+  /// then shows the last text that could be parsed.
   void set_frozen(bool frozen);
   void show_problems(const std::vector<PlacedProblem>& problems);
 
@@ -46,8 +46,8 @@ class FormModel : public QAbstractItemModel {
   [[nodiscard]] core::FieldPath path(const QModelIndex& index) const;
   [[nodiscard]] bool written(const QModelIndex& index) const;
   [[nodiscard]] QModelIndex index_of(const core::FieldPath& path);
-  /// Returns the problem of the field as a sentence; "" if there is none. Problems of fields inside
-  /// this field do not count.
+  /// Returns the problem of this field as a sentence; "" if there is none. Does not return problems
+  /// of fields inside this field.
   [[nodiscard]] QString problem(const QModelIndex& index) const;
 
   /// Adds an element to a repeated field, or a message that is not set yet.
@@ -89,7 +89,7 @@ class FormModel : public QAbstractItemModel {
   std::unique_ptr<Node> root_;
   std::map<core::FieldPath, std::string> problems_;  ///< by field: its problem
   std::map<core::FieldPath, int>
-      inside_;  ///< by field: the number of problems in all fields below the field
+      inside_;  ///< by field: the number of problems of the fields below it, at any depth
   bool frozen_ = false;
 };
 

@@ -58,7 +58,7 @@ void FormDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
   const QString value = index.data(Qt::EditRole).toString();
   auto* const box = qobject_cast<QComboBox*>(editor);
   if (!box) {
-    // The end of a check must not discard the text that the user is typing.
+    // A check can end while the user is typing a value; this must not discard the typed text.
     auto* const line = qobject_cast<QLineEdit*>(editor);
     if (!line->isModified()) line->setText(value);
     return;

@@ -32,7 +32,7 @@ class FormDelegate : public QStyledItemDelegate {
 
 /// The form. The keys Enter and F2 edit a value, open a message or add an element, depending on the
 /// row. The Insert key adds an element, and the Delete key removes an element. The arrow keys move
-/// the selection and expand rows. These keys have priority over the window's shortcuts.
+/// the selection and expand rows. The keys of the form have priority over the window's shortcuts.
 class FormView : public QTreeView {
   Q_OBJECT
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto kEnding = ".recovery.json";
 
-/// Returns the same string for all spellings of a path.
+/// Returns a string that identifies the file, whichever of several paths to it is given.
 QString identity(const QString& path) {
   const QFileInfo file(path);
   return file.exists() ? file.canonicalFilePath() : file.absoluteFilePath();
@@ -37,7 +37,7 @@ std::unique_ptr<QLockFile> lock_of(const QString& file) {
 QByteArray to_json(const UnsavedText& unsaved) {
   QJsonObject object;
   object[QStringLiteral("path")] = unsaved.path.isEmpty() ? QString() : identity(unsaved.path);
-  // The values are stored as texts, because numbers of JSON are not exact.
+  // Store the numbers as strings, because JSON parsers may round large numbers.
   if (unsaved.file_stamp) {
     object[QStringLiteral("file_written")] =
         QString::number(unsaved.file_stamp->written.time_since_epoch().count());

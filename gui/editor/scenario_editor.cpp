@@ -191,7 +191,7 @@ void ScenarioEditor::set_text(const std::string& text) {
   checker_.check(text, path().toStdString(), Checker::When::kAtOnce);
   follow_text();
   form_->collapseAll();
-  // Expand the sections that occur in the text.
+  // Expand the sections of the form that occur in the text.
   for (int row = 0; row < model_->rowCount(); ++row) {
     const QModelIndex section = model_->index(row, 0);
     if (model_->written(section)) form_->expand(section);
@@ -298,8 +298,8 @@ ScenarioEditor::Answer ScenarioEditor::ask_about(const LeftBehind& left) {
   }
 }
 
-/// Shows the recovered text as an edit of the file's content, so that undo restores the file's
-/// content.
+/// Loads the file and replaces its text by the recovered text in one edit, so that undo restores
+/// the file's text.
 void ScenarioEditor::take_over(LeftBehind& left) {
   const UnsavedText& unsaved = left.unsaved();
   std::string before;  // content of the file, if it can be read
@@ -308,8 +308,8 @@ void ScenarioEditor::take_over(LeftBehind& left) {
     if (const auto read = ScenarioBytes::read(unsaved.path))
       before = file.take(*read).value_or(std::string());
   }
-  // If the file was written after the recovery file, it is not overwritten without a question to
-  // the user.
+  // If another program has written the file after the recovery file was written, the user is asked
+  // before the file is overwritten.
   file.stamp = unsaved.file_stamp;
   file_ = file;
   set_text(before);
@@ -374,7 +374,7 @@ void ScenarioEditor::convert() {
 }
 
 void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& field) {
-  // The edits must apply to the text that the form shows.
+  // The edits refer to the text that the form shows, so drop them if the text has changed since.
   if (read_->text() != text()) return follow_text();
   applying_ = true;
   text_->apply(edits);
@@ -387,8 +387,8 @@ void ScenarioEditor::apply(const core::TextEdits& edits, const core::FieldPath& 
   form_->scrollTo(at);
 }
 
-/// Describes the field at the form's cursor: its meaning, its problem, and its location in the
-/// text.
+/// Shows a description of the field that is selected in the form: its meaning, its problem, and its
+/// location in the text.
 void ScenarioEditor::show_field() {
   const QModelIndex at = form_->currentIndex();
   if (!at.isValid()) return;

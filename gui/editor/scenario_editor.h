@@ -36,8 +36,8 @@ class ScenarioEditor : public QWidget {
   ~ScenarioEditor() override;
 
   /// Opens a file. If an earlier editor has left unsaved changes of the file, asks whether to
-  /// recover them. The current text is discarded, so may_close() must be called first. ERRORS: the
-  /// errors of ScenarioFile::take(); the editor is then unchanged.
+  /// recover them. The current text is discarded, so may_close() must be called first. ERRORS: as
+  /// ScenarioFile::take(). After an error, the editor is unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
   /// Replaces the text by the content of its file, which another program has changed. Undo restores
   /// the text. ERRORS: as ScenarioFile::take().
@@ -47,14 +47,15 @@ class ScenarioEditor : public QWidget {
   /// Returns the stamp of the file when it was last read or written; nullopt if there is no file.
   [[nodiscard]] const std::optional<FileStamp>& file_stamp() const { return file_.stamp; }
   /// Offers to recover unsaved changes that editors left behind, of any scenario, newest first.
-  /// Recovered changes replace the current text, after a question to the user. Returns true if
-  /// changes were recovered. Sets `nothing_left` to true if no unsaved changes were found.
+  /// If the user agrees, recovered changes replace the current text. Returns true if changes were
+  /// recovered. Sets `nothing_left` to true if no unsaved changes were found.
   bool recover(bool* nothing_left = nullptr);
   /// Discards the unsaved changes of the current text.
   void forget_changes();
   /// Shows a new text that does not belong to a file yet.
   void start_new(const std::string& text);
-  /// Asks about unsaved changes. Returns false if the user wants to continue editing.
+  /// Asks about unsaved changes. Asks the user about unsaved changes, if any. Returns false if the
+  /// user wants to continue editing.
   bool may_close();
   /// Saves the text. Asks for a path if the text has no file yet, or is one of Tutti's examples.
   /// Returns false if the text was not saved; the user has already seen the reason.
@@ -134,7 +135,7 @@ class ScenarioEditor : public QWidget {
   QTimer* keep_;  ///< active while the recovery file is older than the text
   bool keeping_failed_ =
       false;  ///< true: the user has seen a message about the failure to write the recovery file
-  bool applying_ = false;  ///< true while an edit in the form changes the text
+  bool applying_ = false;  ///< true: an edit in the form is changing the text
 };
 
 }  // namespace tutti::gui

@@ -71,7 +71,7 @@ Expected<std::string> ScenarioFile::take(const ScenarioBytes& read) {
                       line, end - at, kMaxBytesOfALine));
     at = end + 1;
   }
-  // QTextDocument treats some characters as the end of a line or of a frame.
+  // Reject characters that QTextDocument treats as the end of a line or of a frame.
   QTextDocument document;
   document.setPlainText(QString::fromStdString(lines));
   if (lines.find('\0') != std::string::npos ||

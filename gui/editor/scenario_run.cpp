@@ -68,7 +68,8 @@ ScenarioRun::Result ScenarioRun::run(const Order& order, const core::RunControl&
     core::TimelineTee tee(summary, writer);
     core::RunControl watched = control;
     watched.progress = [&](double share) {
-      // Stop immediately if the disk is full. Otherwise the run might fail only after hours.
+      // Stop the run as soon as the disk is full, because the failure might otherwise be reported
+      // only hours later.
       if (!writer.good()) cancel = true;
       control.progress(share);
     };

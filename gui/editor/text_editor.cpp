@@ -23,8 +23,8 @@ class LineNumbers : public QWidget {
 
 namespace {
 
-/// Draws comments fainter than fields. (JSON has no comments, so a '#' outside of a string is an
-/// error in JSON.)
+/// Draws comments in a fainter colour than fields. (This is also correct for JSON, in which a '#'
+/// outside of a string is an error.)
 class CommentHighlighter : public QSyntaxHighlighter {
  public:
   explicit CommentHighlighter(TextEditor& editor)
@@ -173,8 +173,8 @@ bool TextEditor::canInsertFromMimeData(const QMimeData* source) const {
 }
 
 /// Qt calls this function for every kind of pasting: by keys, by the menu, by the middle mouse
-/// button, and by dropping. An empty clipboard has no data or no text. Qt 6.4 (tested with 6.4.2)
-/// crashes if it inserts an empty clipboard.
+/// button, and by dropping. The clipboard may have no data or no text. Do not insert an empty
+/// clipboard, because Qt 6.4 (tested with 6.4.2) would crash.
 void TextEditor::insertFromMimeData(const QMimeData* source) {
   if (canInsertFromMimeData(source)) QPlainTextEdit::insertFromMimeData(source);
 }

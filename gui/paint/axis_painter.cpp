@@ -7,8 +7,8 @@ namespace tutti::gui {
 
 using core::Time;
 
-/// Paints the ticks of the section `piece`. The labels count from the beginning of the section
-/// `piece`.
+/// Paints the ticks in one section `piece` of the time axis. The labels show the time since the
+/// beginning of the section.
 static void paint_ticks(QPainter& painter, const Scene& scene, const Ticks& ticks,
                         const TimeRange& piece, const QRect& axis, ShortTexts& texts,
                         const QRegion& covered) {

@@ -1,11 +1,12 @@
 // The same code paints the window and vector pictures: fill() either writes pixels or passes
 // rectangles to a QPainter, and all other functions call fill(). Only spans are painted into an
-// image by faster code, which writes whole rows of pixels. Threads take lines from a shared
-// counter. Each line has its own pixel rows, so threads need no lock for the pixels. Only pinned
-// lines overlap other lines, so they are painted last. Rectangles are merged with their left
-// neighbour of the same colour, so that a vector picture does not have one rectangle per pixel
-// column. All lines convert between times and pixels with pixel_at() and time_at(), so positions
-// agree between lines. row_raster.cpp determines the content of each pixel.
+// image by faster code, which writes whole rows of pixels. Several threads paint, and each takes
+// the next line from a shared counter. Each line has its own pixel rows, so threads need no lock
+// for the pixels. Only pinned lines overlap other lines, so pinned lines are painted last.
+// Rectangles are merged with their left neighbour of the same colour, so that a vector picture does
+// not have one rectangle per pixel column. All lines convert between times and pixels with
+// pixel_at() and time_at(), so positions agree between lines. The file row_raster.cpp determines
+// the content of each pixel.
 
 #include "gui/paint/line_canvas.h"
 
@@ -158,8 +159,8 @@ void LineCanvas::path(const Side& side) {
 }
 
 /// Paints deviations. Bars extend upwards from the bottom if the second timeline takes longer, and
-/// downwards from the top if the second timeline takes less time. A deviation of 25 % or more fills
-/// the height.
+/// downwards from the top if the second timeline takes less time. A deviation of 25 % or more has a
+/// bar of the line's full height.
 void LineCanvas::errors(const DifferenceRow& row) {
   constexpr double kMax = 0.25, kMin = 0.0005;
   const int room = height_ - 2 * device(kGap);
@@ -191,8 +192,8 @@ void LineCanvas::load(const core::LinkRecord& link) {
   }
 }
 
-/// Draws the counter's maximum at each pixel, so that no peak is lost. The maximum over the run has
-/// the full height of the line.
+/// Draws the counter's maximum at each pixel, so that no peak is lost. The scale is such that the
+/// counter's maximum over the run has the full height of the line.
 void LineCanvas::counter(const Counter& counter) {
   const int room = height_ - 2 * device(kGap);
   const Pixel edge = blend(scene_.theme.load, scene_.theme.text, 0.4);
@@ -251,7 +252,8 @@ void LineCanvas::box(Time start, Time end, Pixel filled) {
     fill(from, from + 1, device(kGap), height_ - device(kGap), scene_.theme.background);
 }
 
-/// Fills pixels from … to - 1 of rows top … bottom - 1, counted from the top of the current line.
+/// Fills the rectangle of pixel columns `from` to `to` - 1 and pixel rows `top` to `bottom` - 1.
+/// Pixel row 0 is the top of the current line.
 void LineCanvas::fill(int from, int to, int top, int bottom, Pixel filled) {
   if (shapes_) return shape(QRect(from, top_ + top, to - from, bottom - top), filled);
   for (int y = std::max(0, top_ + top); y < std::min(size_.height(), top_ + bottom); ++y)

@@ -23,14 +23,14 @@ class LineCanvas {
   /// REQUIRES: the image is not moved while this object exists.
   LineCanvas(const Scene& scene, QImage& image, qreal scale, std::vector<RowTexts>& texts);
 
-  /// Paints lines; it takes their indices from `next`, a counter that all threads share. Depending
-  /// on `pinned`, paints only pinned lines, or only lines that are not pinned.
+  /// Paints lines. Takes the indices of lines from `next`, a counter that all threads share.
+  /// Depending on `pinned`, paints only pinned lines, or only lines that are not pinned.
   void paint(bool pinned, std::atomic<std::size_t>& next);
 
  private:
   void line(const Line& line, std::size_t number);
   void spans(std::size_t row, RowTexts& texts);
-  /// Paints columns of the current line.
+  /// Paints the spans of the current line from their content at each pixel.
   void columns(const std::vector<Column>& columns, const SpanLooks& looks);
   void span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height);
   void span_pixels(const std::vector<Column>& columns, const SpanLooks& looks, int top, int height);
@@ -59,7 +59,7 @@ class LineCanvas {
   std::ptrdiff_t stride_ = 0;
   RowRaster raster_;
   std::vector<RowTexts>& texts_;
-  int top_ = 0;  ///< top of the current line
+  int top_ = 0;  ///< y coordinate of the top of the current line
   int height_ = 0;
 };
 

@@ -13,7 +13,7 @@ constexpr int kIndent = 12;
 constexpr Qt::Alignment kLeft = Qt::AlignVCenter | Qt::AlignLeft,
                         kRight = Qt::AlignVCenter | Qt::AlignRight;
 
-/// Returns the counter's maximum, such as "at most 12.3 MB".
+/// Returns a text with the counter's maximum over the run, such as "at most 12.3 MB".
 std::string most_of(const NamedCounter& counter) {
   const std::int64_t peak = counter.counter->peak();
   if (counter.bytes) return "at most " + core::show(core::Bytes(peak));
@@ -48,7 +48,8 @@ class NamePainter {
   }
 
  private:
-  /// Paints the pin at the right end, next to the name of the timeline if there is one.
+  /// Paints the symbol of a pinned line at the right end of the line, to the left of the timeline's
+  /// name if the line shows that name.
   void pin(const Line& line, const QRect& box) {
     const int right =
         line.timeline.empty()
@@ -67,14 +68,15 @@ class NamePainter {
     return {text.left(), text.top(), text.width(), line.height / 2 + 1};
   }
 
-  /// Paints the name of the line's side at the right end of the line. Returns the remaining
-  /// rectangle, for the line's name.
+  /// Paints the name of the line's timeline at the right end of the line. Returns the rectangle
+  /// that remains for the line's own name.
   QRect side(const Line& line, const QRect& box, const QRect& text) {
     const auto width_of = [&](const std::string& words) {
       return painter_.fontMetrics().horizontalAdvance(QString::fromStdString(words)) + 2;
     };
     const QColor its = colour(scene_.theme.sides[line.side % 2]);
-    // The line's name has priority, since the colour also shows the side.
+    // If there is too little space, the timeline's name is shortened first, since the colour also
+    // shows the timeline.
     const int wide = std::clamp(text.width() - 10 - width_of(line.name),
                                 std::min(40, width_of(line.timeline)), width_of(line.timeline));
     texts_.draw(painter_, QRect(box.right() - 8 - wide, box.top(), wide, box.height()),

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Pixel kAlpha = 0xff000000;
 
-/// Returns a darker shade for the edges between spans.
+/// Returns a darker shade of the colour, for the edges between spans.
 Pixel darker(Pixel colour) {
   return kAlpha | ((colour >> 1 & 0x7f7f7f) + (colour >> 3 & 0x1f1f1f));
 }
@@ -61,14 +61,15 @@ const std::vector<Column>& RowRaster::columns_of(const SpanRow& spans) {
       columns_[x] = {};
     } else if (touching == 1) {
       const SpanRow::Index span = reaches_in ? first - 1 : first;
-      // The following pixels that only this span touches have identical columns.
+      // Following pixels that only this span touches get the same content.
       const std::int64_t until = spans.end(span).count();
       while (next < columns_.size() && places_[next + 1] == last && edges_[next + 1] <= until)
         ++next;
       const Column column{static_cast<std::uint8_t>(spans.kind(span)), false, false, Column::kFull};
       std::fill(columns_.begin() + x, columns_.begin() + next, column);
       const std::int64_t start = spans.start(span).count();
-      // The span may have begun in the previous pixel, in which another span ended.
+      // The span may have begun in the previous pixel, which it then shares with another span that
+      // ended there.
       const bool begun_before = reaches_in && x > 0 && start >= edges_[x - 1];
       if (next - x + (begun_before ? 1 : 0) < kEdge) continue;
       alone_.push_back({span, x, next});
@@ -97,8 +98,8 @@ Fill fill_of(const Column& column, const SpanLooks& looks, int height) {
 
 void draw_columns(const std::vector<Column>& columns, const SpanLooks& looks, Pixel* pixels,
                   std::ptrdiff_t stride, int height) {
-  // First determine the pixel rows that each column fills. Then draw row by row, in the order of
-  // memory and without branches, so that several pixels are drawn at a time.
+  // First determine which pixel rows are filled in each pixel column. After that, draw row by row,
+  // in the order of memory and without branches, so that the compiler can vectorize the loop.
   const std::size_t width = columns.size();
   std::vector<Pixel> colours(width);
   std::vector<std::int32_t> from(width), to(width);

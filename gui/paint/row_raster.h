@@ -23,12 +23,13 @@ struct SpanLook {
 /// The appearance of spans, by SpanKind.
 using SpanLooks = std::array<SpanLook, 64>;
 
-/// The content of a row at one pixel of a time axis.
+/// The content of a row of spans in one pixel column: the span or spans in the time range of this
+/// column.
 struct Column {
   std::uint8_t kind = 0;
-  bool begins = false;  ///< true: a span of at least kEdge pixels begins here
-  bool waits = false;   ///< true: the span waits here, for example for a message
-  /// The covered fraction of the pixel's time, in units of 1 / kFull; 0: no span.
+  bool begins = false;  ///< true: a span that is at least kEdge pixels wide begins in this column
+  bool waits = false;   ///< true: the span is waiting at this time, for example for a message
+  /// The fraction of the column's time range that spans cover, in units of 1 / kFull; 0: no span.
   std::uint16_t filled = 0;
   static constexpr std::uint16_t kFull = 0xffff;
   bool operator==(const Column&) const = default;
@@ -47,42 +48,44 @@ class RowRaster {
   /// REQUIRES: the range has at least one picosecond per pixel.
   RowRaster(const TimeRange& range, int width);
 
-  /// Returns the columns of a row. The next call overwrites the columns. A pixel that one span
-  /// touches is completely filled, even if the span is shorter than the pixel, so that no span
-  /// vanishes. A pixel that several spans touch has the kind of the longest span, and is filled by
-  /// the fraction of the time that the spans cover.
+  /// Returns the content of a row for each pixel column. The next call overwrites the result. If
+  /// only one span touches a column, the column is completely filled, so that even the shortest
+  /// span is visible. If several spans touch a column, the column has the kind of the longest span,
+  /// and is filled in proportion to the time that the spans cover.
   /// Cost: one search among the spans per pixel, nearly independent of the number of spans.
   const std::vector<Column>& columns_of(const SpanRow& spans);
-  /// Returns the columns of the last row.
+  /// Returns the result of the last call of columns_of().
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
 
-  /// A range of pixels `from` … `to` - 1 that only one span touches.
+  /// A span that is the only span in the pixel columns `from` to `to` - 1.
   struct Alone {
     SpanRow::Index span = 0;
     std::size_t from = 0, to = 0;
   };
-  /// Returns the spans of the last row that have at least kEdge - 1 pixels of their own, from left
-  /// to right. (A span that does not begin at the edge of a pixel shares its first pixel with
-  /// another span.)
+  /// Returns, from left to right, the spans in the last call of columns_of() that are wide enough
+  /// for a border. A span with a border is alone in at least kEdge - 1 pixel columns. (The span may
+  /// share its first column with the previous span.)
   [[nodiscard]] const std::vector<Alone>& alone() const { return alone_; }
-  /// The width in pixels from which a span has a border, and either its own label or no label.
-  /// Adjacent spans of one kind then do not look like one span.
+  /// The minimum width in pixels of a span with a border. The border keeps adjacent spans of one
+  /// kind from looking like one span. Only spans with a border can have labels of their own.
   static constexpr std::size_t kEdge = 4;
 
  private:
   std::vector<std::int64_t> edges_;  ///< the start of each pixel, and the end of the last one
-  /// Indexed by edge: the index in the row of the first span that starts at the edge or later.
+  /// Indexed like edges_: the index of the first span that starts at this edge or later.
   std::vector<SpanRow::Index> places_;
   std::vector<Column> columns_;
   std::vector<Alone> alone_;
 };
 
-/// The pixel rows `from` … `to` - 1 of a row that a column fills, and the colour of these pixels.
+/// A vertical bar in one pixel column: its colour, and its pixel rows `from` to `to` - 1, counted
+/// from the top of the row of spans.
 struct Fill {
   Pixel colour = 0;
   std::int16_t from = 0, to = 0;
 };
-/// Returns the fill of a column in a row of `height` pixels. REQUIRES: the column is not empty.
+/// Returns the bar that represents a column in a row of spans that is `height` pixels high.
+/// REQUIRES: the column is not empty.
 Fill fill_of(const Column& column, const SpanLooks& looks, int height);
 
 /// Draws columns into `height` pixel rows of an image. `stride`: the distance between pixel rows,

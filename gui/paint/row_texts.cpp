@@ -8,12 +8,13 @@ namespace tutti::gui {
 
 namespace {
 
-constexpr int kStretch = 15;  ///< pixels that are examined together
-constexpr int kRun = 60;      ///< a narrower run of pixels has no text
+constexpr int kStretch = 15;  ///< number of neighbouring pixels that are examined together
+constexpr int kRun = 60;      ///< the minimum width in pixels of a run of spans with a text
 constexpr int kNone = -1;
 
-/// If more than half of these pixels are filled and no pixel is empty, returns the kind that fills
-/// more than half of them; otherwise kNone.
+/// Returns the kind of span that fills more than half of the pixel columns `from` to `to` - 1;
+/// kNone if there is no such kind, if a column is empty, or if spans cover less than half of the
+/// area.
 int filled_with(const std::vector<Column>& columns, std::size_t from, std::size_t to) {
   std::array<std::uint16_t, 256> pixels{};
   std::uint64_t filled = 0;
@@ -41,7 +42,7 @@ RowTexts texts_of(const RowRaster& raster, double scale) {
                           static_cast<int>(static_cast<double>(to) / scale),
                           static_cast<std::uint8_t>(kind)});
   };
-  // Pixels at a span's ends may also belong to other spans.
+  // Subtract two pixels, because a span may share its first and its last pixel with other spans.
   const std::size_t wide = device(kNarrowText - 2);
   auto next_wide = raster.alone().begin();
   int kind = kNone;

@@ -7,10 +7,11 @@
 
 namespace tutti::gui {
 
-/// The spans of a drawn row that are wide enough for a text. The spans are collected while the row
-/// is drawn, because a separate search for these spans would cost as much as the drawing.
+/// The spans of a painted row of the timeline that are wide enough for a text. The spans are
+/// collected while the row is drawn, because a separate search for these spans would cost as much
+/// as the drawing.
 struct RowTexts {
-  /// A run of adjacent short spans of one kind, which look like one span.
+  /// Adjacent short spans of one kind, which look like one span and get one common text.
   struct Run {
     int from = 0, to = 0;  ///< range in logical pixels
     std::uint8_t kind = 0;
@@ -23,8 +24,8 @@ struct RowTexts {
 /// The width in logical pixels below which a span has no text.
 constexpr int kNarrowText = 28;
 
-/// Returns the texts of the row whose columns `raster` computed last. `scale`: the number of the
-/// raster's pixels per logical pixel.
+/// Returns the spans with texts in the row for which `raster` has computed the columns last.
+/// `scale`: the number of the raster's pixels per logical pixel.
 RowTexts texts_of(const RowRaster& raster, double scale);
 
 }  // namespace tutti::gui

@@ -26,14 +26,14 @@ struct Scene {
   static constexpr int kAxis = 26;     ///< height in pixels of the time axis, above the lines
 };
 
-/// Returns the rectangle of the lines in an area of this size: right of the names and below the
-/// axis.
+/// Returns the rectangle in which lines are painted, in an area of this size. The rectangle is to
+/// the right of the names and below the time axis.
 QRect lines_rect(const QSize& area);
 /// Returns the y coordinate of the top of line `i` in the area. Pinned lines do not move. All other
 /// lines scroll beneath the pinned lines.
 int top_of_line(const Scene& scene, std::size_t i);
-/// Returns the background of a line. The background alternates from line to line. Lines of a second
-/// timeline have different background colours.
+/// Returns the background colour of a line. Two colours alternate from line to line. Lines of a
+/// second timeline have different background colours.
 Pixel background_of(const Scene& scene, std::size_t line);
 /// Returns the colour of spans of a kind.
 Pixel colour_of(const Scene& scene, int kind);

@@ -7,12 +7,12 @@ namespace tutti::gui {
 
 namespace {
 
-/// The maximum number of cached texts. When it is reached, the cache is cleared.
+/// The maximum number of cached texts. A full cache is cleared.
 constexpr int kMax = 4096;
 /// Widths are rounded down to a multiple of this number of pixels, so that shortened texts rarely
 /// change while the view is zoomed.
 constexpr int kGrain = 4;
-/// A shortened text with fewer letters than this is not drawn.
+/// The minimum number of letters of a shortened text. Shorter texts are not drawn.
 constexpr qsizetype kFewLetters = 4;
 
 }  // namespace
@@ -44,7 +44,7 @@ void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& wo
     if (shaped->text.text().isEmpty())
       shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
   }
-  // A text with fewer letters and an ellipsis would not be informative.
+  // Fewer letters with an ellipsis would tell the user nothing.
   if (const QString& shown = shaped->text.text();
       shown != text && shown.size() <= std::min<qsizetype>(kFewLetters, text.size() - 1))
     return;

@@ -26,7 +26,7 @@ std::string label_of(const Trace& trace, std::size_t row, SpanRow::Index index) 
 
 namespace {
 
-/// Returns the longest text that fits.
+/// Returns the longest of the texts that fits into the box.
 std::string fitted(const Difference& difference, const QFontMetrics& metrics, int width) {
   const std::string whole = difference.what + ": " + signed_difference(difference.time);
   const std::string share = signed_share(difference.time);
@@ -67,7 +67,8 @@ class TextPainter {
       const std::string kind = core::span_name(spans.kind(i));
       if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
         label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
-      // The row shows that the span is a pack, but does not show its number.
+      // If the label does not fit, show only the pack's number, because the row's name already says
+      // that its spans are packs.
       if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
         label = std::to_string(spans.pack(i));
       const bool faint = scene_.path_only && !is_on_path(path, spans, i);
@@ -109,7 +110,8 @@ class TextPainter {
     return scene_.path_only ? scene_.theme.faint_text : text_on(colour_of(scene_, kind));
   }
 
-  /// Returns the part of the line from `start` to `end`; empty if it is too narrow for a text.
+  /// Returns the rectangle of the time range from `start` to `end` in the current line; empty if it
+  /// is too narrow for a text.
   [[nodiscard]] QRect box_of(Time start, Time end) const {
     if (end <= scene_.range.from || start >= scene_.range.to) return {};
     const int from = std::max(0, pixel_at(scene_.range, start, lines_.width()));
@@ -134,7 +136,7 @@ class TextPainter {
   const Scene& scene_;
   QRect lines_;
   ShortTexts& texts_;
-  int top_ = 0;  ///< top of the current line
+  int top_ = 0;  ///< y coordinate of the top of the current line
   int height_ = 0;
 };
 

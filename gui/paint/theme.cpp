@@ -17,7 +17,7 @@ constexpr Pixel kOrange = 0xffe69f00, kSky = 0xff56b4e9, kGreen = 0xff009e73, kY
                 kBlue = 0xff0072b2, kVermilion = 0xffd55e00, kPurple = 0xffcc79a7,
                 kGrey = 0xff999999;
 
-/// Returns the looks of spans on this background.
+/// Returns the appearance of spans on this background colour, by kind.
 SpanLooks span_looks(Pixel background) {
   SpanLooks looks;
   looks.fill({kGrey, 0, 8});
@@ -33,8 +33,8 @@ SpanLooks span_looks(Pixel background) {
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});
   set(SpanKind::kExchange, {kYellow, 0, 8});
-  // Sends fill the upper part of the row. Receives fill the lower part. Steps that both send and
-  // receive fill the whole row.
+  // Spans that send fill the upper part of the row, and spans that receive fill the lower part.
+  // Spans that both send and receive fill the whole row.
   set(StepKind::kSend, {kOrange, 0, 5});
   set(StepKind::kMulticast, {kYellow, 0, 5});
   set(StepKind::kReceive, {kSky, 3, 8});
@@ -43,7 +43,7 @@ SpanLooks span_looks(Pixel background) {
   set(StepKind::kReceiveSend, {kPurple, 0, 8});
   set(StepKind::kReceiveReduceSend, {kVermilion, 0, 8});
   set(StepKind::kReceiveReduceCopySend, {kGreen, 0, 8});
-  // Steps without a message fill the middle of the row.
+  // Spans of schedule steps without a message fill the middle of the row.
   set(StepKind::kCopy, {kYellow, 2, 6});
   set(StepKind::kReduce, {kGreen, 2, 6});
   set(StepKind::kScale, {kPurple, 2, 6});

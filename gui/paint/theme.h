@@ -5,8 +5,8 @@
 namespace tutti::gui {
 
 /// The colours of the window, in a light and a dark variant. Spans have the eight colours of Okabe
-/// and Ito, which colour-blind readers can distinguish. Kinds with similar colours also differ in
-/// the part of the row that they fill.
+/// and Ito, which colour-blind readers can distinguish. Kinds of spans with similar colours also
+/// differ in the height at which they fill the row.
 /// SOURCE: M. Okabe, K. Ito, "Color universal design", 2008, jfly.uni-koeln.de/color
 struct Theme {
   Pixel background;
@@ -17,7 +17,7 @@ struct Theme {
   Pixel line;       ///< lines between rows, and ticks
   Pixel selection;  ///< outline of the selection, and tint of selected ranges
   Pixel path;       ///< the critical path
-  Pixel load;       ///< load of links, and utilisation of collapsed groups
+  Pixel load;       ///< lines that show the load of links or the utilisation of collapsed groups
   Pixel full_load;
   Pixel longer;    ///< deviations: the second timeline takes longer
   Pixel shorter;   ///< deviations: the second timeline takes less time
@@ -35,8 +35,8 @@ const Theme& dark_theme();
 double contrast(Pixel a, Pixel b);
 /// Returns the colour of readable text on `background`: black or white.
 Pixel text_on(Pixel background);
-/// Returns a mixture of two colours: the share `share` (0 … 1) of `colour`, and the rest of
-/// `background`.
+/// Returns a mixture of two colours. `share` is the fraction of `colour` in the mixture, from 0 to
+/// 1.
 Pixel blend(Pixel background, Pixel colour, double share);
 
 }  // namespace tutti::gui

@@ -21,8 +21,8 @@ static void fill_rest(QImage& image, const Scene& scene, qreal scale) {
   }
 }
 
-/// Lines share no pixels, so each thread takes the next line. Pinned lines are painted last, since
-/// other lines scroll beneath them.
+/// Each thread repeatedly takes and paints the next line, since lines share no pixels. Only pinned
+/// lines overlap other lines, which scroll beneath them, so pinned lines are painted last.
 PaintedLines paint_lines(const Scene& scene, const QSize& size, qreal scale, QImage before) {
   const auto device = [scale](int logical) {
     return std::max(1, static_cast<int>(std::lround(logical * scale)));

@@ -1,13 +1,13 @@
 // Draws the plot of a sweep. The cost depends on the number of pixels, not on the number of points.
 // In each column of pixels, only the first, lowest, highest and last point of a curve are drawn.
-// The picture is the same as with all points. A long curve is drawn in pieces, because Qt needs
-// seconds for an outline with thousands of turns. Dots are not drawn if points are closer than
-// seven pixels.
+// The result looks as if all points were drawn. A long curve is drawn in pieces, because Qt needs
+// seconds for an outline with thousands of turns. If the points of a curve are closer than seven
+// pixels, their dots are not drawn.
 //
-// The legend is placed before the axes, because the area of the plot begins below the legend. The
-// legend has at most four rows, and at most a third of the height. PlotGeometry computes all
-// positions. The view also uses PlotGeometry to find the point under the mouse. The curves are
-// prepared in sweep_curves.cpp, and PlotView adds the selection.
+// The legend is laid out before the axes, because the plot area begins below the legend. The legend
+// has at most four rows, and at most a third of the height. PlotGeometry computes all positions.
+// The view also uses PlotGeometry to find the point under the mouse. The curves are prepared in
+// sweep_curves.cpp, and PlotView adds the selection.
 
 #include "gui/sweep/plot_painter.h"
 
@@ -156,9 +156,9 @@ class Picture {
     painter_.drawPolyline(thinned(curves_.bound.points, geometry_));
   }
 
-  /// Draws a polyline in pieces. Draw the line in pieces. In a single outline, Qt examines every
-  /// edge in every row of pixels, which takes seconds for a line with thousands of turns. Pieces
-  /// take hundredths of a second.
+  /// Draws a polyline in pieces. Draw the line in pieces. Qt would examine all edges of a single
+  /// outline in every row of pixels, which takes seconds for a line with thousands of turns.
+  /// Drawing pieces takes hundredths of a second.
   void draw(const QPolygonF& line) {
     constexpr qsizetype kLong = 500;
     if (line.size() < kLong) return painter_.drawPolyline(line);
@@ -322,8 +322,8 @@ PlotGeometry::PlotGeometry(const SweepCurves& curves, const QSize& size, const Q
 }
 
 QColor curve_colour(std::size_t curve, const Theme& theme) {
-  // The colours of Okabe and Ito, sorted so that the first colours differ most. The last colour is
-  // the colour of text, black or white.
+  // The colours of Okabe and Ito, in an order in which the first colours differ most. The last
+  // colour is that of text, black or white.
   constexpr std::array<Pixel, 7> kColours{0xff0072b2, 0xffd55e00, 0xff009e73, 0xffcc79a7,
                                           0xffe69f00, 0xff56b4e9, 0};
   const Pixel chosen = kColours[curve % kColours.size()];

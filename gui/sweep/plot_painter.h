@@ -23,8 +23,9 @@ class PlotGeometry {
   [[nodiscard]] QPointF at(const CurvePoint& point) const { return at(point.x, point.y); }
   [[nodiscard]] const QRectF& area() const { return area_; }
   [[nodiscard]] const QRect& legend() const { return legend_; }
-  /// Returns the rectangles of the legend's entries: one per line, then the lower bound and the
-  /// measurements, if the plot has them. Entries that do not fit are omitted.
+  /// Returns the rectangles of the legend's entries. The legend has an entry for each line of the
+  /// plot, and for the lower bound and the measurements if the plot has them. Entries that do not
+  /// fit are omitted.
   [[nodiscard]] const std::vector<QRect>& entries() const { return entries_; }
 
  private:

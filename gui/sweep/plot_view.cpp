@@ -3,8 +3,8 @@
 // and its card. The response time to the mouse therefore does not depend on the number of points.
 // The points of a curve are sorted by x, so the search for the nearest point visits only points
 // near the mouse. Curves may cross, so the up and down keys move to the next higher or lower point
-// at the same x, not to the next curve in the list. sweep_curves.h computes the curves, and
-// plot_painter.h paints them.
+// at the same x, not to the next curve in the list. The file sweep_curves.h computes the curves,
+// and plot_painter.h paints them.
 
 #include "gui/sweep/plot_view.h"
 
@@ -127,7 +127,8 @@ void PlotView::step_along(int by) {
   select(CurvePlace{selected_->curve, static_cast<std::size_t>(index)});
 }
 
-/// Moves to the next higher or lower curve at this value of the field, since curves may cross.
+/// Moves to the point above or below at the same value of the x axis. Because curves may cross,
+/// this point need not be on the neighbouring curve in the list.
 void PlotView::step_across(int up) {
   if (!selected_) return select(curves_.best);
   const CurvePoint from = curves_.at(*selected_);

@@ -28,8 +28,8 @@ class PlotView : public QWidget {
 
   [[nodiscard]] std::optional<CurvePlace> selected() const { return selected_; }
   void select(const std::optional<CurvePlace>& place);
-  /// step_along() moves the selection along its curve. step_across() moves the selection to the
-  /// next curve above or below, at the same value of the x axis.
+  /// step_along() moves the selection along its curve. The function step_across() moves the
+  /// selection to the next curve above or below, at the same value of the x axis.
   void step_along(int by);
   void step_across(int up);
   void open_selected();
@@ -37,15 +37,15 @@ class PlotView : public QWidget {
   [[nodiscard]] QPointF pixel_of(const CurvePlace& place) const;
   /// Returns the point nearest to a pixel; nullopt if no point is close enough.
   [[nodiscard]] std::optional<CurvePlace> near(const QPointF& pixel) const;
-  /// Returns the text of the card; empty if no card is shown. The card describes the point under
-  /// the mouse, or otherwise the selected point.
+  /// Returns the text of the card, which describes the point under the mouse, or otherwise the
+  /// selected point; empty if no card is shown.
   [[nodiscard]] QString card() const;
 
   [[nodiscard]] QSize sizeHint() const override { return {560, 400}; }
 
  signals:
   void selection_changed();
-  /// Emitted when the user requests the run of a point.
+  /// Emitted when the user wants to run a point's scenario.
   void wanted(qint64 point);
 
  protected:

@@ -116,7 +116,8 @@ void SweepChoices::show_choice(const SweepData& sweep, const SweepCurves& drawn,
   show_filters(drawn);
 }
 
-/// Shows a list of values for every field that is not drawn.
+/// Shows, for each field that is neither the x axis nor the field of the lines, a list with the
+/// field's values.
 void SweepChoices::show_filters(const SweepCurves& drawn) {
   std::vector<const SweepField*> shown;
   for (const SweepField& field : fields_) {
@@ -124,7 +125,7 @@ void SweepChoices::show_filters(const SweepCurves& drawn) {
     if (!is_drawn && field.values.size() > 1 && field.values.size() <= kMaxListed)
       shown.push_back(&field);
   }
-  // If the fields are unchanged, the lists are kept, since the user may have one of them open.
+  // If the fields are unchanged, keep the existing lists, since the user may have one of them open.
   QStringList names;
   for (const SweepField* const field : shown) names << text_of(field->name);
   if (filters_->property("fields").toStringList() != names || !filters_->layout()) {

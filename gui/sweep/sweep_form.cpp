@@ -1,9 +1,9 @@
 // The form is a list of rows, each with a field and its values. Values are written as for `tutti
-// sweep --over`, and the same function parses them. So the window and the command line accept the
-// same texts and report the same errors. check() reads the whole form after every keystroke. The
-// limit of 200,000 values keeps check() fast. The form offers all fields of the schema. The most
-// useful fields come first. The form only describes a sweep (order()); SweepPanel runs it and shows
-// the results.
+// sweep --over`, and the same function parses them. The window and the command line therefore
+// accept the same texts and report the same errors. The function check() reads the whole form after
+// every keystroke. The limit of 200,000 values keeps check() fast. The form offers all fields of
+// the schema. The most useful fields come first. The form only describes a sweep (order());
+// SweepPanel runs it and shows the results.
 
 #include "gui/sweep/sweep_form.h"
 
@@ -31,8 +31,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// Larger sweeps cannot be plotted, and their values would be generated again at every keystroke.
-/// The command line accepts larger sweeps.
+/// The maximum number of points of a sweep in the form, because a larger sweep cannot be plotted,
+/// and checking it at every keystroke would be slow. The command line accepts larger sweeps.
 constexpr std::int64_t kMaxValues = 200'000;
 
 /// The fields that are varied most often.

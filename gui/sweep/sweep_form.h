@@ -24,11 +24,11 @@ class SweepForm : public QWidget {
  public:
   explicit SweepForm(QWidget* parent = nullptr);
 
-  /// Starts a form for a scenario. Fields that the user has filled in keep their content. `set`:
-  /// overrides of the scenario. `file`: the results file.
+  /// Starts a form for a scenario. Input fields that the user has filled in keep their content.
+  /// `set`: overrides of the scenario. `file`: the results file.
   void start(const std::string& text, const std::string& path, const std::vector<std::string>& set,
              const QString& file);
-  /// Replaces the content of the form by these fields and their values.
+  /// Replaces the rows of the form by these fields and their values.
   void set_fields(const std::vector<std::pair<QString, QString>>& fields);
   void set_search(bool search);
   [[nodiscard]] QLineEdit& file() { return *file_; }

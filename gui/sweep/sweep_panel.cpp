@@ -5,8 +5,9 @@
 // shows the progress of the sweep and of the point. The sweep has precedence.
 //
 // A point is simulated with the file contents that the sweep has read, even if the files have
-// changed since then. So the timeline matches the result in the sweep. Curves are computed in
-// sweep_curves.cpp, the plot is drawn by plot_painter.cpp, and the window shows the timelines.
+// changed since then. The timeline therefore matches the point's result in the sweep. Curves are
+// computed in sweep_curves.cpp, the plot is drawn by plot_painter.cpp, and the window shows the
+// timelines.
 
 #include "gui/sweep/sweep_panel.h"
 
@@ -90,7 +91,7 @@ SweepPanel::SweepPanel(Executors executors, QWidget* parent)
   connect(stop_, &QToolButton::clicked, this, &SweepPanel::stop);
   connect(&reader_, &SweepReader::read, this, &SweepPanel::take);
   connect(&reader_, &SweepReader::failed, this, [this](const QString& why) {
-    // The plot stays on the screen even if its file disappears.
+    // Keep the plot on the screen even if the sweep's file has been removed.
     opening_.clear();
     emit failed(why);
   });
@@ -171,7 +172,7 @@ void SweepPanel::choose_measured() {
 
 void SweepPanel::take(const std::shared_ptr<const SweepData>& sweep) {
   const bool fresh = !opening_.isEmpty();
-  // Choices that do not exist in this sweep get their defaults.
+  // In draw(), settings of the plot that this sweep does not support get their defaults.
   data_ = sweep;
   opening_.clear();
   head_->show();
@@ -304,7 +305,7 @@ void SweepPanel::open_point(std::int64_t point) {
     return emit status_message(tr("this window cannot simulate"));
   const auto changes = changes_of(point);
   if (!changes) return emit status_message(QString::fromStdString(changes.error().message()));
-  // A click on another point stops the current run of a point.
+  // A click on a point stops the run of the previously clicked point.
   point_run_.stop_and_wait();
   point_ = point;
   if (run_.running()) {

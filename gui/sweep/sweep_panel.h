@@ -29,8 +29,8 @@ class SweepPanel : public QWidget {
   explicit SweepPanel(Executors executors, QWidget* parent = nullptr);
   ~SweepPanel() override;
 
-  /// Starts to read a file and its later changes; the signal opened() or failed() follows. Until
-  /// then, the panel shows the open sweep.
+  /// Starts to read a file, and follows its later changes. The signal opened() or failed() follows;
+  /// until then, the panel shows the previous sweep.
   void open(const QString& path);
   /// Overlays real runs on the plot, as measured points. REQUIRES: a sweep is open.
   void join(const QStringList& timelines);

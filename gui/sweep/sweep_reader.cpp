@@ -18,7 +18,8 @@ using core::SweepStore;
 
 namespace {
 
-/// The interval between two checks for new points. Reading uses at most a tenth of a core.
+/// The interval between two checks for new points, which keeps the reader's use below a tenth of a
+/// core.
 constexpr std::chrono::milliseconds kLook{400};
 constexpr int kRest = 10;
 
@@ -64,7 +65,7 @@ void SweepReader::join(const QStringList& timelines) {
 
 /// Reads the sweep, in the reader's thread.
 void SweepReader::work(const std::string& path, const std::shared_ptr<SharedState>& course) {
-  // Results for a reader that was stopped or follows another file are discarded.
+  // Discard the result if the reader has been stopped, or follows another file by now.
   const auto say = [&](auto what) {
     tell(this, [this, course, what] {
       if (course == course_) what();
@@ -78,7 +79,8 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<SharedStat
   std::vector<std::string> to_join;
   std::optional<QStringList> wrong;  // errors of the measurements that were last joined
   while (true) {
-    // Get the file's version before reading, so that changes during the read count as new.
+    // Get the file's version before reading the file, so that a change during the read is detected
+    // later.
     const auto version = store->version();
     if (!version) return fail(version.error());
     QElapsedTimer took;

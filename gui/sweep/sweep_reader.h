@@ -28,15 +28,15 @@ class SweepReader : public QObject {
   void follow(const QString& path);
   /// Stops. After this call, no signal is emitted.
   void stop();
-  /// Adds measured runs to the file. If a run was added, read() is emitted. joined() is emitted in
-  /// all cases, after read(). REQUIRES: follow() was called.
+  /// Adds measured runs to the file. If a run was added, read() is emitted. The signal joined() is
+  /// emitted in all cases, after read(). REQUIRES: follow() was called.
   void join(const QStringList& timelines);
 
  signals:
   void read(std::shared_ptr<const tutti::gui::SweepData> data);
   /// Emitted when the file cannot be read or reread.
   void failed(const QString& why);
-  /// For each run that could not be added, the reason is emitted.
+  /// Emitted when join() has ended, with the reason for each run that could not be added.
   void joined(const QStringList& wrong);
 
  private:

@@ -9,15 +9,15 @@
 namespace tutti::gui {
 
 /// A bar that shows one device's copy of a pack, from the first element to the last. The height of
-/// each part shows how many ranks have contributed to it.
+/// each piece of the copy shows how many ranks have contributed to the piece.
 class HoldingBar : public QWidget {
   Q_OBJECT
 
  public:
   explicit HoldingBar(QWidget* parent = nullptr);
 
-  /// Shows the pieces of a copy. Without pieces, the bar keeps its space, so that the layout is the
-  /// same for all devices.
+  /// Shows the pieces of a device's copy. If there are none, the bar is empty but keeps its space,
+  /// so that the layout is the same for all devices.
   void show_held(std::vector<PackReplay::Piece> held, const TopologyMoment& moment);
   void set_theme(const Theme& theme);
 

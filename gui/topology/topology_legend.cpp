@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kFirstLine = 11, kLine = 21;  // the middle of the first line, and the line height
 
-/// Draws symbols and texts from left to right. An entry that does not fit into the rest of a line
+/// Draws the symbols and texts of the legend from left to right. An entry that does not fit into the rest of a line
 /// begins the next line.
 class Writer {
  public:

@@ -1,10 +1,10 @@
 // Paints the state of a topology at one time, from back to front: boxes of workers, the network,
 // links, devices, loads as numbers, and messages in flight. Coordinates are in units of the layout,
-// which the painter scales to pixels. A size that is constant in pixels is therefore divided by
+// which the painter scales to pixels. Sizes that are given in pixels are therefore divided by
 // `scale_`. The amount of detail depends on the scale. Below 0.4 pixels per unit, there are no
 // texts. Below 0.22 pixels per unit, there are no dashes, and the content of devices is not drawn.
 // Parts outside the visible area are skipped. No information is shown by colour alone: full links
-// are also dashed, and the height of a column shows the same number as its colour.
+// are also dashed, and the height of a column shows the same number as its colour. The file
 // topology_layout.h computes the positions of parts, and topology_moment.h computes their state.
 
 #include "gui/topology/topology_painter.h"
@@ -24,12 +24,13 @@ namespace {
 
 using Kind = Topology::Kind;
 
-/// The scales below which details are not legible. The first scale is for texts; the second scale
-/// is for the two directions of a link and for the content of devices.
+/// The scales below which details are not drawn because they would not be legible: first for texts,
+/// then for the two directions of a link and the content of devices.
 constexpr double kTextScale = 0.4, kFineScale = 0.22;
-/// Heights of texts in pixels, if there is enough space.
+/// The heights of texts in pixels, used where there is enough space.
 constexpr double kNamePixels = 10, kFigurePixels = 9;
-/// If there are more messages than this, they are drawn as small dots without names.
+/// The maximum number of messages that are drawn with names. If there are more, all are drawn as
+/// small dots.
 constexpr std::size_t kFewFlights = 60;
 /// A load of at least this fraction is also shown as a number next to the link.
 constexpr double kMinShownLoad = 0.5;
@@ -76,7 +77,7 @@ class TopologyPainter {
     painter_.setPen(QPen(colour(theme().line), 1.2));
     painter_.setBrush(colour(theme().band));
     painter_.drawRoundedRect(box, 6, 6);
-    // Limit the size such that the text fits next to the first card's link.
+    // Limit the text size so that the text fits next to the link of the first network card.
     QFont small = font_;
     small.setPixelSize(11);
     painter_.setFont(small);
@@ -292,7 +293,7 @@ void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackRepl
     const double width = box.width() * static_cast<double>(piece.count) / elements;
     const double share =
         static_cast<double>(piece.contributions) / std::max(1, moment.contributors);
-    // Every piece must be visible, even if its share is small.
+    // Give every column a minimum height, so that even a piece with few contributions is visible.
     const double height = piece.contributions > 0 ? std::max(2.0, box.height() * share) : 0;
     const QRectF column(left, box.bottom() - height, width, height);
     const Pixel filled = held_colour(theme, piece.contributions, moment.contributors);

@@ -21,15 +21,15 @@ struct TopologyScene {
   std::optional<std::size_t> link;  ///< the selected link
 };
 
-/// Returns the colour of a link with this load. The colour ranges from a faint colour to the colour
-/// of rows that show links. Full links have a separate colour.
+/// Returns the colour of a link with this load. Colours range from a faint colour to the theme's
+/// colour for link loads. Full links have a separate colour.
 Pixel load_colour(const Theme& theme, double load);
-/// Returns the colour of a part of a pack, which depends on the number of contributions in the
-/// part. The height of the part shows the same number.
+/// Returns the colour of a piece of a pack, which shows how many ranks have contributed to the
+/// piece. (The height of the piece shows the same.)
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors);
 /// Paints a device's copy of a pack as columns, from the first element to the last. The height of a
-/// column is its number of contributions as a share of all contributions. With `figures`, columns
-/// that are wide enough also show the number.
+/// column is its number of contributions as a share of all contributions. If `figures` is true,
+/// columns that are wide enough also show this number.
 void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
                 const TopologyMoment& moment, const Theme& theme, bool figures);
 

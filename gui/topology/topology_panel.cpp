@@ -1,10 +1,12 @@
 // The panel connects four independent parts: the timeline, the time cursor, the reader of messages,
-// and the picture of the cluster. Two functions do the work. begin() creates a new topology and a
-// new TopologyPlayer when the timeline or the reader's result has changed. show_moment() gets the
-// state at the time of the cursor from the player. While the panel is hidden, the state is not
-// computed and moment_is_old_ is set. showEvent() then computes the state. If two timelines are on
-// one axis, every time and link record is first converted to the shown side (own_trace(),
-// own_moment()). topology_view.cpp draws the picture, and gui/traffic computes its content.
+// and the picture of the cluster. Two functions do the work. The function begin() creates a new
+// topology and a new TopologyPlayer when the timeline or the reader's result has changed. The
+// function show_moment() gets the state at the time of the cursor from the player. While the panel
+// is hidden, the state is not computed and moment_is_old_ is set. The function showEvent() then
+// computes the state. If two timelines are on one axis, the panel shows one of them. The panel
+// first converts the cursor's time and the links' records to the shown timeline (own_trace(),
+// own_moment()). The file topology_view.cpp draws the picture, and gui/traffic computes its
+// content.
 
 #include "gui/topology/topology_panel.h"
 
@@ -132,8 +134,8 @@ void TopologyPanel::fill_sides() {
   sides_->setCurrentIndex(static_cast<int>(side_));
 }
 
-/// Resets the panel for a new timeline. If there are two timelines, each of them is read when it is
-/// first shown.
+/// Resets the panel for a new timeline. If there are two timelines, each timeline is read when the
+/// panel shows it for the first time.
 void TopologyPanel::begin() {
   player_.reset();
   topology_.reset();
@@ -159,7 +161,7 @@ void TopologyPanel::showEvent(QShowEvent*) {
   if (moment_is_old_) show_moment();
 }
 
-/// Shows the current time. While the panel is hidden, nothing is computed.
+/// Shows the current time. While the panel is hidden, it computes nothing.
 void TopologyPanel::show_moment() {
   moment_is_old_ = !isVisible();
   if (moment_is_old_) return;

@@ -32,7 +32,7 @@ class TopologyPanel : public QWidget, public Overlay {
   /// REQUIRES: all arguments outlive the panel.
   TopologyPanel(TimelineView& view, TimeCursor& cursor, TrafficReader& reader);
 
-  /// Adds the panel's actions, and the actions of the time cursor, which have buttons in the panel.
+  /// Adds the panel's actions, and the actions of the time cursor, for which the panel has buttons.
   void add_actions(Actions& actions);
 
   void set_theme(const Theme& theme);
@@ -52,7 +52,8 @@ class TopologyPanel : public QWidget, public Overlay {
 
  private:
   [[nodiscard]] std::shared_ptr<const Trace> own_trace() const;
-  /// Returns the time at the time cursor, as a time of the run of the shown timeline.
+  /// Returns the time cursor's time, converted to a time of the run of the timeline that the panel
+  /// shows.
   [[nodiscard]] core::Time own_moment() const;
   void fill_sides();
   void begin();

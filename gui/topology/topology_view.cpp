@@ -2,8 +2,8 @@
 // layout is shown at origin_ + scale_ · point. Zooming keeps the point under the mouse in its
 // place. Until the user zooms or drags, the picture is fitted again whenever the widget's size
 // changes. The position of the mouse is compared with all boxes and lines, in units of the layout.
-// This is fast enough for thousands of nodes. topology_layout.cpp places the nodes,
-// topology_painter.cpp paints the topology, and TopologyMoment has the state at a time.
+// This comparison is fast enough for thousands of nodes. The file topology_layout.cpp places the
+// nodes, topology_painter.cpp paints the topology, and TopologyMoment has the state at a time.
 
 #include "gui/topology/topology_view.h"
 
@@ -180,7 +180,7 @@ void TopologyView::walk(int dx, int dy) {
     const double ahead = (there.x - here.x) * dx + (there.y - here.y) * dy;
     const double aside = std::abs((there.x - here.x) * dy) + std::abs((there.y - here.y) * dx);
     if (n == *node_ || ahead < 1) continue;
-    // A node straight ahead is preferred to a nearer node that lies to the side.
+    // Prefer a node straight ahead to a nearer node that lies to the side.
     const double cost = ahead + 3 * aside;
     if (cost < least) least = cost, best = n;
   }
@@ -290,8 +290,8 @@ void TopologyView::keyPressEvent(QKeyEvent* event) {
 }
 
 bool TopologyView::event(QEvent* event) {
-  // While the topology has the focus, it handles these keys. Otherwise they are shortcuts of the
-  // window.
+  // While the topology has the focus, it handles these keys itself. Without the focus, the keys are
+  // shortcuts of the window.
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* const key = static_cast<QKeyEvent*>(event);
     const QList<int> ours{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,    Qt::Key_Down, Qt::Key_N,

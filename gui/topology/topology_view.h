@@ -20,7 +20,8 @@ class TopologyView : public QWidget {
  public:
   explicit TopologyView(QWidget* parent = nullptr);
 
-  /// Sets the topology; null: nothing is shown. show_moment() sets the state of the topology.
+  /// Sets the topology; null: nothing is shown. The function show_moment() sets the state of the
+  /// topology.
   void show_topology(std::shared_ptr<const Topology> topology);
   /// REQUIRES: `moment` belongs to the topology that is shown.
   void show_moment(TopologyMoment moment);

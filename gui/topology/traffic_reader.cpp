@@ -23,7 +23,8 @@ void TrafficReader::wait() {
   thread_.join();
   const auto cancel = cancel_;
   const Known known = *result_;
-  // Take the thread's result immediately, before the event that the thread has queued is processed.
+  // Take the thread's result immediately. The event by which the thread reports its result is
+  // processed only later.
   *cancel = true;
   take(known);
 }
@@ -34,7 +35,7 @@ std::shared_ptr<const Trace> TrafficReader::wanted() {
     side_ = 0;
     return trace;
   }
-  // Keep the source trace only while it belongs to one of the two timelines.
+  // Forget the source trace if it belongs to neither of the two timelines.
   const auto& side = trace->parts()->source(side_);
   return side == source_ ? side : nullptr;
 }

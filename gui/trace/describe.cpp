@@ -16,7 +16,7 @@ using core::Time;
 
 namespace {
 
-/// Returns an exact time of the run.
+/// Formats a time of the run exactly, to the picosecond.
 std::string moment(Time t) { return fmt::format("{:.6f} ms", core::to_ms(t)); }
 
 std::string rate(core::Bytes bytes, Time time) {
@@ -55,7 +55,7 @@ void report_empty_rows(const Trace& trace, core::TrackKind kind, const char* wha
                                empty == rows ? "all" : std::to_string(empty), rows));
 }
 
-/// Describes the data that is missing from the run's file.
+/// Describes which data of the run is missing from the timeline's file.
 std::string missing_data_text(const Trace& trace) {
   const core::RunInfo& run = trace.run();
   std::vector<std::string> lost;
@@ -97,8 +97,7 @@ std::string moment(const Trace& trace, Time shown) {
 
 core::Expected<Facts> facts_of_span(const Trace& trace, std::size_t row, SpanRow::Index index) {
   if (trace.parts()) {
-    // Take the facts about the span in its own file, and insert the facts about the comparison. The
-    // facts about the comparison are inserted.
+    // Take the facts about the span from its own file, and insert the facts about the comparison.
     const auto [own, there] = trace.parts()->origin({row, index});
     auto of_file = facts_of_span(*own, there.row, there.index);
     if (!of_file) return of_file;

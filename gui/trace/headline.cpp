@@ -20,8 +20,8 @@ std::string percent(Time part, Time whole) {
   return fmt::format("{:.{}f} %", share, share < 10 ? 1 : 0);
 }
 
-/// Returns the widest error band of the packs, as factors of the predicted time; nullopt if there
-/// is none.
+/// Returns the widest error band of any pack, as factors of the predicted time; nullopt if no pack
+/// has an error band.
 std::optional<std::pair<double, double>> band_of(const core::RunInfo& run) {
   std::optional<std::pair<double, double>> band;
   for (const core::RunInfo::PackInfo& pack : run.packs) {

@@ -3,8 +3,8 @@
 // lines are sets of keys. Keys are the same for every run of a scenario, so these sets remain valid
 // when another timeline is opened. The constructor creates all lines. After every change, arrange()
 // computes the visible lines: first the pinned lines, then all lines that match the filter and are
-// not in a collapsed group. A filter ignores collapsed groups, so that no match is hidden. Painting
-// is in gui/paint.
+// not in a collapsed group. A filter also shows matching lines in collapsed groups. Painting is in
+// gui/paint.
 
 #include "gui/trace/layout.h"
 
@@ -27,7 +27,7 @@ constexpr std::size_t kOpenLinks = 12;
 /// Converts the name of a timeline to the last part of a key.
 std::string behind(const std::string& timeline) { return timeline.empty() ? "" : '/' + timeline; }
 
-/// Sorts rows of both sides into one order, in which matching rows are adjacent.
+/// Sorts the rows of both timelines so that matching rows are adjacent.
 std::vector<std::size_t> in_pairs(const Trace& trace, std::vector<std::size_t> rows) {
   std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
     return is_listed_before(trace.rows()[a].track, trace.rows()[b].track);
@@ -191,8 +191,8 @@ void Layout::add_links(const Trace& trace, const std::vector<std::size_t>& sides
   struct Place {
     std::size_t side, number;
   };
-  // Links are in the order of the first timeline. The matching link of the second timeline is
-  // adjacent.
+  // Links are in the order of the first timeline, each followed by the matching link of the second
+  // timeline.
   std::vector<std::pair<std::string, std::vector<Place>>> links;
   std::map<std::string, std::size_t> known;
   for (const std::size_t s : sides) {

@@ -15,7 +15,7 @@ struct Line {
     kSteps,     ///< the training steps
     kPath,      ///< the critical path of the last step
     kError,     ///< the deviations between two timelines
-    kSide,      ///< a group: all lines of one of two timelines
+    kSide,      ///< a group with all lines of one of the two timelines
     kWorker,    ///< a group of devices
     kDevice,    ///< a group of rows
     kLanes,     ///< a group: a device's lanes
@@ -35,11 +35,11 @@ struct Line {
   /// The name of the line's timeline, if there are two timelines and no enclosing group shows the
   /// name.
   std::string timeline{};
-  /// kSpans: the row. For groups: the indices of all rows in the group. The utilisation of these
-  /// rows is drawn while the group is collapsed.
+  /// kSpans: the row. For groups: the indices of all rows in the group. A collapsed group shows the
+  /// utilisation of these rows.
   std::vector<std::size_t> rows{};
-  /// An index. For kLink: the index in the side's links. For kError: the index in the trace's
-  /// difference rows. For kCounter: in counters_of().
+  /// An index. For kLink: the index in the links of the side's timeline. For kError: the index in
+  /// the trace's rows of differences. For kCounter: in counters_of().
   std::size_t number = 0;
   bool open = true;  ///< for groups: true if the group is not collapsed
   bool pinned = false;
@@ -100,8 +100,8 @@ class Layout {
   /// Makes the line with this key visible: opens groups, and clears the filter if it hides the
   /// line.
   void reveal(const std::string& key);
-  /// Returns the key of the line that shows a link of a side, even if the line is hidden; empty if
-  /// there is no such line.
+  /// Returns the key of the line that shows link `link` of a side's timeline, even if the line is
+  /// hidden; empty if there is no such line.
   [[nodiscard]] std::string key_of_link(std::size_t side, std::size_t link) const;
 
  private:

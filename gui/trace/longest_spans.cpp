@@ -42,8 +42,9 @@ void LongestSpans::build(const std::vector<std::int64_t>& sums,
   }
 }
 
-/// Combines blocks of all levels, from both ends of the range. Entries that do not fill a block of
-/// the next level are examined one by one.
+/// Returns the longest span of a range of blocks. Goes up level by level, and shortens the range
+/// from both ends. At each level, examines the entries at the ends that do not fill a whole block
+/// of the next level.
 Entry LongestSpans::of_blocks(std::size_t first, std::size_t end) const {
   Entry left, right;  // `right` collects entries from right to left
   for (std::size_t l = 0; first < end; ++l) {

@@ -10,8 +10,8 @@ namespace tutti::gui {
 /// spans. Level 1 stores the maximum of each 16 entries of level 0, and so on. A query for a pixel
 /// with ninety spans reads about five maxima of blocks inside the range, and examines the two
 /// blocks that lie only partly in the range. A partly covered block is scanned only if its longest
-/// span is outside the range and longer than the maxima of all other blocks. Otherwise the stored
-/// maxima suffice. Memory: 1.07 bytes per span.
+/// span is outside the range and longer than the maxima of all other blocks. For all other blocks,
+/// the stored maxima suffice. Memory: 1.07 bytes per span.
 class LongestSpans {
  public:
   using Index = std::uint32_t;

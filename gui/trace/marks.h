@@ -12,13 +12,13 @@ namespace tutti::gui {
 
 /// A user's note at a time of a run, or on a time range of a run.
 struct Mark {
-  TimeRange at;  ///< the range of the note; both ends are equal for a note at one time
+  TimeRange at;  ///< the time range of the note; for a note at a single time, both ends are equal
   std::string text;
   bool operator==(const Mark&) const = default;
 };
 
 /// The notes of a timeline, in order of time. The notes are stored in a file next to the timeline's
-/// file. gui/proto/marks.proto defines the format.
+/// file. The file gui/proto/marks.proto defines the format.
 class Marks {
  public:
   /// Returns the path of the file with the notes of a timeline.
@@ -28,9 +28,9 @@ class Marks {
   static core::Expected<Marks> read(const std::string& text, const std::string& path);
   [[nodiscard]] std::string write() const;
 
-  /// Merges changes: returns the marks of `theirs`, with the changes that lead from `base` to
-  /// `mine` applied. With this function, two windows that show the same timeline keep each other's
-  /// marks.
+  /// Merges changes: returns the marks in `theirs`, after applying the changes that lead from
+  /// `base` to `mine`. With this function, two windows that show the same timeline keep each
+  /// other's marks.
   static Marks merged(const Marks& base, const Marks& mine, const Marks& theirs);
 
   [[nodiscard]] const std::vector<Mark>& all() const { return all_; }
@@ -39,11 +39,11 @@ class Marks {
   /// REQUIRES: i < all().size().
   void remove(std::size_t i);
   void rename(std::size_t i, std::string text);
-  /// Returns the first mark that begins after `t`, or else the first mark of all. nullopt if there
-  /// are no marks.
+  /// Returns the first mark that begins after `t`. If there is none, returns the first of all
+  /// marks; nullopt if there are no marks.
   [[nodiscard]] std::optional<std::size_t> next(core::Time t) const;
-  /// Returns the last mark that begins before `t`, or else the last mark of all. nullopt if there
-  /// are no marks.
+  /// Returns the last mark that begins before `t`. If there is none, returns the last of all marks;
+  /// nullopt if there are no marks.
   [[nodiscard]] std::optional<std::size_t> previous(core::Time t) const;
 
  private:

@@ -23,17 +23,17 @@ struct Message {
 core::Time begun(const core::Span& step);
 
 /// Returns the message that a span received; nullopt if the span received no message, or if the
-/// sender is not in the file. For `kReceiveAny` and similar kinds, the timeline records only one
-/// sender. ERRORS: the timeline's file has changed since it was opened. Cost: linear in the number
-/// of the sender's spans of the same pack.
+/// sender is not in the file. If a span receives messages from several senders (`kReceiveAny` and
+/// similar kinds), the timeline records only one of the senders. ERRORS: the timeline's file has
+/// changed since it was opened. Cost: linear in the number of the sender's spans of the same pack.
 core::Expected<std::optional<Message>> message_into(const Trace& trace, SpanId receiver);
 
 /// Returns the messages that a span sent, in order of arrival. ERRORS: as above. Cost: linear in
 /// the number of spans of the same pack on all lanes.
 core::Expected<std::vector<Message>> messages_out_of(const Trace& trace, SpanId sender);
 
-/// Returns all messages that were received by spans of `rows`, and that were in flight at any time
-/// in `range`. Returns nullopt if more than `most` spans are in the range. ERRORS: as above.
+/// Returns all messages that spans of `rows` received, and that were in flight during some part of
+/// `range`. Returns nullopt if more than `most` spans are in the range. ERRORS: as above.
 core::Expected<std::optional<std::vector<Message>>> messages_in(
     const Trace& trace, const std::vector<std::size_t>& rows, const TimeRange& range,
     std::size_t most);

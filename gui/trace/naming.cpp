@@ -38,7 +38,7 @@ class Layers {
     }
   }
 
-  /// Marks the layer of a gradient, if the gradient's name identifies a layer.
+  /// Marks the layer to which a gradient belongs, if the gradient's name identifies a layer.
   void mark(std::string_view gradient, std::vector<bool>& layers) const {
     for (std::string_view name = gradient; !name.empty(); name = parent(name)) {
       if (const auto of = by_name_.find(name); of != by_name_.end())
@@ -54,10 +54,10 @@ class Layers {
   static constexpr std::size_t kSeveral = static_cast<std::size_t>(-1);
 
   std::map<std::string_view, std::size_t> by_name_;
-  /// The first layer of each parent, by the parent's name.
+  /// By the name of a parent: the first layer below this parent.
   std::map<std::string_view, std::size_t> by_parent_;
-  /// The only layer below a prefix, at any depth, by the prefix; prefixes with several layers are
-  /// omitted.
+  /// By a prefix of names: the only layer whose name begins with this prefix. Prefixes of several
+  /// layers are omitted.
   std::map<std::string_view, std::size_t> below_;
 };
 

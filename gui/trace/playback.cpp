@@ -25,8 +25,8 @@ Time Playback::per_second(const TimeRange& range) const {
 
 void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
   if (!playing_) return;
-  // Count fractions of a picosecond, so that many short frames add up to the same time as a long
-  // frame.
+  // Keep the remaining fraction of a picosecond, so that many short frames add up to the same time
+  // as one long frame.
   constexpr Wide kParts = static_cast<Wide>(kMillisecondsForRange) << -kSlowest;
   const Wide passed =
       (static_cast<Wide>(range.length().count()) * milliseconds << (speed_ - kSlowest)) + rest_;
@@ -67,8 +67,7 @@ Time previous_event(const Trace& trace, const std::vector<std::size_t>& rows, Ti
     const SpanRow::Index from = spans.first_from(t);
     if (from == 0) continue;
     best = std::max(best, spans.start(from - 1));
-    // Consider the end of the last span that ended before `t`. A span that covers `t` has not ended
-    // yet.
+    // If the last span has not ended before `t`, take the end of the span before it.
     if (spans.end(from - 1) < t) best = std::max(best, spans.end(from - 1));
     if (from > 1 && spans.end(from - 2) < t) best = std::max(best, spans.end(from - 2));
   }

@@ -9,10 +9,11 @@
 namespace tutti::gui {
 
 /// The state of the time cursor: a time of the run, which can be played like a video. The class has
-/// no clock. The caller passes the time since the last frame, so that tests control the frames.
+/// no clock. The caller passes the time since the last frame, so that tests can control time.
 class Playback {
  public:
-  /// The real time in which the visible range plays at normal speed (speed exponent 0).
+  /// The real time, in milliseconds, that playing the visible range takes at normal speed (speed
+  /// exponent 0).
   static constexpr std::int64_t kMillisecondsForRange = 20'000;
   /// The limits of the speed, which is an exponent of two.
   static constexpr int kSlowest = -5, kFastest = 5;
@@ -42,9 +43,9 @@ class Playback {
   core::Wide rest_ = 0;
 };
 
-/// Formats `t` in milliseconds, with a resolution of a thousandth of the range: "83.2041 ms". If
-/// the labels of the axis restart at 0, the time is relative to the last restart: "step 2 + 8.2041
-/// ms".
+/// Formats `t` in milliseconds, with a resolution of a thousandth of the range, such as "83.2041
+/// ms". If the labels of the time axis restart at 0 in each step, the time is relative to the step,
+/// such as "step 2 + 8.2041 ms".
 std::string moment_text(const Trace& trace, core::Time t, const TimeRange& range);
 
 /// Returns the next time after `t` at which a span of one of the rows begins or ends; kNever if

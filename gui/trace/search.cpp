@@ -1,12 +1,13 @@
 // Query translates words into conditions on a span: the kind, the pack, a range of durations, words
 // in the name of the row, and names of layers or gradients. A span matches if it satisfies all
 // conditions. A word may have several meanings. The meanings are tried in a fixed order: a number
-// after "pack", a duration, a kind, a name. nearest() searches all rows together, in the order of
-// (start, row). The scan of a row ends when later spans of the row cannot be better than the best
-// span so far, so most scans are short. Until a span is found in the direction of the search,
-// nearest() also stores the first matching span of all rows, for the wrap-around. naming.cpp
-// determines which packs and layers a name refers to. A text that is the whole name of a kind
-// selects only that kind ("pack in flight" does not match "exchange in flight").
+// after "pack", a duration, a kind, a name. The function nearest() searches all rows together, in
+// the order of (start, row). The scan of a row ends as soon as no later span of the row can be
+// nearer than the nearest match so far, so most scans are short. Until it has found a span in the
+// direction of the search, nearest() also remembers the first matching span of all rows, with which
+// the search continues at the other end. The file naming.cpp determines which packs and layers a
+// name refers to. A text that is the whole name of a kind selects only that kind ("pack in flight"
+// does not match "exchange in flight").
 
 #include "gui/trace/search.h"
 
@@ -64,10 +65,10 @@ std::bitset<64> kinds_called(const std::string& text, const Trace& trace) {
   return kinds;
 }
 
-/// Returns the kinds of spans with a word in their name that begins with `word`. Whole names have
-/// priority over parts ("send" is not "receive-send"), if the trace contains such spans. A part
-/// does not match kinds that the trace does not contain ("conv" does not match "convert" if nothing
-/// is converted).
+/// Returns the kinds of spans in whose name a word begins with `word`. If the trace has spans of a
+/// kind whose whole name is `word`, only this kind matches ("send" then does not match
+/// "receive-send"). A part of a name matches only kinds that the trace contains ("conv" does not
+/// match "convert" if nothing is converted).
 std::bitset<64> kinds_named(const std::string& word, const Trace& trace) {
   std::bitset<64> whole, parts;
   for (std::size_t kind = 0; kind < whole.size(); ++kind) {
@@ -94,8 +95,9 @@ SpanRow::Index first_behind(const Trace& trace, const SpanId& from, std::size_t 
 enum class Way { kForward, kBack };
 
 /// A forward search returns the first matching span at or after `split(row)` over all rows. If no
-/// span matches from there on, it returns the first matching span of the trace. A backward search
-/// returns the last matching span before `split(row)`, or else the last matching span of the trace.
+/// span matches from there on, a forward search returns the first matching span of the trace. A
+/// backward search returns the last matching span before `split(row)`, or else the last matching
+/// span of the trace.
 template <class Split>
 std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, Split split) {
   if (query.empty()) return std::nullopt;
@@ -109,8 +111,7 @@ std::optional<SpanId> nearest(const Trace& trace, const Query& query, Way way, S
       for (; forward ? edge < spans.size() : edge > 0; edge = forward ? edge + 1 : edge - 1) {
         const SpanRow::Index i = forward ? edge : edge - 1;
         const Place place{spans.start(i), r};
-        // The spans of a row are sorted by their starts, so no later span of this row can be
-        // better.
+        // The spans of a row are sorted by start, so no later span of this row can be nearer.
         if (best && (forward ? place >= best_place : place <= best_place)) return;
         if (!query.takes(trace.rows()[r], i)) continue;
         best = SpanId{r, i};
@@ -189,7 +190,7 @@ void Query::narrow_down(const std::string& word, const Trace& trace, bool layer)
       !layer && (best == Naming::kNot || std::ranges::any_of(trace.rows(), has_word));
   if (row_word) return row_words_.push_back(word);
   std::vector<Concerned>& of_sides = named_.emplace_back();
-  // A name that does not exist matches no span.
+  // A word that is the name of nothing in the trace matches no span.
   for (const Side& side : trace.sides())
     of_sides.push_back(best == Naming::kNot ? Concerned() : concerned(side.run, word, best));
 }

@@ -10,12 +10,12 @@
 
 namespace tutti::gui {
 
-/// A search for spans of a trace by words. Words select kinds and packs ("pack 3", "receive", "send
-/// pack 12"), and ranges of durations (">1ms": at least 1 ms; "<20us": less than 20 µs). Any other
-/// word selects rows by name ("gpu1"). If no row has such a name, the word refers to layers or
-/// gradients ("conv1", "fc.weight"). The search then finds the packs that carry these gradients,
-/// and the parts of the backward pass that compute these gradients. After "layer", a word always
-/// refers to a layer ("layer gpu1").
+/// A search for spans of a trace by words. Words select kinds and packs of spans ("pack 3",
+/// "receive", "send pack 12"). Words can also select durations (">1ms": at least 1 ms; "<20us":
+/// less than 20 µs). A word with none of these meanings selects rows by name ("gpu1"). If no row
+/// has such a name, the word refers to layers or gradients ("conv1", "fc.weight"). The search then
+/// finds the packs that carry these gradients, and the parts of the backward pass that compute
+/// these gradients. After "layer", a word always refers to a layer ("layer gpu1").
 class Query {
  public:
   /// Parses the words. REQUIRES: the query is used only with rows of the trace for which it was
@@ -44,7 +44,7 @@ class Query {
   core::Time at_least_;
   core::Time less_than_ = core::kNever;
   std::vector<std::string> row_words_;
-  std::vector<std::vector<Concerned>> named_;  ///< by word of the search term, then by side
+  std::vector<std::vector<Concerned>> named_;  ///< indexed by word of the search term, then by side
 };
 
 /// A histogram of the durations of matching spans, with bins of powers of two.
@@ -60,16 +60,16 @@ struct Durations {
   core::Time sum, shortest, longest;
 };
 
-/// Returns the next matching span after `from`; find_previous() returns the previous matching span
-/// before `from`. The order is by time, then by row, and wraps around. Cost: linear in the number
-/// of spans.
+/// Return the next matching span after `from`, and the previous matching span before `from`. Spans
+/// are ordered by time, then by row, and the search wraps around. Cost: linear in the number of
+/// spans.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, const SpanId& from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, const SpanId& from);
-/// Returns the first matching span that starts at `from` or later; find_previous() returns the last
-/// matching span that starts before `from`. The search wraps around.
+/// Return the first matching span that starts at `from` or later, and the last matching span that
+/// starts before `from`. The search wraps around.
 std::optional<SpanId> find_next(const Trace& trace, const Query& query, core::Time from);
 std::optional<SpanId> find_previous(const Trace& trace, const Query& query, core::Time from);
-/// Returns the number of matching spans up to and including `span`, in the order of find_next().
+/// Returns the position of `span` among all matching spans, from 1, in the order of find_next().
 /// Cost: linear in the number of spans.
 std::int64_t rank_of(const Trace& trace, const Query& query, const SpanId& span);
 /// Returns the histogram of all matching spans. Cost: linear in the number of spans.

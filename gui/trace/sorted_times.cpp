@@ -34,8 +34,8 @@ void SortedTimes::finish() {
   }
 }
 
-/// Returns the number of times of a level that are before `t`. `above` is the number of times
-/// before `t` in the next coarser level.
+/// Returns how many times of a level are before `t`. `above` is the same number for the next
+/// coarser level.
 std::size_t SortedTimes::refine(std::size_t of, std::size_t above, std::int64_t t) const {
   if (above == 0) return 0;
   const std::vector<std::int64_t>& times = level(of);
@@ -56,7 +56,8 @@ SortedTimes::Index SortedTimes::first_from(std::int64_t t) const {
   return static_cast<Index>(place);
 }
 
-/// Returns the finest level that has only a few times between two consecutive wanted times.
+/// Returns the finest level of which only a few times lie between two consecutive values of
+/// `wanted`, on average.
 std::size_t SortedTimes::level_for(std::span<const std::int64_t> wanted) const {
   std::size_t between = (first_from(wanted.back()) - first_from(wanted.front())) / wanted.size();
   std::size_t level = 0;

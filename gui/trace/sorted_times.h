@@ -34,8 +34,8 @@ class SortedTimes {
   [[nodiscard]] Index first_from(std::int64_t t) const;
   /// Computes first_from() for each value in `wanted`, and writes the results to `places`.
   /// REQUIRES: `wanted` is ascending; places.size() == wanted.size().
-  /// Cost: two cache lines per value if many times lie between consecutive values; otherwise one
-  /// scan of the times between the values.
+  /// Cost: if many times lie between consecutive values, two cache lines per value; otherwise, one
+  /// scan over the times from the first to the last value.
   void first_from_each(std::span<const std::int64_t> wanted, std::span<Index> places) const;
 
   /// Returns the memory in use, in bytes.

@@ -47,8 +47,8 @@ void SpanRow::add(const core::Span& span) {
       std::find_if(times.begin(), times.end(), [&](const auto& k) { return k.first == kind; });
   if (sum == times.end()) sum = times.insert(times.end(), {kind, Time()});
   sum->second += Time(end - start);
-  // Spans of layers store numbers below the numbers of packs, because a span has either a layer or
-  // a pack.
+  // A span has either a layer or a pack, so one number stores either. Numbers for layers are less
+  // than -1.
   const bool has_layer =
       span.kind == kBackward && span.pack < 0 && span.index >= 0 && span.index < kMaxLayers;
   columns_->packs.push_back(has_layer ? kFirstLayer - static_cast<std::int32_t>(span.index)

@@ -15,8 +15,8 @@
 
 namespace tutti::gui {
 
-/// The spans of one row of the timeline view. With its index, any time range can be drawn at any
-/// zoom without a visit to each span. Three queries suffice to paint a pixel:
+/// The spans of one row of the timeline view. An index allows drawing any time range at any zoom
+/// without visiting each span. Three queries suffice to paint a pixel:
 ///
 ///   first_from(t)       the spans that it touches (sorted_times.h)
 ///   busy(from, to)      how much of its time they cover: running sums of durations
@@ -85,8 +85,8 @@ class SpanRow {
   /// Returns the longest span among first … end - 1, with its duration and kind.
   [[nodiscard]] LongestSpans::Entry longest_entry(Index first, Index end) const;
 
-  /// Delays, each with the index of the first span to which the delay applies. Each delay applies
-  /// up to the index of the next entry.
+  /// Delays of a row's spans. The delay of an entry applies to the spans from the entry's index up
+  /// to the index of the next entry.
   using Shifts = std::vector<std::pair<Index, core::Time>>;
   /// Returns a copy of the row with its spans delayed. The copy shares all data except times with
   /// this row. If a span's delayed start would lie before the end of the previous span, the span
@@ -104,8 +104,8 @@ class SpanRow {
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
     std::vector<std::uint8_t> waits;  ///< the waiting time in 255ths of the duration
-    /// The pack; -1: none. Values of kFirstLayer and below encode the layer of a span without a
-    /// pack.
+    /// The pack; -1: none. The pack of a span. Values of kFirstLayer and below encode the layer of
+    /// a span that has no pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;
     std::vector<std::pair<int, core::Time>> kind_times;  ///< total time of each kind, in the order

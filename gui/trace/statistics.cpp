@@ -14,7 +14,8 @@ using core::Time;
 
 namespace {
 
-/// Returns a percentile of the lengths. Reorders the lengths. REQUIRES: `lengths` is not empty.
+/// Returns a percentile of the spans' durations. Reorders the lengths. REQUIRES: `lengths` is not
+/// empty.
 Time percentile(std::vector<std::int64_t>& lengths, int percent) {
   const std::size_t rank = (lengths.size() - 1) * static_cast<std::size_t>(percent) / 100;
   std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(rank),
@@ -109,7 +110,8 @@ RangeStatistics statistics_of(const Trace& trace, const std::vector<std::size_t>
     sums[one.kind] = std::max(sums[one.kind], one.sum);
     all.kinds.push_back(one);
   }
-  // Sort kinds by their sums, largest first; otherwise keep the map's order.
+  // Sort the entries by the total time of their kind, largest first. Entries of the same kind keep
+  // the map's order.
   std::stable_sort(all.kinds.begin(), all.kinds.end(), [&](const auto& a, const auto& b) {
     return std::tuple(sums[b.kind], a.kind) < std::tuple(sums[a.kind], b.kind);
   });

@@ -13,7 +13,7 @@
 namespace tutti::gui {
 
 /// Totals of the spans of one kind in a time range. If a span crosses an edge of the range, only
-/// the part inside the range counts, with the same share of the span's bytes.
+/// the part inside the range counts, with a proportional part of the span's bytes.
 struct KindStatistics {
   int kind = 0;
   std::size_t side = 0;
@@ -21,8 +21,8 @@ struct KindStatistics {
   std::int64_t spans = 0;
   /// The total size in bytes; nullopt: the size was not requested, or the file has changed.
   std::optional<core::Bytes> bytes;
-  double busy =
-      0;  ///< total time as a fraction of the time of all rows that have spans of this kind
+  /// Total time as a fraction of the time of all rows that have spans of this kind.
+  double busy = 0;
   core::Time sum, p50, p99, longest;
   [[nodiscard]] core::Time mean() const {
     return spans > 0 ? core::Time(sum.count() / spans) : core::Time();
@@ -30,10 +30,10 @@ struct KindStatistics {
 };
 
 struct RangeStatistics {
-  /// The entries are ordered by total time, largest first. Entries of the same kind, from both
-  /// sides and from several devices, are adjacent.
+  /// The entries are ordered by total time, largest first. Entries of the same kind are adjacent,
+  /// also if they are from different sides or devices.
   std::vector<KindStatistics> kinds;
-  double busy = 0;        ///< fraction of all rows' time that spans cover
+  double busy = 0;        ///< the time that spans cover, as a fraction of the time of all rows
   std::int64_t rows = 0;  ///< number of rows that were counted
 };
 

@@ -15,8 +15,8 @@ using core::Time;
 
 namespace {
 
-/// The narrowest view, with one picosecond per pixel for the widest window. No span is shorter than
-/// a picosecond.
+/// The length of the narrowest view: one picosecond per pixel in the widest window. No span is
+/// shorter than a picosecond.
 constexpr Time kNarrowestView{10'000};
 constexpr std::size_t kMaxKept = 200;
 

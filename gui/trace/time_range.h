@@ -29,15 +29,16 @@ class View {
   /// Shows `range`, after moving and cutting it so that it fits into the run. Stores the previous
   /// range, to which go_back() returns.
   void show(const TimeRange& range);
-  /// Shows `range` like show(), but as part of a gesture. settle() ends the gesture. go_back() then
-  /// returns to the range before the whole gesture.
+  /// Shows `range` like show(), but as part of a gesture, which settle() ends. After the gesture,
+  /// go_back() returns to the range before the whole gesture.
   void glide(const TimeRange& range);
   /// Ends the gesture.
   void settle() { gliding_ = false; }
 
-  /// Returns a range that is `factor` times as long. Time `at` keeps its position on the screen.
+  /// Returns a range that is `factor` times as long as the visible range. The time `at` keeps its
+  /// position on the screen.
   [[nodiscard]] TimeRange zoomed(double factor, core::Time at) const;
-  /// Returns the range shifted to later times by `share` of its length.
+  /// Returns the visible range, shifted to later times by the fraction `share` of its length.
   [[nodiscard]] TimeRange panned(double share) const;
 
   [[nodiscard]] bool can_go_back() const { return !back_.empty(); }
@@ -58,7 +59,8 @@ class View {
 struct Ticks {
   core::Time first;
   core::Time step;  ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
-  int minor = 5;    ///< the number of minor intervals between two ticks
+  /// The number of intervals into which minor ticks divide the distance between two ticks.
+  int minor = 5;
   /// Formats a time for the axis: in a unit that suits `step`, and with enough digits to
   /// distinguish adjacent ticks.
   [[nodiscard]] std::string label(core::Time t) const;

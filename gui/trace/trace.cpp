@@ -42,10 +42,10 @@ std::tuple<std::string, std::size_t, std::string> natural(const std::string& dev
   return {device.substr(0, digits), number.size(), number};
 }
 
-/// Returns the parts of each row that lie on the critical path.
+/// Returns, for each row, the time ranges that lie on the critical path.
 std::vector<std::vector<OnPath>> parts_on_path(const std::vector<Side>& sides,
                                                const std::vector<Trace::Row>& rows) {
-  // Rows by side, device, and whether they have packs in flight.
+  // Indexed by side, device, and whether the row has packs in flight: the row.
   std::map<std::tuple<std::size_t, std::string, bool>, std::vector<std::size_t>> rows_of;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const Track& track = rows[r].track;
@@ -164,14 +164,15 @@ void Trace::measure() {
   on_path_ = parts_on_path(sides_, rows_);
 }
 
-/// If the notes state that only a part of the run was recorded, determines this part.
+/// Finds the part of the run whose spans were recorded, if the timeline's notes say that only a
+/// part was recorded.
 void Trace::measure_recorded() {
   const auto part = core::recorded_part(sides_.front().run.notes, sides_.front().steps);
   if (!part || (part->from == Time() && part->to >= length_)) return;
   recorded_ = TimeRange{std::min(part->from, length_), std::min(part->to, length_)};
 }
 
-/// Adds up the times of all rows by kind, so that no other code has to visit every span.
+/// Adds up the times of all rows by kind of span, so that other code need not visit every span.
 void Trace::measure_kinds() {
   std::map<int, double> times;
   for (const Row& row : rows_) {
@@ -218,8 +219,8 @@ void Trace::list_blocks() {
   }
 }
 
-/// Restricts the timeline to its undamaged blocks. Later readers of the file also omit damaged
-/// blocks.
+/// Removes damaged blocks from the list of blocks that are read. Later reads of the file then also
+/// omit these blocks.
 void Trace::leave_out(const std::vector<Block>& damaged) {
   if (damaged.empty()) return;
   reader_->leave_out(damaged);

@@ -2,11 +2,11 @@
 
 // A trace is the data that the window shows. A trace has rows of spans with an index for drawing
 // (span_row.h), and the records of the run as a whole. A comparison of two timelines is also a
-// trace. Such a trace has two sides, and gets details of its spans from the two source traces
-// through TraceParts (gui/comparison). Most views therefore treat both kinds of trace in the same
-// way. Only the time, kind, and pack or layer of a span are in memory. All other data is read from
-// the file when it is needed. A trace never changes, so any number of threads may share it without
-// locks.
+// trace. The trace of a comparison has two sides, and gets details of its spans from the two source
+// traces through TraceParts (gui/comparison). Most views therefore treat both kinds of trace in the
+// same way. Only the time, kind, and pack or layer of a span are in memory. All other data is read
+// from the file when it is needed. A trace never changes, so any number of threads may share it
+// without locks.
 
 #include <atomic>
 #include <functional>
@@ -28,7 +28,7 @@ namespace tutti::gui {
 /// Progress reporting and cancellation of opening a timeline.
 struct OpenControl {
   const std::atomic<bool>* cancel = nullptr;
-  /// Called with the completed share, from any thread.
+  /// Called with the completed fraction of the file, from any thread.
   std::function<void(double share)> progress{};
 };
 
@@ -41,11 +41,11 @@ struct SpanId {
 
 class Trace;
 
-/// Facts about a span or a run, as names and values in the order of display.
+/// Facts about a span or a run, as pairs of name and value, in the order in which they are shown.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// One of the timelines of a trace, with the records that concern its whole run. The times in the
-/// records are the times at which they are shown.
+/// One of the timelines of a trace, with the records that concern its whole run. Times in these
+/// records are times of the axis at which they are shown.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -59,20 +59,19 @@ struct Side {
   std::string damage{};
 };
 
-/// An activity that both sides contain, with its duration on each side.
+/// An activity that both timelines of a comparison contain, with its duration in each timeline.
 struct Difference {
   TimeRange at;  ///< the range in which the difference is shown
   core::Pair time;
   std::string what;  ///< name of the activity, such as "step 2" or "pack 3"
 };
-/// Differences of one kind that do not overlap. These differences are shown in one line of the
-/// timeline view.
+/// Differences of one kind that do not overlap, so that one line of the timeline view shows them.
 struct DifferenceRow {
   std::string name;
   std::vector<Difference> differences;  ///< sorted by time
 };
 
-/// A section of the time axis whose labels count from 0.
+/// A section of the time axis. The labels in the section count from 0.
 struct AxisStretch : TimeRange {
   std::string name;  ///< name of the stretch, such as "step 2"
 };
@@ -88,8 +87,8 @@ class TraceParts {
                                                                       SpanRow::Index end) const = 0;
   /// Returns the source trace of a span, and the span in that trace.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
-  /// Returns the matching spans of the other side. The result may be empty. The result has several
-  /// spans if the span matches a whole pack.
+  /// Returns the matching spans of the other side; may be empty. If the span matches a whole pack,
+  /// the result has several spans.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
   /// Returns additional facts about a span, and about the whole comparison.
   [[nodiscard]] virtual Facts facts(SpanId span) const = 0;
@@ -97,8 +96,9 @@ class TraceParts {
   /// Returns the source trace of a side.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
   /// Returns the time of the side's run that is shown at time `shown` of the axis. The result is
-  /// computed with the delay of the training step, although packs may have their own delays. In a
-  /// pause, returns the time at which the side completed its step.
+  /// computed with the delay of the training step, although packs may have their own delays. If
+  /// `shown` is in a pause that the alignment has inserted, returns the time at which the side
+  /// completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
@@ -107,7 +107,7 @@ class TraceParts {
 /// it.
 class Trace {
  public:
-  /// A row of spans. Rows are ordered by worker, then by device. On each device, the order is
+  /// A row of spans. Rows are ordered by worker, then by device. The rows of a device are ordered
   /// computation, packs, lanes.
   struct Row {
     core::Track track;
@@ -117,7 +117,7 @@ class Trace {
     SpanRow spans;
     std::size_t side = 0;
     std::string timeline{};  ///< the name of the row's side
-    /// The index of the first span of each training step, and the number of that step.
+    /// For each training step, the index of its first span in this row, and the number of the step.
     std::vector<std::pair<SpanRow::Index, std::int32_t>> steps{};
   };
 
@@ -170,9 +170,9 @@ class Trace {
   [[nodiscard]] const std::optional<FileStamp>& stamp() const { return stamp_; }
   /// Returns the time at which the last span ends.
   [[nodiscard]] core::Time length() const { return length_; }
-  /// Returns the part of the run whose spans were recorded, as the notes state it; nullopt if all
-  /// spans were recorded. Outside of this part, a row has only the spans that overlap the part; the
-  /// row is not necessarily idle between these spans.
+  /// Returns the part of the run whose spans were recorded, according to the timeline's notes;
+  /// nullopt if all spans were recorded. Outside of this part, a row may look idle although the
+  /// device was busy, because only spans that overlap the part are recorded.
   [[nodiscard]] const std::optional<TimeRange>& recorded() const { return recorded_; }
   /// Returns the kinds of spans in the trace, in descending order of their total times.
   [[nodiscard]] const std::vector<int>& kinds() const { return kinds_; }
@@ -213,13 +213,14 @@ class Trace {
   void measure();
   void measure_recorded();
   void measure_kinds();
-  /// Returns the reason why a block could not be read: either the file has changed, or the reason
-  /// is `error`.
+  /// Returns an error that says why a block could not be read: if the file has changed, this is the
+  /// reason; otherwise, the reason is `error`.
   [[nodiscard]] core::Error why_not_read(const core::Error& error) const;
 
-  std::string path_;                            ///< the path of the file; empty if there is no file
-  std::optional<FileStamp> stamp_;              ///< the stamp of the file when it was opened
-  std::optional<core::TimelineReader> reader_;  ///< nullopt: the trace combines other traces
+  std::string path_;                ///< the path of the file; empty if there is no file
+  std::optional<FileStamp> stamp_;  ///< the stamp of the file when it was opened
+  /// The file's reader; nullopt: the trace combines other traces.
+  std::optional<core::TimelineReader> reader_;
   std::vector<Side> sides_;
   std::vector<Row> rows_;
   /// Indexed by row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
@@ -237,8 +238,8 @@ class Trace {
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".
 std::string name_of_row(const core::Track& track);
-/// Compares tracks in the order of rows: by worker, then by device, then in the order computation,
-/// packs, lanes.
+/// Returns true if the row of the first track is above the row of the second. Rows are ordered by
+/// worker, then by device, then computation, packs, lanes.
 bool is_listed_before(const core::Track& a, const core::Track& b);
 
 }  // namespace tutti::gui

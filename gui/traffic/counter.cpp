@@ -50,8 +50,8 @@ std::int64_t Counter::at(Time t) const {
   return next == 0 ? 0 : values_[next - 1];
 }
 
-/// Returns the maximum from `from` until `to`, including the value at `from`. Combines blocks of
-/// all levels, from both ends of the range.
+/// Returns the maximum from `from` until `to`, including the value at `from`. Goes up level by
+/// level through the stored maxima, and shortens the range from both ends.
 std::int64_t Counter::most(Time from, Time to) const {
   TUTTI_CHECK(from < to, "from {} to {}", from.count(), to.count());
   std::int64_t best = at(from);

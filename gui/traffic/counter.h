@@ -8,8 +8,8 @@
 
 namespace tutti::gui {
 
-/// An integer that changes during the run. The class computes the value at any time, and the exact
-/// maximum in any time range. Memory: 17 bytes per change.
+/// An integer that changes during the run, such as the number of bytes in flight. Computes the
+/// value at any time, and the exact maximum in any time range. Memory: 17 bytes per change.
 class Counter {
  public:
   struct Change {

@@ -1,11 +1,11 @@
-// For each recorded lane, the timeline gives the number of steps that had ended at a time. push()
-// executes such a step after the steps of other lanes on which it depends. A received message must
-// have been sent, even if its sender was not recorded or had not completed its step. push() uses a
-// list of lanes instead of recursion, because the chain may be as long as the number of lanes of
-// the collective. If a lane would occur in the list twice, the timeline contradicts the schedule,
-// so the replay stops. A symbolic run cannot go back in time, so a request for an earlier time
-// starts a new symbolic run. Chunks are the intervals between the boundaries of all ranges that
-// occur in the schedule.
+// For each recorded lane, the timeline gives the number of steps that had ended at a time. The
+// function push() executes such a step after the steps of other lanes on which it depends. For a
+// received message, push() also executes the sending step, even if the sender was not recorded or
+// had not completed the step. The function push() uses a list of waiting lanes instead of
+// recursion, because the list may have all lanes of the collective. If a lane would occur in the
+// list twice, the timeline contradicts the schedule, so the replay stops. A symbolic run cannot go
+// back in time, so a request for an earlier time starts a new symbolic run. Chunks are the
+// intervals between the boundaries of all ranges that occur in the schedule.
 
 #include "gui/traffic/pack_replay.h"
 
@@ -27,7 +27,7 @@ using core::Time;
 
 namespace {
 
-/// Calls `what` for each range of the pack that a step refers to.
+/// Calls `what` for each range of the pack's buffer that a schedule step reads or writes.
 template <class What>
 void each_range(const Step& step, What what) {
   const auto in_pack = [&](const Range& range) {
@@ -124,8 +124,8 @@ Rank PackReplay::rank(std::int32_t device) const {
   return device < 0 || rank == devices_.end() ? -1 : static_cast<Rank>(rank - devices_.begin());
 }
 
-/// Returns the lane that sent the message which the given lane receives in its next step, according
-/// to the timeline. Steps that accept a message from any lane need this lane.
+/// Returns the lane that sends the message for the next step of lane `number`, according to the
+/// timeline. Steps that accept a message from any lane need this information.
 std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   const SymbolicRun::LaneState& lane = run_->lane(number);
   const std::int32_t device = devices_[lane.rank];
@@ -136,9 +136,9 @@ std::optional<std::size_t> PackReplay::sender_of(std::size_t number) const {
   return run_->lane_number(from, sender.lane);
 }
 
-/// Executes the lane's next step, after the steps on which it depends. A received message must have
-/// been sent, even if the sending step had not ended at this time. Returns false if the step cannot
-/// be executed.
+/// Executes the lane's next step, after the steps of other lanes on which it depends. If the step
+/// receives a message, also executes the sending step, even if the sending step had not ended at
+/// this time. Returns false if the step cannot be executed.
 bool PackReplay::push(std::size_t wanted) {
   std::vector<std::size_t> chain{wanted};  // each lane waits for the one after it
   while (!chain.empty()) {
@@ -155,7 +155,7 @@ bool PackReplay::push(std::size_t wanted) {
     const SymbolicRun::Obstacle obstacle = run_->obstacle(number, sender);
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kNone) return false;
     if (obstacle.kind == SymbolicRun::Obstacle::Kind::kAnyMessage) {
-      // The sender of the message is unknown. Any lane that can advance may have sent the message.
+      // The sender of the message is unknown, so it may be any lane that can advance.
       bool moved = false;
       for (std::size_t other = 0; other < run_->lanes() && !moved; ++other)
         moved =

@@ -12,11 +12,11 @@
 namespace tutti::gui {
 
 /// Computes the content of each device's copy of a pack at a time of a run. The replay executes the
-/// pack's schedule symbolically, with core::SymbolicRun. Each lane advances up to the schedule step
-/// that the lane has completed at that time according to the timeline.
+/// pack's schedule symbolically, with core::SymbolicRun. Each lane executes the schedule steps that
+/// it had completed at this time according to the timeline.
 ///
-/// Lanes that were not recorded advance as far as recorded lanes need their data. The content of
-/// recorded devices is therefore exact, even if other devices were not recorded.
+/// Lanes that were not recorded execute only those steps whose data recorded lanes need. The
+/// content of recorded devices is therefore exact, even if other devices were not recorded.
 class PackReplay {
  public:
   /// A part of a device's buffer: the elements offset … offset + count - 1. Each element contains
@@ -51,12 +51,13 @@ class PackReplay {
   /// Returns the rank of the device in the collective; -1 if the device does not take part.
   [[nodiscard]] core::Rank rank(std::int32_t device) const;
   /// Returns the content of a rank's buffer, from the first element to the last. Adjacent elements
-  /// with equal numbers of contributions are one piece.
+  /// with the same number of contributions are returned as one piece.
   [[nodiscard]] std::vector<Piece> held(core::Rank rank) const;
   /// Returns the ranks whose contributions an element contains.
   [[nodiscard]] std::vector<core::Rank> contributions(core::Rank rank, std::int64_t element) const;
   /// Returns the elements of the pack that a message carries. Returns nullopt if the message
-  /// carries other data than elements of the pack's own buffer, or if its schedule step is unknown.
+  /// carries data that is not in the pack's own buffer, or if the schedule step of the message is
+  /// unknown.
   [[nodiscard]] std::optional<core::Range> range_of(const Transfer& message) const;
 
   /// Returns the boundaries of the chunks in which the schedule moves the pack: the starts and ends

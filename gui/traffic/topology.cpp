@@ -3,8 +3,9 @@
 // joined by name. The network with all its switches is one node, which belongs to no worker. Links
 // between switches are not drawn. At most 256 workers are drawn.
 //
-// If the cluster is known, a route may cross several links. Otherwise a route is known only if a
-// single link connects sender and receiver. Positions are computed in topology_layout.cpp.
+// If the cluster is known, the route of a message may cross several links. Otherwise, the route is
+// known only if a single link connects sender and receiver. Positions are computed in
+// topology_layout.cpp.
 
 #include "gui/traffic/topology.h"
 

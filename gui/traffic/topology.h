@@ -17,8 +17,8 @@ namespace tutti::gui {
 ///
 /// The topology is built from the best available source. The best source is the scenario's cluster.
 /// If files of the cluster are missing, the source is the links in the timeline. If the timeline
-/// has no links, as in a real run, the source is the pairs of devices that exchanged messages.
-/// words() states the source.
+/// has no links, as in a real run, the source is the pairs of devices that exchanged messages. The
+/// function words() states the source.
 class Topology {
  public:
   enum class Kind { kGpu, kCpu, kPcieSwitch, kNvswitch, kNic, kNetwork, kPart };
@@ -38,7 +38,7 @@ class Topology {
     std::string name;  ///< the name of the link, such as "w0/gpu1→w0/nvswitch"
     core::LinkKind kind = core::LinkKind::kPcie;
     core::Bandwidth capacity;  ///< bandwidth; 0: unknown
-    core::Bytes bytes;         ///< total bytes over the run
+    core::Bytes bytes;         ///< the number of bytes that the link carried during the run
     /// The index of the link in the trace's links; nullopt: no message was sent over the link.
     std::optional<std::size_t> record;
   };

@@ -1,11 +1,11 @@
 // The layout is computed in three steps. Inside each worker, nodes are in rows by kind. One row,
 // usually the row of GPUs, and all rows below it are spaced evenly. Nodes of the rows above are
-// centred over the nodes to which they are connected. These nodes are then pushed apart, once from
-// the left and once from the right, until they do not overlap. The boxes of the workers then form a
-// grid, with the number of columns that allows the largest scale in the given area. Finally, links
-// are drawn as straight lines, or as arcs if nodes of their row lie between their ends. The width
-// of a link grows with the square root of its bandwidth. Each direction is shifted to its right, so
-// that the two directions are visible side by side.
+// centred over the nodes to which they are connected. Overlapping nodes of a row are then pushed
+// apart, once from the left and once from the right. The boxes of the workers then form a grid,
+// with the number of columns that allows the largest scale in the given area. Finally, links are
+// drawn as straight lines, or as arcs if nodes of their row lie between their ends. The width of a
+// link grows with the square root of its bandwidth. Each direction is shifted to its right, so that
+// the two directions are visible side by side.
 
 #include "gui/traffic/topology_layout.h"
 
@@ -40,7 +40,7 @@ int row_of(Kind kind) {
   }
 }
 
-/// The layout inside a worker's box; positions of its nodes are relative to the box.
+/// The layout inside the box of a worker. The positions of nodes are relative to the box.
 class Inside {
  public:
   Inside(const Topology& topology, const std::vector<std::size_t>& nodes,
@@ -50,8 +50,8 @@ class Inside {
     width_ = 0;
     for (const auto& row : rows_) width_ = std::max(width_, width_of(row));
     place_rows();
-    // The row with the most connections is spaced evenly. Starting from this row, the nodes of
-    // other rows are placed above and below the nodes to which they are connected.
+    // Space the row with the most connections evenly. Starting from this row, place the nodes of
+    // the rows above over the nodes to which they are connected, and space the rows below evenly.
     const int anchor = !rows_[3].empty() ? 3 : !rows_[1].empty() ? 1 : 2;
     spread(anchor);
     for (int row = anchor - 1; row >= 0; --row) gather(row);
@@ -198,7 +198,7 @@ class LayoutBuilder {
  private:
   [[nodiscard]] double bar_room() const { return network_ ? kBar + kBarGap : 0; }
 
-  /// Returns the number of columns that allows the largest scale.
+  /// Returns the number of columns of the grid of workers that allows the largest scale.
   [[nodiscard]] std::size_t columns() const {
     const std::size_t count = layout_.workers.size();
     std::size_t best = 1;
@@ -239,7 +239,7 @@ class LayoutBuilder {
     layout_.nodes[*network_] = layout_.network.front();
   }
 
-  /// Returns the network's bar above the node's box.
+  /// Returns the bar of the network that is above the worker of this node.
   [[nodiscard]] const Box& bar_above(const Box& node) const {
     const Box* best = &layout_.network.front();
     for (const Box& bar : layout_.network) {
@@ -258,7 +258,7 @@ class LayoutBuilder {
       const double width = kNarrowest + (kWidest - kNarrowest) * share;
       layout_.widths.push_back(width);
       Line2 line = middle_of(link);
-      // Each direction is drawn to the right of the centre.
+      // Draw each direction of a link to the right of the line between the centres.
       shift(line, width / 2 + 0.7);
       layout_.links.push_back(std::move(line));
     }
@@ -284,8 +284,8 @@ class LayoutBuilder {
     return between(a, b);
   }
 
-  /// Returns a line from edge to edge, such as from the lower side of the upper box to the upper
-  /// side of the lower box. The line between adjacent boxes is straight.
+  /// Returns a line between the edges of two boxes, such as from the lower edge of the upper box to
+  /// the upper edge of the lower box. The line between adjacent boxes is straight.
   static Line2 between(const Box& a, const Box& b) {
     const auto end = [](const Box& box, const Box& other) -> Point {
       const double towards = other.centre().x - box.centre().x;
@@ -307,7 +307,7 @@ class LayoutBuilder {
     if (free) return between(a, b);
     const double from = a.centre().x, to = b.centre().x, y = std::max(a.bottom(), b.bottom());
     const double depth = 2 * std::clamp(kArcShare * std::abs(to - from), kMinArc, kMaxArc);
-    // Endpoints are spread, so that the arcs of one node can be distinguished.
+    // Give the arcs of a node different endpoints, so that the arcs can be distinguished.
     const double inset = std::clamp((to - from) / 16, -a.width / 3, a.width / 3);
     Line2 line;
     constexpr int kPieces = 14;
@@ -333,7 +333,7 @@ class LayoutBuilder {
     return found;
   }
 
-  /// Shifts the line to the right of its direction.
+  /// Shifts a line to the right, as seen in the line's direction.
   static void shift(Line2& line, double by) {
     Line2 shifted;
     for (std::size_t i = 0; i < line.size(); ++i) {

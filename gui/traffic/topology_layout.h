@@ -27,8 +27,8 @@ struct Box {
 /// network cards are at the top. Below the network cards are CPUs, PCIe switches, GPUs and
 /// NVSwitches, in this order. Each node is above the nodes to which it is connected. Links between
 /// adjacent nodes are straight; other links within a row are arcs. The network is drawn as a bar
-/// above every row of boxes. All bars are connected at the left. The unit of lengths is a pixel at
-/// full size.
+/// above every row of boxes. All bars are connected at the left. Lengths are in pixels of a picture
+/// at full size.
 struct TopologyLayout {
   std::vector<Box> nodes;
   struct Worker {
@@ -36,7 +36,7 @@ struct TopologyLayout {
     Box box;
   };
   std::vector<Worker> workers;
-  std::vector<Box> network;  ///< the bars of the network; `nodes` contains the first one
+  std::vector<Box> network;  ///< the bars of the network; the first bar is also in `nodes`
   double trunk = 0;          ///< the x coordinate of the line that connects the bars
   /// Centre lines. The two directions of a link are drawn next to each other.
   std::vector<Line2> links;
@@ -47,7 +47,8 @@ struct TopologyLayout {
 /// Computes the layout. `aspect`: the width of the area to fill, divided by its height.
 TopologyLayout lay_out(const Topology& topology, double aspect);
 
-/// Returns the point at `share` (0 … 1) of the line's length. REQUIRES: the line is not empty.
+/// Returns the point of the line at the fraction `share` of its length, from 0 (start) to 1 (end).
+/// REQUIRES: the line is not empty.
 Point along(const Line2& line, double share);
 /// Returns the path along consecutive links. Within the network, the path follows the bars and the
 /// line that connects the bars.

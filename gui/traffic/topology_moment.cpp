@@ -78,7 +78,8 @@ PackReplay* TopologyPlayer::replay_of(const PackOfStep& pack, std::string& words
 }
 
 const std::vector<std::size_t>& TopologyPlayer::route(const Transfer& transfer) {
-  // Packs with different algorithms may have different stages.
+  // Cache routes per staging (which devices forward a message), because packs with different
+  // algorithms may have different stagings.
   const auto pack = static_cast<std::size_t>(std::max(0, transfer.pack));
   const bool planned = plan_ && pack < plan_->plan.packs.size();
   const core::Staging staging =

@@ -23,11 +23,11 @@ struct PackOfStep {
 /// The state of a topology at a time of the run.
 struct TopologyMoment {
   core::Time at;
-  std::vector<double> loads;  ///< by link of the topology; empty if the links are unknown
+  std::vector<double> loads;  ///< by link of the topology: its load; empty if the links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
-    /// The links on the message's route. If empty, the message is drawn on a straight line from
-    /// node to node.
+    /// The links on the message's route. If the route is empty, the message is drawn on a straight
+    /// line between the two nodes.
     std::vector<std::size_t> route;
     std::size_t from = 0, to = 0;  ///< nodes at the ends
     double progress = 0;   ///< the share of the path that the message has travelled, from 0 to 1
@@ -59,7 +59,7 @@ class TopologyPlayer {
                  std::shared_ptr<const Traffic> traffic, const Topology& topology);
 
   /// Returns the state at `t`. `wanted`: the pack to select. If the chosen pack is not in flight,
-  /// the pack that started first among the packs in flight is selected.
+  /// the pack in flight that started first is selected instead.
   TopologyMoment at(core::Time t, std::optional<PackOfStep> wanted = std::nullopt);
 
   /// Returns the replay of the selected pack; null if it cannot be replayed.
@@ -79,14 +79,15 @@ class TopologyPlayer {
   std::shared_ptr<const Traffic> traffic_;
   const Topology& topology_;
   std::vector<core::PackRecord> packs_;  ///< sorted by start
-  std::vector<core::Time> last_end_;     ///< by pack: the latest end of this and all earlier packs
+  /// Indexed like packs_: the latest end among this pack and all packs before it.
+  std::vector<core::Time> last_end_;
   std::deque<std::unique_ptr<PackReplay>> replays_;  ///< the most recently used replays
   PackReplay* replay_ = nullptr;
   std::map<std::tuple<std::int32_t, std::int32_t, core::Staging>, std::vector<std::size_t>> routes_;
 };
 
-/// Returns a good initial time: the middle of the pack that was in flight longest in the last
-/// training step; 0 if there is no pack.
+/// Returns the time that the topology shows at first: the middle of the pack that was in flight
+/// longest in the last training step; 0 if there is no pack.
 core::Time initial_time(const Trace& trace);
 
 }  // namespace tutti::gui

@@ -1,12 +1,12 @@
 // Messages are reconstructed from the steps that received them. A receiving step records the track
-// and the index of the sending step, so each message needs only one lookup in the sender's segment.
-// The start of a message is not always recorded. A step that only sends records the time at which
-// it began to send. A fused step does not record this time, so the start is determined by the wait
-// of the receiver (see Transfer). Messages are sorted by `sent`. in_flight() skips messages that
-// have been taken. To do so, in_flight() uses a tree in which each node has the maximum of 16
-// entries of the level below. Exchanges have no pack number, so they are distinguished by their
-// times (exchanges.cpp). Files may be damaged, so times and sizes are limited, and no sum can
-// overflow.
+// and the index of the sending step, so each message needs only one lookup among the sender's
+// steps. The start of a message is not always recorded. A step that only sends records the time at
+// which it began to send. A fused step does not record this time, so the start is determined by the
+// wait of the receiver (see Transfer). Messages are sorted by `sent`. The function in_flight()
+// skips messages that have been taken. To do so, in_flight() uses a tree in which each node has the
+// maximum of 16 entries of the level below. Exchanges have no pack number, so they are
+// distinguished by their times (exchanges.cpp). Files may be damaged, so times and sizes are
+// limited, and no sum can overflow.
 
 #include "gui/traffic/traffic.h"
 
@@ -177,8 +177,8 @@ void Traffic::add_message(const Key& key, const Segment& segment, std::size_t i)
     const bool pure = sends_only(static_cast<StepKind>(of.kinds[at]));
     const bool waited = seen > segment.starts[i];
     const Time from = of.began[at], until = of.ends[at];
-    // The receiver's times are limited to the sender's step, since clocks of real runs differ a
-    // little.
+    // Clamp the receiver's time to the time range of the sender's step, since the clocks in a real
+    // run differ a little.
     const Time moved = std::clamp(seen, from, until);
     message.left = until;
     message.moves = waited ? moved : pure ? from : std::clamp(segment.starts[i], from, until);
@@ -221,7 +221,7 @@ std::vector<const Transfer*> Traffic::in_flight(Time t) const {
                        [](Time wanted, const Transfer& message) { return wanted < message.sent; });
   const auto end = static_cast<std::size_t>(after - transfers_.begin());
   std::vector<const Transfer*> found;
-  // At every level, skip blocks of 16 entries in which no message is taken after `t`.
+  // At every level, skip blocks of 16 entries whose messages have all been received by `t`.
   for (std::size_t i = 0; i < end;) {
     std::size_t level = 0, size = 1;
     while (level < last_taken_.size() && i % (size * kMessageFan) == 0 &&

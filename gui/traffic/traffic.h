@@ -19,9 +19,10 @@ namespace tutti::gui {
 ///     sent ── moves ─────────── left            of the step that sends
 ///               awaited ─────────────── taken   of the step that receives
 ///
-/// If the sending step also receives, the timeline does not record when it began to send. In this
-/// case, `sent` is the time at which the message began to move, as recorded by its receiver. If the
-/// receiver arrived after this time, `sent` is the time at which the sending step was complete.
+/// If the sending step also receives, the timeline does not record when it began to send. For such
+/// a step, `sent` is the time at which the message began to move, as recorded by its receiver. If
+/// the receiver was not waiting at this time, `sent` is the time at which the sending step was
+/// complete.
 struct Transfer {
   core::Time sent;  ///< time at which the sending step stopped waiting
   /// The time at which the first link began to serve the message. This time is later than `sent` if
@@ -30,8 +31,8 @@ struct Transfer {
   core::Time left;     ///< time at which the sending step was complete
   core::Time awaited;  ///< time at which the receiving step began
   core::Time taken;    ///< time at which the receiving step was complete
-  /// The sending and the receiving device; -1: the schedule step was not recorded. The result of an
-  /// in-switch reduction counts as sent by the device that receives the result.
+  /// The sending and the receiving device; -1: the device's schedule step was not recorded. For the
+  /// result of an in-switch reduction, the receiving device also counts as the sender.
   std::int32_t from = -1;
   std::int32_t to = -1;
   std::int32_t step = 0;  ///< the training step
@@ -41,7 +42,7 @@ struct Transfer {
   core::Bytes bytes;
 
   /// Returns the share of the path that the message has travelled at time `t`, from 0 to 1. The
-  /// share is 1 if the message has left its sender but has not been received. REQUIRES: sent ≤ t <
+  /// result is 1 if the message has left its sender but has not been received. REQUIRES: sent ≤ t <
   /// taken.
   [[nodiscard]] double progress(core::Time t) const;
   [[nodiscard]] bool waits(core::Time t) const {
@@ -59,7 +60,8 @@ class Traffic {
     std::string name;  ///< name of the device, such as "gpu1"
     auto operator<=>(const Device&) const = default;
   };
-  /// Timelines with more lane steps than this are not read. This limit keeps the memory below 1 GB.
+  /// Timelines with more lane steps than this are not read. The limit keeps the memory of this
+  /// class below 1 GB.
   static constexpr std::int64_t kMaxSteps = 8'000'000;
 
   /// Reads a trace. ERRORS: the trace has more than kMaxSteps steps; the file has changed since it
@@ -81,7 +83,8 @@ class Traffic {
   /// at `t`.
   [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
                                         std::int32_t pack, core::Time t) const;
-  /// The device and the lane that sent the message of a step; device -1: unknown.
+  /// The sender of the message that a schedule step received, as a device and a lane; device -1:
+  /// unknown.
   struct Sender {
     std::int32_t device = -1;
     core::Lane lane = 0;
@@ -91,8 +94,8 @@ class Traffic {
 
   /// Returns the counter of the bytes of messages with sent ≤ t < taken.
   [[nodiscard]] const Counter& bytes_in_flight() const { return bytes_in_flight_; }
-  /// Returns the counter of waiting messages. A message waits if its link is busy. A message also
-  /// waits if it has left its sender but its receiver is not ready.
+  /// Returns the counter of waiting messages. A message waits while its first link is busy. A
+  /// message also waits when it has left its sender but the receiver is not ready.
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
@@ -109,8 +112,8 @@ class Traffic {
     std::vector<std::int64_t> sender_indices;
     [[nodiscard]] std::size_t position(std::int64_t index) const;
   };
-  /// Device, lane, training step, and pack. A pack number of kFirstExchange or less denotes an
-  /// exchange of the training step.
+  /// Device, lane, training step and pack, in this order. A pack number of kFirstExchange or less
+  /// denotes an exchange.
   using Key = std::tuple<std::int32_t, core::Lane, std::int32_t, std::int32_t>;
   static constexpr std::int32_t kFirstExchange = -2;
 
@@ -132,7 +135,7 @@ class Traffic {
 /// Returns the names of the counters that the timeline shows. The names are available before the
 /// counters are computed.
 std::vector<std::string> counter_names(const Trace& trace);
-/// A counter of a run and its name. counters_of() has the order of counter_names().
+/// A counter of a run and its name. The function counters_of() has the order of counter_names().
 struct NamedCounter {
   std::string name;
   const Counter* counter = nullptr;

@@ -17,7 +17,8 @@ class Actions {
   struct Group {
     QString name;  ///< the name of the menu, or the names of menu and submenu
     std::vector<QAction*> actions;
-    std::vector<QAction*> first_of_sections;  ///< actions with a separator above them
+    /// The actions that have a separator above them in menus.
+    std::vector<QAction*> first_of_sections;
   };
 
   /// Returns the separator between a menu's name and its submenu's name in the name of a group:
@@ -32,13 +33,13 @@ class Actions {
   QAction* add(const QString& group, const char* id, const QString& text, const QString& shortcuts,
                const std::function<void()>& what);
 
-  /// Adds an action that switches a feature on and off, and that has a check mark. `flip` switches
-  /// the feature; `is_on` returns its state. refresh() updates the check mark.
+  /// Adds an action with a check mark that switches a feature on and off. `flip` switches the
+  /// feature, and `is_on` returns its state, which the check mark shows after refresh().
   QAction* add_switch(const QString& group, const char* id, const QString& text,
                       const QString& shortcuts, const std::function<void()>& flip,
                       const std::function<bool()>& is_on);
 
-  /// Begins a new section of a group: in menus, a separator precedes the action that is added next.
+  /// Begins a new section of a group: menus show a separator before the action that is added next.
   void begin_section(const QString& group) { new_section_ = group; }
 
   /// Updates the check marks of all actions.
@@ -55,7 +56,7 @@ class Actions {
  private:
   QWidget* owner_;
   std::vector<Group> groups_;
-  QString new_section_;  ///< the group whose next action begins a section; empty: none
+  QString new_section_;  ///< the group in which the next added action begins a section; empty: none
   std::vector<std::pair<QAction*, std::function<bool()>>> switches_;
 };
 

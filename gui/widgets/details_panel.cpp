@@ -15,7 +15,7 @@ DetailsPanel::DetailsPanel(const TimelineView& view)
   auto* const layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_);
-  // Long values are wrapped over several lines and are not cut off.
+  // Wrap long values over several lines instead of cutting them off.
   table_->setWordWrap(true);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);

@@ -6,7 +6,8 @@ namespace tutti::gui {
 
 namespace {
 
-/// A file that is being written changes many times.
+/// The pause in ms before a change is reported, because a file changes many times while it is being
+/// written.
 constexpr int kPauseMs = 200;
 
 }  // namespace
@@ -14,13 +15,14 @@ constexpr int kPauseMs = 200;
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
   pause_.setSingleShot(true);
   pause_.setInterval(kPauseMs);
-  // Other files of the directory may change continuously, so a change does not prolong the pause.
+  // Do not restart the pause at every change, since other files of the directory may change
+  // continuously.
   const auto wait = [this] {
     if (!pause_.isActive()) pause_.start();
   };
   connect(&watcher_, &QFileSystemWatcher::fileChanged, this, wait);
-  // If another file replaces the watched file, the new file is not watched, but the change of the
-  // directory is noticed.
+  // Also watch the directory: if another file replaces the watched file, Qt does not watch the new
+  // file, but it notices the change of the directory.
   connect(&watcher_, &QFileSystemWatcher::directoryChanged, this, wait);
   connect(&pause_, &QTimer::timeout, this, &FileWatch::look);
 }
@@ -38,8 +40,8 @@ void FileWatch::watch(const QString& path, const std::optional<FileStamp>& known
   if (path.isEmpty()) return;
   const QString directory = QFileInfo(path).absolutePath();
   if (QFileInfo(directory).isDir()) watcher_.addPath(directory);
-  // The first call adds the file to the watch if it exists, and notices whether it has changed
-  // since it was read.
+  // If the file exists, this first call of look() begins to watch it, and notices whether the file
+  // has changed since it was read.
   look();
 }
 

@@ -18,11 +18,12 @@ class FileWatch : public QObject {
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// Watches this file, in its current state, instead of the previous file. The file need not
-  /// exist. Empty: watches none.
+  /// Stops watching the previous file, and watches this file instead. Reports changes from the
+  /// current version of the file on. The file need not exist. Empty: watches no file.
   void watch(const QString& path);
-  /// Watches a file that had the stamp `known` when it was read. If the file has changed since
-  /// then, changed() follows. nullopt means that the file did not exist.
+  /// Like the function above, but for a file that has been read before the call, and that had the
+  /// stamp `known` at that time (nullopt: it did not exist). If the file has changed since then,
+  /// changed() is emitted.
   void watch(const QString& path, const std::optional<FileStamp>& known);
   [[nodiscard]] const QString& path() const { return path_; }
 

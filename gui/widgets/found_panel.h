@@ -8,7 +8,7 @@
 namespace tutti::gui {
 
 /// A histogram of the durations of the spans that a search found, with logarithmic axes. A click on
-/// a bar restricts the search to the durations of the bar. The arrow keys and Enter do the same.
+/// a bar, or the arrow keys and Enter, restricts the search to the durations of the bar.
 class FoundPanel : public QWidget {
   Q_OBJECT
 

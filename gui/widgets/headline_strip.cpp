@@ -41,7 +41,7 @@ void HeadlineStrip::show_trace(const std::shared_ptr<const Trace>& trace) {
   fit();
 }
 
-/// Hides the last figures if there is not enough room for all of them.
+/// Hides the last figures if there is not enough space for all figures.
 void HeadlineStrip::fit() {
   int x = row_->contentsMargins().left();
   for (int i = 0; i < row_->count(); ++i) {

@@ -20,8 +20,7 @@ QString words_of_waits() { return LegendStrip::tr("pale: waits"); }
 }  // namespace
 
 LegendStrip::LegendStrip(QWidget* parent) : QWidget(parent), theme_(&light_theme()) {
-  // Qt's own height-for-width mechanism is not used, because a window would then grow during its
-  // layout.
+  // Do not use Qt's height-for-width mechanism, with which the window would grow during its layout.
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Maximum);
   setAccessibleName(tr("Legend"));
 }
@@ -53,7 +52,7 @@ QSize LegendStrip::minimumSizeHint() const { return {0, line_height()}; }
 
 void LegendStrip::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // The update is queued, because the layout ignores a new size hint while it places its widgets.
+  // Queue the update, because a Qt layout ignores a new size hint while it places its widgets.
   QMetaObject::invokeMethod(
       this, [this] { updateGeometry(); }, Qt::QueuedConnection);
 }

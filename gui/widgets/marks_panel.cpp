@@ -1,9 +1,9 @@
-// Every change of a mark fills the list again and rewrites the whole file of marks, through a
-// temporary file that replaces the old file. So nothing has to be saved explicitly, and a crash
-// loses nothing. Another window may have the same timeline. So the file is read before it is
-// written, and marks that the other window has added are kept. If the file cannot be read, path_ is
-// cleared, so that the file is not overwritten. `filling_` distinguishes changes of cells by this
-// panel from edits by the user.
+// After every change of a mark, the list is filled again, and the whole file of marks is rewritten.
+// A temporary file is written first, and then replaces the old file. The user therefore need not
+// save marks, and a crash loses none. Another window may show the same timeline. The file is
+// therefore read before it is written, and marks that the other window has added are kept. If the
+// file cannot be read, path_ is cleared, so that the file is not overwritten. `filling_`
+// distinguishes changes of cells by this panel from edits by the user.
 //
 // The flags on the axis are an overlay of the view, not widgets. The positions of the flags are
 // computed each time the view is painted. The axis has no labels in the region that the flags
@@ -151,8 +151,8 @@ void MarksPanel::remove_selected() {
   changed(std::nullopt);
 }
 
-/// Saves the current marks, and shows them. If the file cannot be read, the marks are only shown,
-/// because writing would lose the marks in the file.
+/// Saves the current marks, and updates the list. If the file of marks cannot be read, does not
+/// save, because this would overwrite the marks in the file.
 void MarksPanel::changed(std::optional<std::size_t> selected) {
   bool readable = true;
   if (!path_.isEmpty() && QFileInfo::exists(path_)) {
@@ -203,8 +203,8 @@ void MarksPanel::fill() {
   view_.update();
 }
 
-/// Returns the rectangle of a mark's name, and the part of the name that fits; empty if the mark is
-/// not visible.
+/// Returns the rectangle of a mark's flag on the axis, with the part of the mark's name that fits
+/// into it; empty if the mark is not visible.
 static std::pair<QRect, QString> flag_of(const Mark& mark, const Placement& place,
                                          const QFontMetrics& metrics) {
   if (mark.at.to < place.scene.range.from || mark.at.from > place.scene.range.to) return {};
@@ -220,7 +220,7 @@ QRegion MarksPanel::on_axis(const Placement& place, const QFontMetrics& metrics)
   return covered;
 }
 
-/// Paints each mark as a line through the rows, and a flag with its text on the axis.
+/// Paints each mark as a line through all rows, and as a flag with the mark's name on the axis.
 void MarksPanel::paint(QPainter& painter, const Placement& place) const {
   const Theme& theme = place.scene.theme;
   const QColor colour = QColor::fromRgb(theme.mark);

@@ -27,9 +27,9 @@ class MarksPanel : public QWidget, public Overlay {
   void paint(QPainter& painter, const Placement& place) const override;
   [[nodiscard]] QRegion on_axis(const Placement& place, const QFontMetrics& metrics) const override;
 
-  /// Reads the marks of the timeline that was opened. If the file of marks is invalid, shows an
-  /// error, and does not overwrite the file. If `timeline` is empty, the panel has no marks, and
-  /// new marks are not saved.
+  /// Reads the marks of the timeline that was opened. If the file is invalid, shows an error, and
+  /// never overwrites the file. If `timeline` is empty, the panel has no marks, and new marks are
+  /// not saved.
   void open_marks_of(const QString& timeline);
   [[nodiscard]] const Marks& marks() const { return marks_; }
 

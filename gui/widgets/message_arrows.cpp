@@ -101,8 +101,8 @@ void MessageArrows::paint(QPainter& painter, const Placement& place) const {
   for (const Message& message : of_selection_) arrow(painter, place, message);
 }
 
-/// Draws a line from the middle of the sender's line to the edge of the receiver's line. Both ends
-/// of the line are steep if there is enough space.
+/// Draws an arrow from the middle of the sender's row to the edge of the receiver's row. If there
+/// is enough space, both ends of the arrow are steep.
 void MessageArrows::arrow(QPainter& painter, const Placement& place, const Message& message) const {
   const QRect from_line = place.line_of(message.from.row), to_line = place.line_of(message.to.row);
   if (from_line.isEmpty() || to_line.isEmpty() || from_line == to_line) return;

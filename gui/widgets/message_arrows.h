@@ -13,8 +13,8 @@ class Actions;
 class TimelineView;
 
 /// Draws an arrow for each message, from the lane step that sent it to the lane step that received
-/// it. Draws the messages of the selected span. If only few messages are visible, all of them are
-/// drawn.
+/// it. Draws the messages of the selected span. If only few messages are in view, draws all of
+/// these messages.
 class MessageArrows : public QObject, public Overlay {
   Q_OBJECT
 
@@ -27,9 +27,9 @@ class MessageArrows : public QObject, public Overlay {
 
   /// Returns the messages of the selected span: the received message, then the sent messages.
   [[nodiscard]] const std::vector<Message>& of_selection() const { return of_selection_; }
-  /// Returns all visible messages; empty if there are too many to draw.
+  /// Returns all messages in view; empty if there are too many to draw.
   [[nodiscard]] const std::vector<Message>& in_view() const { return in_view_; }
-  /// Updates the visible messages immediately. Without this call, the messages are updated when the
+  /// Updates the messages in view immediately. Without this call, the messages are updated when the
   /// view stops moving.
   void update_visible();
 

@@ -8,8 +8,8 @@ class QPushButton;
 
 namespace tutti::gui {
 
-/// A line above a document with a message and an offer, such as to reload the document. The bar is
-/// hidden until there is a message, and does not interrupt the user.
+/// A bar above a document that shows a message with a button, such as an offer to reload the
+/// document. The bar is hidden until there is a message, and does not interrupt the user.
 class NoticeBar : public QFrame {
   Q_OBJECT
 

@@ -1,10 +1,10 @@
 // Decides when and in which thread gui/trace/statistics.h computes statistics. The statistics of up
-// to 20,000 spans in 64 rows are computed immediately. For more spans, a thread computes them. For
-// more than two million spans, statistics are computed only for a range that the user has selected,
-// because the visible range changes too often. For more than 100,000 spans, bytes are not summed
-// up, since they have to be read from the file. At most one job runs. A change of the input cancels
-// the job and waits for its thread. The result of a job arrives through the event loop, possibly
-// after the job was replaced, so only the result of the current job is used.
+// to 20,000 spans in 64 rows are computed immediately. For more spans, a thread computes the
+// statistics. For more than two million spans, statistics are computed only for a range that the
+// user has selected, because the visible range changes too often. For more than 100,000 spans,
+// bytes are not summed up, since they have to be read from the file. At most one job runs. A change
+// of the input cancels the job and waits for its thread. The result of a job arrives through the
+// event loop, possibly after the job was replaced, so only the result of the current job is used.
 
 #include "gui/widgets/numbers_panel.h"
 
@@ -28,12 +28,12 @@ using core::Time;
 
 namespace {
 
-/// If there are more spans than this, the user would change the visible range before its statistics
-/// are computed.
+/// If the visible range has more spans than this, its statistics are not computed, because the user
+/// would change the range before they are complete.
 constexpr std::int64_t kQuick = 2'000'000;
 
-/// If there are more spans or rows than this, the computation runs in a thread, because it would
-/// delay a gesture. (Each row requires at least one block of the file.)
+/// If there are more spans or rows than this, a thread computes the statistics, because the
+/// computation would delay zooming and panning. (Each row requires at least one block of the file.)
 constexpr std::int64_t kAtOnce = 20'000;
 constexpr std::size_t kRowsAtOnce = 64;
 
@@ -58,7 +58,7 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->viewport()->installEventFilter(this);
-  // Sorting by Qt would reserve space for an arrow in each header.
+  // Do not use Qt's sorting, which would reserve space for an arrow in each header.
   table_->horizontalHeader()->setSectionsClickable(true);
   connect(table_->horizontalHeader(), &QHeaderView::sectionClicked, this, &NumbersPanel::sort_by);
   connect(&view_, &TimelineView::view_changed, this, &NumbersPanel::update_numbers);
@@ -143,7 +143,7 @@ void NumbersPanel::finish() {
   table_->setEnabled(true);
 }
 
-/// Shows a text instead of numbers.
+/// Shows a text instead of the table of statistics.
 void NumbersPanel::show_words(const QString& words) {
   table_->clearSpans();
   table_->setRowCount(0);
@@ -200,7 +200,8 @@ void NumbersPanel::show_numbers(int row, const KindStatistics& k) {
   bytes->setData(Qt::AccessibleDescriptionRole, why);
 }
 
-/// The space for the columns changes with the panel and with its scroll bar.
+/// Updates the widths of columns when the size of the panel changes, or when its scroll bar
+/// appears.
 bool NumbersPanel::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::Resize) fit_columns(*table_);
   return QWidget::eventFilter(watched, event);

@@ -28,9 +28,9 @@ class NumbersPanel : public QWidget {
   explicit NumbersPanel(const TimelineView& view);
   ~NumbersPanel() override;
 
-  /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
+  /// Tells the panel whether it is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
-  /// Waits until the numbers are up to date.
+  /// Waits until the statistics are up to date.
   void finish();
   /// Returns the total number of computations that were started in threads.
   [[nodiscard]] int begun() const { return begun_; }
@@ -78,7 +78,7 @@ class NumbersPanel : public QWidget {
                                                             ///< total time
   bool by_device_ = false;
   bool seen_ = false;
-  /// The input of the numbers in the table, or of the current computation.
+  /// The input of the current computation, or, if there is none, of the statistics in the table.
   std::optional<Wanted> shown_;
   int begun_ = 0, begun_in_thread_ = 0;
   std::shared_ptr<Job> job_;  ///< the current computation; null: none is running

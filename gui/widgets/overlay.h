@@ -9,7 +9,7 @@
 
 namespace tutti::gui {
 
-/// The positions of lines and spans on the timeline, for painting over them.
+/// The positions of rows and spans in the timeline view, for overlays that paint over them.
 struct Placement {
   const Scene& scene;
   /// The area of the lines in the widget. The time axis is above this area, and the names are to

@@ -75,7 +75,7 @@ void OverviewStrip::paint_band(core::TrackKind kind, std::size_t side, const QRe
                                                                : core::SpanKind::kPackInFlight;
   const QColor colour = QColor::fromRgb(theme_->spans[kind_of_colour].colour);
   QPainter painter(&load_);
-  // The second timeline's rows also have this background.
+  // In the timeline view, the rows of the second timeline also have this background.
   if (side == 1) painter.fillRect(band, QColor::fromRgb(theme_->band));
   for (std::size_t x = 0; x < sums.size() && most > 0; ++x) {
     const int lines = static_cast<int>(std::lround(sums[x] / most * (band.height() - 2)));

@@ -26,7 +26,8 @@ class OverviewStrip : public QWidget {
 
  signals:
   void range_wanted(const tutti::gui::TimeRange& range);
-  /// Emitted on a click, which presses and releases at the same position.
+  /// Emitted when the user clicks, that is, presses and releases the mouse button at the same
+  /// position.
   void moment_wanted(tutti::core::Time t);
   void settled();
 

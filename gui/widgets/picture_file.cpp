@@ -26,8 +26,8 @@ QByteArray svg_of(const TimelineView& view) {
   QPainter painter(&svg);
   view.paint_shapes(painter, view.size());
   painter.end();
-  // A picture of a plot consists of rectangles, one per pixel. The edges of rectangles must not be
-  // visible when the plot is scaled.
+  // Turn off antialiasing. A picture of a plot consists of rectangles of one pixel, and their edges
+  // must not be visible when the picture is scaled.
   QByteArray text = buffer.data();
   return text.replace(
       "<defs>", "<defs><style type=\"text/css\">rect { shape-rendering: crispEdges }</style>");

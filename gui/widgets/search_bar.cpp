@@ -13,8 +13,8 @@ namespace tutti::gui {
 namespace {
 
 constexpr int kPauseMs = 200;
-/// With more spans than this, matches are counted only when the user goes to the next match,
-/// because counting would delay typing.
+/// If the trace has more spans than this, matches are counted only when the user goes to the next
+/// match, because counting would delay typing.
 constexpr std::int64_t kQuickToCount = 2'000'000;
 
 }  // namespace
@@ -39,7 +39,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   filter_->setAccessibleName(tr("Filter rows"));
   filter_->setClearButtonEnabled(true);
   filter_->setMaximumWidth(260);
-  // The window opens dropped files.
+  // Do not accept dropped files, so that the window opens them.
   for (QLineEdit* const line : {search_, filter_}) line->setAcceptDrops(false);
   count_->setObjectName(QStringLiteral("matches"));
   count_->setContentsMargins(6, 0, 6, 0);
@@ -55,7 +55,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
-  // The histogram and the matches belong to the previous timeline.
+  // Clear the histogram and the matches, which belong to the previous timeline.
   connect(&view_, &TimelineView::trace_changed, this, [this] {
     found_.show_durations({});
     forget_matches();

@@ -29,7 +29,7 @@ class SearchBar : public QToolBar {
   /// Shows only rows that match a text, as if the user had typed the text.
   void filter(const QString& text);
   [[nodiscard]] const SearchHighlights& highlights() const { return highlights_; }
-  /// The functions go to the next or the previous match; they return false if there is no match.
+  /// Go to the next or to the previous match. Return false if there is no match.
   bool find(bool forward);
   /// Goes to the first span that matches `words`. Returns false if no span matches.
   bool find(const QString& words);
@@ -50,7 +50,7 @@ class SearchBar : public QToolBar {
   QLineEdit* search_;
   QLabel* count_;  ///< the number of matches, such as "3 of 8"
   QLineEdit* filter_;
-  QTimer typed_;  ///< counts the matches when the user stops typing
+  QTimer typed_;  ///< timer that starts counting the matches when the user has stopped typing
 };
 
 }  // namespace tutti::gui

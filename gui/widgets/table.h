@@ -21,12 +21,12 @@ QTableWidget* make_table(const QStringList& titles, const QString& name);
 /// Returns the selected rows, or all rows if none is selected, below a line with the titles. Texts
 /// in a line are separated by tabs. Hidden columns are omitted.
 QString rows_as_text(const QTableWidget& table);
-/// Sets the texts of a row. Each text is also the tooltip of its cell, for columns that are too
+/// Sets the texts of a row. The text of a cell is also its tooltip, because the column may be too
 /// narrow.
 void set_row(QTableWidget& table, int row, const QStringList& texts);
 /// Fits the width of each column to its content. The first column, which has names, gets the
-/// remaining width, and its texts are elided in the middle. The values are therefore visible
-/// without horizontal scrolling if they fit into the width of the table.
+/// remaining width, and its texts are elided in the middle. If the values fit into the width of the
+/// table, they are therefore visible without horizontal scrolling.
 void fit_columns(QTableWidget& table);
 
 }  // namespace tutti::gui

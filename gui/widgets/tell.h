@@ -11,9 +11,9 @@ namespace tutti::gui {
 /// May be called from any thread.
 template <class What>
 void tell(QObject* listener, What what) {
-  /// Holds `what`, and orders the accesses to it for ThreadSanitizer. The order of accesses is:
-  /// `what` is written before it is sent, read after it is received, and freed after it is read.
-  /// Qt's queue guarantees the same order, but ThreadSanitizer cannot detect this.
+  /// Holds `what`, and makes the order of accesses visible to ThreadSanitizer. `what` is written
+  /// before it is sent, read after it is received, and freed after it is read. Qt's event queue
+  /// already guarantees this order, but ThreadSanitizer cannot detect that.
   struct Letter {
     What what;
     std::atomic<bool> in_flight = false;

@@ -16,8 +16,8 @@ using core::Time;
 namespace {
 
 constexpr int kFrameMs = 16;
-/// The maximum time in ms that the cursor advances in one frame. After a longer pause of the
-/// window, the cursor advances only by this time and does not jump.
+/// The maximum real time in ms by which playback advances in one frame. If the window has not been
+/// painted for longer than this, the cursor does not jump.
 constexpr qint64 kLongestFrameMs = 200;
 
 }  // namespace

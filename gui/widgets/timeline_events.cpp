@@ -57,7 +57,8 @@ std::optional<SpanId> TimelineView::span_under(const QPoint& point) const {
     return std::nullopt;
   const std::size_t row = layout_.lines()[line].rows.front();
   const SpanRow& spans = trace_->rows()[row].spans;
-  // Use the longest span within a pixel of the mouse, since this span is drawn there.
+  // If several spans are within a pixel of the mouse, use the longest span, since this span is
+  // drawn there.
   const Time from = time_under(point.x()), to = std::max(time_under(point.x() + 1), from + Time(1));
   SpanRow::Index first = spans.first_from(from);
   const SpanRow::Index end = spans.first_from(to);

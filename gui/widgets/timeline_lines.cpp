@@ -20,9 +20,9 @@ void TimelineView::filter(const QString& text) {
   lines_have_changed();
 }
 
-/// Shows or hides the lines of counters. The lines are shown before the values of the counters are
-/// known, so that other lines do not move later. If there are two timelines, counters are not
-/// shown, because the comparison needs the space.
+/// Shows or hides the lines of counters. The lines appear before the values of the counters are
+/// known, so that other lines do not move when the values become known. If there are two timelines,
+/// counters are not shown, because the comparison needs the space.
 void TimelineView::show_counters(bool on) {
   counters_ = on;
   const bool has = on && trace_ && trace_->sides().size() == 1;
@@ -92,9 +92,9 @@ void TimelineView::pin_or_unpin() {
   lines_have_changed();
 }
 
-/// Returns the span of the row at the middle of the selected span, or, if no span is selected, at
-/// the middle of the view. If no span covers this time, returns the next span, or else the last
-/// span.
+/// Returns the span of a row that is nearest to the selected span: the span that covers the middle
+/// of the selected span. If no span is selected, the middle of the view counts instead. If no span
+/// covers this time, returns the next span, or else the last span.
 std::optional<SpanId> TimelineView::nearest_span(std::size_t row) const {
   const SpanRow& spans = trace_->rows()[row].spans;
   if (spans.size() == 0) return std::nullopt;
@@ -140,7 +140,8 @@ void TimelineView::scroll_to(std::size_t line) {
   }
 }
 
-/// Scrolls to the line, and to the matching line of the other timeline if both fit.
+/// Scrolls so that the line is visible, and also the matching line of the other timeline if both
+/// fit into the view.
 void TimelineView::scroll_to_both(std::size_t line) {
   const auto& lines = layout_.lines();
   if (line >= lines.size() || lines[line].pinned) return;

@@ -126,8 +126,8 @@ void TimelineView::set_path_only(bool on) {
 void TimelineView::next_on_path() { step_along_path(1); }
 void TimelineView::previous_on_path() { step_along_path(-1); }
 
-/// Goes to the next or previous part of the critical path, and selects its span if the span is
-/// recorded.
+/// Goes to the next or previous activity on the critical path. If the activity's span was recorded,
+/// selects the span.
 void TimelineView::step_along_path(int by) {
   if (!trace_) return;
   // If there are two timelines, follow the critical path of the timeline that has the selection.

@@ -1,9 +1,10 @@
-// This file holds the state of the view and its painting. timeline_events.cpp handles the mouse and
-// the keyboard, timeline_lines.cpp the lines, and timeline_selection.cpp the selection. There are
-// two layers. The spans are painted into an image. The image is valid until repaint_lines() is
-// called after zooming, panning, scrolling, or a change of data or theme. Each paint event paints
-// texts, the selection, the cursor and overlays over the image, so moving the mouse does not paint
-// spans again. Pictures for files are painted by the same functions, and look like the window.
+// This file holds the state of the view and its painting. The file timeline_events.cpp handles the
+// mouse and the keyboard, timeline_lines.cpp the lines, and timeline_selection.cpp the selection.
+// There are two layers. The spans are painted into an image. The image is valid until
+// repaint_lines() is called after zooming, panning, scrolling, or a change of data or theme. Each
+// paint event paints texts, the selection, the cursor and overlays over the image, so moving the
+// mouse does not paint spans again. The same functions paint pictures for files, which therefore
+// look like the window.
 
 #include "gui/widgets/timeline_view.h"
 
@@ -188,8 +189,8 @@ void TimelineView::paint_line_at_hand(QPainter& painter, const QRect& lines) con
   }
 }
 
-/// Hatches the parts of rows whose spans were not recorded, because these parts would otherwise
-/// look idle.
+/// Hatches the time ranges in which a row's spans were not recorded, because devices would
+/// otherwise look idle there.
 void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const {
   if (!trace_->recorded()) return;
   const Scene shown = scene();
@@ -219,7 +220,7 @@ void TimelineView::paint_unrecorded(QPainter& painter, const QRect& lines) const
       painter.setPen(QColor::fromRgb(theme_->faint_text));
       painter.drawText(label, Qt::AlignCenter, text);
     };
-    // Spans that overlap an edge of the recorded part are drawn whole.
+    // Spans that extend beyond the recorded part of the run are drawn completely.
     const SpanRow& spans = trace_->rows()[line.rows.front()].spans;
     const bool empty = spans.size() == 0;
     hatch(Time(), empty ? recorded.from : std::min(recorded.from, spans.start(0)));

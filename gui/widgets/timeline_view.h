@@ -29,10 +29,10 @@ class TimelineView : public QWidget {
   explicit TimelineView(QWidget* parent = nullptr);
 
   void show_trace(std::shared_ptr<const Trace> trace);
-  /// Replaces the trace by another alignment of the same timelines. The view keeps pins, collapsed
-  /// groups and the filter. If `range` is given, it becomes the visible range.
+  /// Replaces the trace by a trace of the same two timelines with another alignment. Keeps pins,
+  /// collapsed groups and the filter. If `range` is given, it becomes the visible range.
   void replace_trace(std::shared_ptr<const Trace> trace, const std::optional<TimeRange>& range);
-  /// Sets the arrangement of the lines of two timelines.
+  /// Sets how the lines of two timelines are arranged.
   void arrange(Arrangement arrangement);
   [[nodiscard]] Arrangement arrangement() const { return arrangement_; }
   void set_theme(const Theme& theme);
@@ -54,8 +54,8 @@ class TimelineView : public QWidget {
   [[nodiscard]] const std::set<std::string>& region() const { return region_; }
   /// Returns the rows that statistics count: the rows of the region, or else visible_rows().
   [[nodiscard]] std::vector<std::size_t> counted_rows() const;
-  /// Returns the time under the mouse, or else the middle of the view. Shortcuts that need a time
-  /// use this time.
+  /// Returns the time under the mouse, or the time in the middle of the view if the mouse is
+  /// elsewhere. Shortcuts that need a time use this time.
   [[nodiscard]] core::Time cursor_or_middle() const;
   [[nodiscard]] bool path_only() const { return path_only_; }
   [[nodiscard]] bool counters() const { return counters_; }
@@ -114,8 +114,8 @@ class TimelineView : public QWidget {
   void open_all();
   void close_all();
   void pin_or_unpin();
-  /// Makes the line that is `by` lines below the current line the current line. Selects the span in
-  /// the new line that is nearest in time to the previously selected span.
+  /// Moves the current line down by `by` lines. Selects the span in the new line that is nearest in
+  /// time to the previously selected span.
   void walk_lines(int by);
   /// Opens or collapses the current group.
   void open_or_close();
@@ -159,7 +159,7 @@ class TimelineView : public QWidget {
   [[nodiscard]] Scene scene() const;
   [[nodiscard]] core::Time time_under(double x) const;
   [[nodiscard]] std::optional<SpanId> span_under(const QPoint& point) const;
-  /// Returns the deviation that a row of deviations shows at the point; null if there is none.
+  /// Returns the deviation that is drawn at a point of the widget; null if there is none.
   [[nodiscard]] const Difference* error_under(const QPoint& point) const;
   [[nodiscard]] std::size_t line_under(const QPoint& point) const;
   void zoom(double factor, core::Time at);

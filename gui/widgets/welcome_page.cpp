@@ -19,7 +19,7 @@ constexpr int kCardWidth = 296;
 constexpr qsizetype kMaxAbout = 220;
 constexpr int kMaxRecent = 5;
 
-/// Shortens a text so that it fits on a card. The text ends with a complete sentence or word.
+/// Shortens a text so that it fits on a card. The result ends with a complete sentence or word.
 QString shortened(const QString& text) {
   if (text.size() <= kMaxAbout) return text;
   const QString head = text.left(kMaxAbout);
@@ -79,8 +79,8 @@ WelcomePage::WelcomePage(const std::vector<Example>& examples, QWidget* parent)
   layout->addStretch(3);
 }
 
-/// Creates the cards, below the question that they answer. Questions are in the order of their
-/// first examples. All cards of one question have the same height.
+/// Creates the cards of the examples, grouped below the questions that they answer. The order of
+/// questions is that of their first examples. All cards of one question have the same height.
 QVBoxLayout* WelcomePage::make_groups(const std::vector<Example>& examples) {
   auto* const groups = new QVBoxLayout;
   groups->setSpacing(kBetween);

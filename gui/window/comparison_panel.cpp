@@ -1,11 +1,12 @@
 // Opens a second timeline, starts the comparison, and lists the largest differences. A thread
 // computes the comparison and then the differences. Each result is sent to the window's thread as
-// soon as it is available. Another alignment needs only a new comparison, since durations stay the
-// same. The view then keeps its position: at the selected span, or at the time at the left edge,
-// which is converted with the old and the new delays.
+// soon as it is available. After a change of the alignment, only the comparison is computed again,
+// since the differences in duration do not change. The view then keeps the selected span at its
+// position. If no span is selected, the view keeps the time at its left edge, which is converted
+// with the old and the new delays.
 //
-// Qt sorts the rows of the table, so each row stores the index of its difference. Comparisons are
-// made in gui/comparison, and the window shows the resulting trace.
+// Qt sorts the rows of the table, so each row stores the index of the difference that it shows.
+// Comparisons are made in gui/comparison, and the window shows the resulting trace.
 
 #include "gui/window/comparison_panel.h"
 
@@ -199,8 +200,8 @@ template <class What>
 void ComparisonPanel::work(What what) {
   if (stop_) *stop_ = true;
   if (thread_.joinable()) thread_.join();
-  // Every job has its own flag, because results of a stopped job may still be in the event queue.
-  // The handler of a result first checks the flag.
+  // Give every job its own stop flag. A result of a stopped job may be in the event queue, so the
+  // handler of a result first checks the job's flag.
   stop_ = std::make_shared<std::atomic<bool>>(false);
   thread_ = std::jthread([this, what, stop = stop_] {
     const auto report_unless_stopped = [this, stop](auto then) {
@@ -240,8 +241,8 @@ void ComparisonPanel::put_together(bool again) {
 }
 
 void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
-  // Keeps the position of the selected span in the view. If no span is selected, keeps the time of
-  // the first timeline at the left edge.
+  // Find the visible range in which the selected span has the same position as before. If no span
+  // is selected, keep the time of the first timeline at the left edge.
   std::optional<std::pair<std::size_t, SpanId>> selected;
   std::optional<TimeRange> range;
   const TimeRange seen = view_.view().range();
@@ -266,7 +267,7 @@ void ComparisonPanel::show_comparison(Comparison comparison, bool again) {
     title->setToolTip(name);
     table_->setHorizontalHeaderItem(4 + s, title);
   }
-  // Another alignment keeps the list of differences, so no further comparison is needed.
+  // If only the alignment has changed, the list of differences stays the same.
   if (again && !deviations_.empty()) {
     report_listed();
   } else {
@@ -350,8 +351,8 @@ void ComparisonPanel::report_listed() {
   words_->setToolTip(words_->text());
 }
 
-/// Shows the item that the list's row describes: a span and its matching span in the other
-/// timeline, or the range of a step.
+/// Shows the activity of a row of the list in the timeline view: a span and its matching span in
+/// the other timeline, or a training step.
 void ComparisonPanel::go_to(int row) {
   const QTableWidgetItem* const cell = table_->item(row, 0);
   if (!comparison_ || !cell) return;

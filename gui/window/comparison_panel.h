@@ -62,11 +62,11 @@ class ComparisonPanel : public QWidget {
   void failed(const QString& why);
   /// Emitted when the user wants to choose a second timeline.
   void second_wanted();
-  /// Emitted with a trace to show. `again`: the trace has the same timelines as before, with
-  /// another alignment. The view then keeps its state, and `range` becomes its visible range.
+  /// Emitted when a comparison is complete, with the trace to show. If `again` is true, only the
+  /// alignment has changed; the view then keeps its state, and `range` becomes its visible range.
   void shown(std::shared_ptr<const tutti::gui::Trace> trace, bool again,
              const std::optional<tutti::gui::TimeRange>& range);
-  /// Emitted when the list of errors is filled.
+  /// Emitted when the list of deviations has been filled.
   void listed();
   void closed(std::shared_ptr<const tutti::gui::Trace> first, const QString& path);
 
@@ -79,8 +79,8 @@ class ComparisonPanel : public QWidget {
   void go_to(int row);
   void walk(int by);
   void show_controls();
-  /// Runs `what` in a thread. When `what` has returned a function, calls this function in the
-  /// thread of this object.
+  /// Runs `what` in another thread. `what` returns a function, which is then called in the thread
+  /// of this object.
   template <class What>
   void work(What what);
 

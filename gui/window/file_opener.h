@@ -11,8 +11,8 @@
 
 namespace tutti::gui {
 
-/// Detects the kind of a file and reads the file. A thread reads the file, so that the window does
-/// not wait for the disk. stop(), or opening another file, cancels the read.
+/// Detects the kind of a file, and reads the file in a thread, so that the window does not wait for
+/// the disk. Calling stop(), or opening another file, cancels the read.
 class FileOpener : public QObject {
   Q_OBJECT
 
@@ -31,7 +31,7 @@ class FileOpener : public QObject {
   void progress(int percent);
   void opened(std::shared_ptr<const tutti::gui::Trace> trace, const QString& path);
   void scenario_read(const tutti::gui::ScenarioBytes& file);
-  /// Emitted if the file is a sweep, which SweepReader reads.
+  /// Emitted if the file is a sweep. This class does not read sweeps; SweepReader does.
   void sweep_found(const QString& path);
   void failed(const QString& why);
 

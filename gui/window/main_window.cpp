@@ -1,10 +1,11 @@
-// The window creates its parts and connects their signals. The parts do the work. Files are opened
-// in the background. FileOpener reports a timeline, a scenario, a sweep or a failure. `second_` and
-// `run_opened_` store the next action, which is a comparison or a run. All commands are entries of
-// `actions_`, from which the menus and the command palette are built. Panels need a timeline. Until
-// the first timeline is open, panels are hidden, and `panels_` keeps their saved layout, so that it
-// is not lost when the window is closed. A comparison hides the topology, which is shown again
-// before the layout is saved. main_window_sweep.cpp has the functions for sweeps.
+// The window only creates its panels and other parts, and connects their signals. The parts do the
+// work. Files are opened in the background. FileOpener reports a timeline, a scenario, a sweep or a
+// failure. `second_` and `run_opened_` store what to do when the file is open: compare it with a
+// second timeline, or run it. All commands are entries of `actions_`, from which the menus and the
+// command palette are built. Panels need a timeline. Until the first timeline is open, panels are
+// hidden, and `panels_` keeps their saved layout, so that it is not lost when the window is closed.
+// A comparison hides the topology, which is shown again before the layout is saved. The file
+// main_window_sweep.cpp has the functions for sweeps.
 
 #include "gui/window/main_window.h"
 
@@ -128,7 +129,8 @@ MainWindow::MainWindow(Executors executors)
 }
 
 MainWindow::~MainWindow() {
-  // Threads and children must not call the window while its members are destroyed.
+  // Disconnect first, because threads and child widgets must not call the window while its members
+  // are being destroyed.
   opener_.stop();
   traffic_->stop();
   session_->disconnect(this);
@@ -139,7 +141,7 @@ MainWindow::~MainWindow() {
 
 // --- parts ---
 
-/// Creates the page with the timeline and the lines above and below it.
+/// Creates the page with the timeline, and with the strips above and below the timeline.
 void MainWindow::make_page() {
   auto* const page = new QWidget;
   auto* const layout = new QVBoxLayout(page);
@@ -266,8 +268,9 @@ void MainWindow::make_comparison() {
             overview_->show_trace(trace);
             headline_->show_trace(trace);
             if (again) return view_->replace_trace(trace, range);
-            // Marks belong to a single timeline, and a comparison needs the space of the topology.
-            // The key T shows the topology of one of the timelines.
+            // In a comparison, hide the marks, which belong to a single timeline, and the topology,
+            // whose space the comparison needs. The key T shows the topology of one of the
+            // timelines.
             marks_->open_marks_of({});
             hide_topology(true);
             view_->show_trace(trace);
@@ -387,8 +390,8 @@ void MainWindow::make_view_actions() {
       [this] { return dark_; });
 }
 
-/// Shows the context menu of the selected span. The entries of the menu are actions of other menus,
-/// so the entries have shortcuts, too.
+/// Shows the context menu of the selected span. All entries are also in other menus and have
+/// shortcuts.
 void MainWindow::show_menu(const QPoint& global) {
   auto* const menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
@@ -455,7 +458,7 @@ void MainWindow::enable_panel_actions(bool enabled) {
 }
 
 void MainWindow::make_menus() {
-  // Menus are in the order in which users expect them; submenus follow their menus.
+  // The menus, in the order in which users expect them. A submenu follows its menu.
   const QStringList order{tr("&File"),     tr("S&cenario"), tr("&View"), tr("&Select"),
                           tr("&Rows"),     tr("&Compare"),  tr("&Play"), tr("S&weep"),
                           tr("E&xamples"), tr("&Help")};
@@ -553,7 +556,8 @@ void MainWindow::open_scenario(const ScenarioBytes& file) {
   remember_file(file.path);
   show_editor_session();
   if (run_opened_) return session_->run();
-  // The picture has to include the summary and the problems of the scenario.
+  // Wait for the check, because the picture has to show the summary and the problems of the
+  // scenario.
   connect(&session_->editor(), &ScenarioEditor::checked, this, &MainWindow::opened,
           Qt::SingleShotConnection);
 }
@@ -641,7 +645,7 @@ void MainWindow::show_trace(const std::shared_ptr<const Trace>& trace, const QSt
   QString status_message = tr("%1 spans in %2 rows").arg(trace->spans()).arg(trace->rows().size());
   if (!trace->complete())
     status_message += tr("; the file %1").arg(QString::fromStdString(trace->damage()));
-  // Show notes that report more events than are drawn.
+  // Show the notes that report that a part of the run was not recorded.
   for (const std::string& note : trace->run().notes) {
     if (core::is_recording_note(note))
       status_message += QStringLiteral("; ") + QString::fromStdString(note);
@@ -715,7 +719,7 @@ void MainWindow::set_dark(bool dark) {
   const QPalette colours = palette_of(theme, dark);
   QApplication::setPalette(colours);
   QToolTip::setPalette(colours);
-  // Windows that are open keep the palette that they were shown with.
+  // Open windows would keep their old palette, so set their palettes too.
   setPalette(colours);
   for (QDockWidget* const dock : findChildren<QDockWidget*>()) dock->setPalette(colours);
 }

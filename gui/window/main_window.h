@@ -34,8 +34,8 @@ class TimeCursor;
 class TopologyPanel;
 class TrafficReader;
 
-/// The main window: a timeline surrounded by panels. The window only connects its parts. Each panel
-/// observes the timeline itself, and adds its own actions to the list of actions.
+/// The main window: a timeline surrounded by panels. The window only connects the panels. Each
+/// panel observes the timeline itself, and adds its own actions to the list of actions.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -52,8 +52,8 @@ class MainWindow : public QMainWindow {
   /// Opens two timelines and compares them, or opens a sweep and overlays a timeline as a measured
   /// point. The signal opened() or failed() follows.
   void open_both(const QString& first, const QString& second);
-  /// Offers to recover unsaved changes of scenarios from an earlier window. If there are no such
-  /// changes and `say` is true, shows a message that states this.
+  /// Offers to recover unsaved changes of scenarios from an earlier window. If there are none and
+  /// `say` is true, shows a message that there are none.
   void offer_recovery(bool say = false);
   /// Selects the first span that matches, as if the user had typed the words into the search bar.
   /// Returns false if no span matches.
@@ -77,7 +77,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] HeadlineStrip& headline() { return *headline_; }
   [[nodiscard]] NumbersPanel& numbers() { return *numbers_; }
   [[nodiscard]] LegendStrip& legend() { return *legend_; }
-  /// Returns the line above the timeline that offers to reload it.
+  /// Returns the bar above the timeline that offers to reload the timeline.
   [[nodiscard]] NoticeBar& notice() { return *notice_; }
   /// Returns the name that an export proposes, such as "mine.png" for "mine.tutti". The directory
   /// is the timeline's directory, or the sweep's directory if the sweep is exported.
@@ -145,7 +145,8 @@ class MainWindow : public QMainWindow {
   Actions actions_{this};
   FileOpener opener_{this};
   EditorSession* session_;
-  /// Contains the scenario editor, the timeline or the welcome page, and the sweep.
+  /// Contains, next to each other, the scenario editor, the timeline (or the welcome page), and the
+  /// sweep.
   QSplitter* middle_;
   QStackedWidget* stack_;
   SweepPanel* sweep_;
@@ -177,8 +178,7 @@ class MainWindow : public QMainWindow {
   FileWatch watch_;      ///< watches the file of the timeline
   FileWatch second_watch_;  ///< watches the file of the second timeline
   QString shown_;           ///< the path of the timeline that is shown
-  bool reloading_ = false;  ///< true: the timeline that is being opened is the timeline that is
-                            ///< shown
+  bool reloading_ = false;  ///< true: the timeline that is shown is being opened again
   /// The visible range of the comparison that is being reloaded; otherwise nullopt.
   std::optional<TimeRange> compared_range_;
   bool run_opened_ = false;  ///< true: run the scenario that is being opened

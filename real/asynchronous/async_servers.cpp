@@ -1,11 +1,12 @@
 // Asynchronous workers have no common step, so each worker has its own collective for each pack.
 // The collective's tag is p + w · P, with the pack's number p, the worker's number w and the number
-// of packs P. A read has a second collective, the question: an empty message by which the worker
-// requests the variable. Tags of questions follow all other tags. When the question arrives, the
-// server copies the variable and starts the read, so the read sends the current value. Pushes
-// arrive in any order. To verify pushes bit by bit in any order, the server logs reads and pushes,
-// and verify() replays the log from copies of the variables. The coordinator compares the hashes
-// from take_reads() to check that replicas received what the servers sent.
+// of packs P. Each read has a second collective, the question: the worker requests the variable
+// with one empty message. The tags of questions are larger than all other tags. When a question
+// arrives, the server copies the variable and starts the read, so the worker gets the current
+// value. Pushes arrive in any order, and the result depends on this order. To verify every bit
+// nevertheless, the server logs reads and pushes in order, and verify() replays the log from copies
+// of the variables. The coordinator compares the hashes from take_reads() to check that replicas
+// received what the servers sent.
 
 #include "real/asynchronous/async_servers.h"
 
@@ -94,8 +95,8 @@ bool AsyncServers::is_here(Rank rank) const {
   return rank / cluster.replicas_per_worker() == worker_;
 }
 
-/// Describes the values added to a variable. The values are so small that sums in half precision
-/// are exact.
+/// Returns a description of the gradients that workers push to a variable. Gradients are so small
+/// that their sums are exact even in half precision.
 Reduced AsyncServers::reduced(std::int32_t step, const Part& part) const {
   const std::int64_t all = std::min<std::int64_t>(
       scenario_.cluster->replicas() * std::int64_t{scenario_.run.steps} + 1, 1 << 30);
@@ -132,8 +133,8 @@ std::optional<std::uint32_t> AsyncServers::pack_of(CollectiveTag tag) const {
   return tag.pack % packs;
 }
 
-/// Returns the part with this tag. The tag of a request is derived from the tag of the requested
-/// read.
+/// Returns the entry of parts_ whose collective, or whose question, has this tag. The tag of a
+/// question is the tag of the requested read plus a constant.
 const AsyncServers::Part* AsyncServers::find(CollectiveTag tag) const {
   const auto all = static_cast<std::uint32_t>(std::ssize(scenario_.plan.packs) *
                                               scenario_.plan.partition->groups());
@@ -194,8 +195,8 @@ void AsyncServers::begin(Collectives& collectives) {
   for (std::int32_t step = first_; step < first_ + count_; ++step) {
     for (const Part& part : parts_) {
       if (part.question && is_local(part)) collectives.start(question(step, part), part.root);
-      // The server sends a read when the worker requests it. A CPU on the path between worker and
-      // server forwards the data.
+      // A server starts its side of a read later, when the worker requests the read. The CPU starts
+      // all its other collectives here, to receive pushes or to forward data.
       for (const Rank rank : part.ranks) {
         if (rank == rank_of_host_ && !(is_read(part) && rank == part.root))
           collectives.start(tag(step, part), rank);
@@ -285,8 +286,8 @@ Expected<void> AsyncServers::verify_push(std::int32_t step, const Part& part) co
                         found->element, found->got, found->expected, found->tolerance)));
 }
 
-/// Replays the log from the variables' earlier values. The order is the same as in the run, so
-/// every bit must agree.
+/// Replays the log, starting with the values that the variables had before the current steps.
+/// Pushes are added in the same order as in the run, so every bit must be equal.
 Expected<void> AsyncServers::verify() {
   for (const Event& event : events_) {
     const Part& part = parts_[event.part];
@@ -318,7 +319,7 @@ std::vector<ReadSeen> AsyncServers::take_reads() {
       if (!is_read(part)) continue;
       const std::int64_t bytes = part.collective.bytes().count();
       for (const Rank rank : part.ranks) {
-        // A CPU that only forwards has no data of its own.
+        // A CPU that only forwards data has no copy of the variable to check.
         if (rank == rank_of_host_ && rank != part.root) continue;
         const std::byte* there = data(step, part, rank);
         std::vector<std::byte> fetched;

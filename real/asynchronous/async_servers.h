@@ -29,13 +29,14 @@ struct ReadSeen {
                            ///< recorded it
 };
 
-/// The part of an asynchronous run that one process executes; the process is a worker or a server.
+/// Executes one process's share of a run with asynchronous parameter servers. A process is a
+/// worker, a server, or both.
 ///
 /// Every worker has its own collective for each pack of the plan. To read a variable, a worker
-/// sends an empty message to the server, which then sends the variable's current value. A push is
-/// added to the variable on arrival. A server's variable is therefore always the sum of its initial
-/// value and all pushes that have arrived. The object logs reads and pushes, and replays the log to
-/// check the results.
+/// sends an empty message to the server, which then sends the variable's current value. The server
+/// adds each pushed gradient to the variable on arrival. A variable on a server is therefore always
+/// its initial value plus all pushes that have arrived. This class logs reads and pushes, and
+/// replays the log to check the results.
 class AsyncServers {
  public:
   /// REQUIRES: the workers of the scenario's strategy are asynchronous; no gradient is sparse;
@@ -45,8 +46,8 @@ class AsyncServers {
   /// Fills the buffers of the training steps first … first + count - 1, and opens the collectives
   /// of these steps.
   void prepare(std::int32_t first, std::int32_t count, Collectives& collectives);
-  /// Starts all collectives in which this worker's CPU waits for a peer's message: requests,
-  /// pushes, and reads that the CPU forwards.
+  /// Starts the CPU's part in all collectives that begin with a message from a peer: requests and
+  /// pushes that the CPU receives, and reads that it only forwards.
   void begin(Collectives& collectives);
   void close(Collectives& collectives);
 
@@ -55,13 +56,13 @@ class AsyncServers {
   [[nodiscard]] std::int64_t parts_of_step() const;
   /// Returns the tag of this worker's collective for the plan's pack.
   [[nodiscard]] CollectiveTag tag(std::int32_t step, int pack) const;
-  /// Returns the index of the pack that a collective carries; nullopt if the collective is the
-  /// request for a read, which carries no data.
+  /// Returns the index of the pack that the collective with this tag transfers; nullopt if the
+  /// collective is a request for a read, which transfers no data.
   [[nodiscard]] std::optional<std::uint32_t> pack_of(CollectiveTag tag) const;
   /// Called when a replica of this process launches the pack. If the pack is a read, the first
   /// replica's call sends the request to the server.
   void ask(std::int32_t step, int pack, Collectives& collectives);
-  /// Called when a rank of this process has completed a collective.
+  /// Must be called when a rank of this process has completed a collective.
   void rank_done(CollectiveTag tag, core::Rank rank, Collectives& collectives);
 
   /// Checks the pushes and variables of the current steps. ERRORS: a push is not the sum of the
@@ -82,19 +83,19 @@ class AsyncServers {
     core::Collective collective;
     core::Contract contract;        ///< the collective's contract, with the ranks of the group
     std::vector<core::Rank> ranks;  ///< the collective's ranks in this process
-    /// `asks`: the rank that requests a read; -1: none. `root`: the rank that holds the variable;
-    /// -1: none.
+    /// `asks` is the rank that requests a read, and `root` is the rank that holds the variable; -1
+    /// if there is no such rank.
     core::Rank asks = -1, root = -1;
     std::unique_ptr<core::Collective> question;
   };
-  /// A variable that this process holds as a server.
+  /// A model variable that this process holds as a parameter server.
   struct Variable {
     core::DataType type = core::DataType::kFloat32;
     std::int64_t elements = 0;
     std::vector<std::byte> value;
     std::vector<std::byte> before;  ///< the variable's value before the current steps
   };
-  /// A logged read of a variable, or a push to it.
+  /// A log entry: a variable was read, or a gradient was pushed to it.
   struct Event {
     bool read = false;
     int variable = 0;

@@ -7,10 +7,10 @@
 
 namespace tutti::real {
 
-/// Converts between two numberings of ranks. A rank of the cluster counts all replicas, worker by
-/// worker, and then the CPUs of all workers. A rank of a group, which is one worker of an
-/// asynchronous run, counts the group's replicas, then the CPU of the group's worker, and then the
-/// CPUs of all workers (Group::of_partition).
+/// Converts between ranks of the cluster and ranks of a group. Ranks of the cluster number all
+/// replicas, worker by worker, and then the CPUs of all workers. A group is one worker of an
+/// asynchronous run. Ranks of a group number the group's replicas, then the CPU of the group's
+/// worker, and then the CPUs of all workers (Group::of_partition).
 struct GroupRanks {
   core::Partition partition;
   std::int64_t group = 0;

@@ -14,7 +14,7 @@ core::Expected<void> AsyncAccount::take(const WorkerSet::Messages& ready,
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::uint64_t> sent;
   for (std::size_t w = 0; w < ready.size(); ++w) {
     const proto::Ready& part = ready[w]->ready();
-    // Counts are limited so that sums over all workers and steps cannot overflow.
+    // Larger reported counts are rejected, so that sums over all workers and steps cannot overflow.
     constexpr std::int64_t kMax = std::int64_t{1} << 32;
     for (const std::int64_t count : {part.updates(), part.behind(), part.most_behind()}) {
       if (count < 0 || count > kMax)

@@ -13,8 +13,9 @@
 
 namespace tutti::real {
 
-/// The coordinator's record of asynchronous workers. The record checks that replicas have received
-/// the values that servers sent, and collects the staleness of updates and the end times of steps.
+/// Collects the reports of asynchronous workers for the coordinator. Checks that replicas have
+/// received the values that servers sent, and collects the staleness of updates and the end times
+/// of training steps.
 class AsyncAccount {
  public:
   /// Adds the reports that all workers send after a batch. `name` returns the name of a worker for
@@ -32,7 +33,8 @@ class AsyncAccount {
 
  private:
   core::UpdatesBehind behind_;
-  /// The ended training steps: end time in nanoseconds, worker, and step.
+  /// The training steps that have ended, each as its end time in nanoseconds, its worker and its
+  /// step number.
   std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>> ends_;
   std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
 };

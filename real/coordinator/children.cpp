@@ -30,7 +30,8 @@ Expected<void> Children::start(const ChildOrder& order) {
   std::vector<char*> environment;
   for (std::string& setting : settings) environment.push_back(setting.data());
   environment.push_back(nullptr);
-  // `ps` shows these words. Without these words, the program may appear as /proc/self/exe.
+  // Make the worker's command line, which `ps` shows. With the program's path as first argument,
+  // `ps` might show /proc/self/exe instead of "tutti".
   std::vector<std::string> words{"tutti",      "worker",
                                  "--join",     to_string(order.join),
                                  "--worker",   std::to_string(order.worker),
@@ -41,8 +42,8 @@ Expected<void> Children::start(const ChildOrder& order) {
   arguments.push_back(nullptr);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A separate process group, so that Ctrl-C reaches only the coordinator, which then ends its
-  // workers in order.
+  // The worker gets its own process group, so that Ctrl-C reaches only the coordinator, which then
+  // ends its workers in order.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t id = -1;
@@ -61,8 +62,8 @@ Expected<void> Children::start(const ChildOrder& order) {
 
 bool end_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If the parent died before this call, the kernel sends no signal. getppid() detects this case,
-  // because it then returns another process.
+  // If the parent died before this call, the kernel sends no signal. The function getppid() detects
+  // this case, because it then returns another process.
   return ::getppid() == parent;
 }
 

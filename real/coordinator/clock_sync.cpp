@@ -8,8 +8,8 @@ namespace tutti::real {
 
 namespace {
 
-/// The number of stored samples. Only two samples are needed: the last sample before a step and the
-/// first sample after the step.
+/// The maximum number of stored samples. To convert the times of a training step, two samples are
+/// sufficient: the last sample before the step and the first sample after the step.
 constexpr std::size_t kMaxFences = 8;
 
 /// Returns the maximum change of a clock's offset over `ns` nanoseconds.
@@ -23,8 +23,8 @@ std::int64_t drift_over(std::int64_t ns) {
 
 void ClockOffset::add(const ClockSample& sample) {
   for (const std::int64_t ns : {sample.sent, sample.received, sample.answered, sample.returned}) {
-    // No valid clock shows times outside these limits. This check also keeps sums in the valid
-    // range.
+    // No valid clock shows times outside these limits. Rejecting later times also keeps sums of
+    // times from overflowing.
     if (ns < -kLatestNs || ns > kLatestNs) return;
   }
   if (sample.round_trip() < 0) return;  // no ping and its reply have such times
@@ -51,8 +51,8 @@ ClockOffset::Estimate ClockOffset::at(std::int64_t theirs_ns) const {
     least = std::max(least, fence.least - drift);
     most = std::min(most, fence.most + drift);
   }
-  // Any two intervals overlap at the time of the later interval, so there is a range that all
-  // intervals contain.
+  // Any two of the intervals overlap, because add() drops older samples that contradict a newer
+  // sample. Therefore all intervals have a common part.
   const std::int64_t half = (most - least) / 2;
   return {least + half, std::max<std::int64_t>(half + 1, 0)};
 }

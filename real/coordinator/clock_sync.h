@@ -27,9 +27,9 @@ struct ClockSample {
 /// the offset to an interval as long as the round trip, even if one direction takes longer than the
 /// other. For times before or after the sample, the interval widens by the maximum drift between
 /// two clocks. The offset lies in the intersection of the intervals of several samples. The middle
-/// of the intersection is the estimate, and half its width is the error bound. Together, a sample
-/// before a training step and a sample after it give a bound that holds during the step, even if
-/// the clocks drift.
+/// of the intersection is the estimate, and half its width is the error bound. A sample before a
+/// training step and a sample after the step together give a bound that holds during the whole
+/// step, even if the clocks drift.
 class ClockOffset {
  public:
   /// The maximum drift between two clocks in parts per million. Each clock's crystal deviates by at

@@ -1,12 +1,12 @@
 // A run is a sequence of phases. In each phase, every worker sends one message of the expected
-// kind. Workers join, receive the plan, and report that they are ready. Then they begin a batch of
-// steps at the same time, report each step, and prepare the next batch. The number of steps in a
-// batch is the number of steps that have buffers at the same time. Workers execute a batch without
-// waiting for the coordinator. Records are merged only after the clocks of other machines have been
-// compared a second time, after the batch, which makes times more exact. Even if a run fails, the
-// steps that all workers have completed are merged, and the timeline is closed. worker_set.cpp
-// handles messages, timeouts and the search for the cause of a failure. merge.cpp merges the
-// records.
+// kind. Workers join, receive the plan, and report that they are ready. Then all workers begin a
+// batch of training steps at the same time, report each step, and prepare the next batch. The
+// number of steps in a batch is the number of steps that have buffers at the same time. Workers
+// execute a batch without waiting for the coordinator. Records are merged only after the clocks of
+// other machines have been compared a second time, after the batch, which makes times more exact.
+// Even if a run fails, the steps that all workers have completed are merged, and the timeline is
+// closed. The file worker_set.cpp handles messages, timeouts and the search for the cause of a
+// failure. The file merge.cpp merges the records.
 
 #include "real/coordinator/coordinator.h"
 
@@ -36,12 +36,12 @@ using proto::Control;
 
 namespace {
 
-/// The user gets a note if the time of waiting for cores is at least this share of the time with
-/// packs in flight.
+/// If workers wait for CPU cores during at least this fraction of the time with packs in flight,
+/// the user gets a note.
 constexpr double kMinReportedShare = 0.1;
 
-/// The maximum number of workers' notes that a run keeps. Each note is a sentence about a kind of
-/// device.
+/// The maximum number of notes from workers that the coordinator stores. A note is a sentence for
+/// the user, for example about a kind of device.
 constexpr std::size_t kMaxNotes = 200;
 
 /// Returns the beginning of a sentence about the backend, before the name of the transport.
@@ -93,8 +93,9 @@ class Coordinator {
   std::optional<Listener>& listener_;  ///< open until all workers have joined
   double time_scale_;                  ///< the emulation's slowdown; 0: nothing is emulated
   RunId run_{};
-  core::RunControl control_;  ///< the given control, which also keeps the timeline up to date
-  Children children_;         // destroyed after the workers were dismissed
+  /// The caller's RunControl, extended by a callback that also updates the timeline.
+  core::RunControl control_;
+  Children children_;  // destroyed after the workers were dismissed
   WorkerSet worker_set_;
   StepMerger merger_;
   /// Messages about steps of the batch that all workers have ended.
@@ -231,8 +232,8 @@ Expected<void> Coordinator::start_workers() {
   order.join = listener_->address();
   order.secret = gathering.secret;
   if (is_every_address(order.join.host)) {
-    // Workers that the coordinator starts join over loopback. Workers on other machines reach such
-    // workers at the address at which they reached the coordinator.
+    // Workers that the coordinator starts on this machine join over loopback. Workers on other
+    // machines connect to these local workers at the coordinator's own address.
     order.join.host = "127.0.0.1";
     order.listen = "0.0.0.0:0";  // opens no more than the user has opened
   }
@@ -360,8 +361,8 @@ std::int64_t Coordinator::next_start_ns() const {
   std::int64_t far_ns = 0;
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
     const Member& member = worker_set_[w];
-    // The error bound of a clock is half of a round trip, so this time is sufficient for two round
-    // trips.
+    // A clock's error bound is half of a round trip, so four times the error bound is the time of
+    // two round trips.
     if (member.other_clock) far_ns = std::max(far_ns, 4 * member.clock.latest_bound_ns());
   }
   const std::int64_t now =
@@ -370,8 +371,8 @@ std::int64_t Coordinator::next_start_ns() const {
          20'000 * static_cast<std::int64_t>(worker_set_.size()) + far_ns;
 }
 
-/// Returns the number of steps whose buffers fit into the memory of the machine with the most
-/// workers. Every step has its own buffers.
+/// Returns the number of training steps in a batch. All steps of a batch have buffers at the same
+/// time, so these buffers must fit into the memory of the machine with the most workers.
 std::int32_t Coordinator::steps_in_a_batch() const {
   std::map<std::string, std::int64_t> on_host;
   std::int64_t most = 1;

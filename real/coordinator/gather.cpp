@@ -1,11 +1,11 @@
 // Anyone can connect to the coordinator, so each connection passes three stages: the handshake
-// (Reception), an introduction of at most 4 KiB within ten seconds, and the assignment of a place
-// in the worker set. No stage blocks: one loop polls all connections. At least every 50 ms, the
-// loop also checks for workers that have ended or left. The number of connections in the first two
-// stages is limited. The oldest connection is dropped first, so that silent peers cannot exhaust
-// memory. Rejected peers are only counted, for the error message about a worker that never joins. A
-// worker with another version of Tutti ends the run, because only the user can correct the version.
-// worker_set.h handles the workers after they have joined.
+// (Reception), an introduction of at most 4 KiB within ten seconds, and the assignment of a worker
+// number. No stage blocks: one loop polls all connections. At least every 50 ms, the loop also
+// checks for workers that have ended or left. The number of connections in the first two stages is
+// limited. The oldest connection is dropped first, so that silent peers cannot exhaust memory.
+// Rejected peers are only counted, for the error message about a worker that never joins. A worker
+// with another version of Tutti ends the run, because only the user can correct the version. The
+// file worker_set.h handles the workers after they have joined.
 
 #include "real/coordinator/gather.h"
 
@@ -148,8 +148,9 @@ class Gatherer {
     return {};
   }
 
-  /// Frees the places of workers that joined and then left. Also frees the places of peers that
-  /// sent a message before the run began, since no valid worker does this.
+  /// Frees the worker numbers of processes that joined and then left, so that other processes can
+  /// take these numbers. Also frees the numbers of peers that sent a message before the run began,
+  /// since no valid worker does this.
   void make_room() {
     worker_set_.serve_joined_workers();
     for (std::size_t w = 0; w < worker_set_.size(); ++w) {
@@ -191,7 +192,8 @@ class Gatherer {
     pending_peers_ = std::move(waiting);
   }
 
-  /// Returns a free place for a worker that accepts any place; kAnyWorker if there is none.
+  /// Returns a free worker number for a worker that accepts any number; kAnyWorker if no number is
+  /// free.
   [[nodiscard]] std::int64_t first_free() const {
     for (const std::size_t free : missing()) {
       if (!spawned(free)) return static_cast<std::int64_t>(free);
@@ -204,7 +206,8 @@ class Gatherer {
     std::int64_t w = guest.who.joiner;
     const bool full = w == kAnyWorker ? first_free() == kAnyWorker
                                       : w >= 0 && w < workers && worker_set_[w].channel.has_value();
-    // The previous worker at this place may have just left, and this worker may be its replacement.
+    // The previous worker with this number may have just left, and the new worker may be its
+    // replacement.
     if (full) make_room();
     if (w == kAnyWorker) w = first_free();
     if (w == kAnyWorker)
@@ -281,8 +284,8 @@ void refuse_joiners(const Gathering& gathering, std::size_t others, const Listen
       refuse(told.back(), why);
     }
   }
-  // Read until the peers close their connections, because closing immediately could discard the
-  // messages that were just sent.
+  // Wait until the peers close their connections. If this process closed the connections first,
+  // messages that it has just sent could be lost.
   for (ControlChannel& channel : told) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));

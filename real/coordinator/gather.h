@@ -36,15 +36,15 @@ struct Gathering {
   bool come_again = false;
 };
 
-/// Accepts the workers of a run until all have joined. Workers that this process has started
-/// already have numbers. Any other worker gets the number that it requests, or the lowest free
-/// number. Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a worker did
-/// not join in time, ended, or has a different version of Tutti; the run was cancelled.
+/// Waits until all workers of a run have joined. A worker that this process has started already has
+/// a number. A worker that was started elsewhere gets the number that it requests, or the lowest
+/// free number. Unauthenticated peers are rejected, and do not delay the workers. ERRORS: a worker
+/// did not join in time, ended, or has a different version of Tutti; the run was cancelled.
 core::Expected<void> gather(WorkerSet& worker_set, Children& children, const Gathering& gathering,
                             const Listener& listener, const RunId& run);
 
 /// Informs processes that are about to join that the run is cancelled, with the reason `why`. Waits
-/// at most ten seconds for these processes; `others` is their number.
+/// at most ten seconds until `others` processes have connected and been informed.
 void refuse_joiners(const Gathering& gathering, std::size_t others, const Listener& listener,
                     const core::Error& why);
 

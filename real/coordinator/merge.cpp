@@ -23,9 +23,11 @@ using core::Time;
 
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
-/// A limit that no worker reaches in a run of weeks, and that keeps sums over all workers in range.
+/// The maximum number of messages that a worker may report. No worker sends so many messages in
+/// weeks, and sums over all workers cannot overflow.
 constexpr std::int64_t kMaxMessages = std::int64_t{1} << 40;
-/// An upper limit of the number of lanes, and of the number of packs in flight, of any device.
+/// The maximum number of rows of spans of a device. A device has one row per lane, and one row per
+/// pack that is in flight at the same time.
 constexpr std::int32_t kMaxRows = 100'000'000;
 
 bool same_lengths(const proto::SpanColumns& c) {
@@ -155,8 +157,8 @@ void StepMerger::merge(std::int32_t step, const std::vector<WorkerPart>& parts) 
     }
   }
   core::StepRecord record = core::step_record(step, length_, end, longest);
-  // Emulated times result from the scenario's links, so waiting for cores does not change them.
-  // Late messages are counted in another place.
+  // If links are emulated, the recorded times follow from the scenario, and waiting for cores does
+  // not change them. Delays that the emulation cannot hide are counted as late messages.
   for (const WorkerPart& part : parts) {
     if (time_scale_ == 0)
       record.core_wait = std::max(record.core_wait, scenario_time(part.result->core_wait_ns()));
@@ -212,7 +214,8 @@ std::optional<core::TrackId> StepMerger::track_of(const proto::TrackInfo& row) {
   return known->second;
 }
 
-/// Registers the tracks of the lanes' spans of each pack, so that receivers can refer to senders.
+/// Registers, for each lane and pack, the track with the lane's spans, so that the span of a
+/// receiver can refer to the sender's track.
 void StepMerger::note_lanes(const proto::StepResult& part) {
   for (int i = 0; i < part.track_size(); ++i) {
     const proto::TrackInfo& row = part.track(i);

@@ -19,8 +19,8 @@ class TrackInfo;
 
 namespace tutti::real {
 
-/// One worker's record of a training step, and the function that converts its times to the
-/// coordinator's monotonic clock, in nanoseconds.
+/// One worker's record of a training step, with a function that converts the record's times to
+/// times of the coordinator's monotonic clock, in nanoseconds.
 struct WorkerPart {
   const proto::StepResult* result = nullptr;
   std::function<std::int64_t(std::int64_t)> to_ours;
@@ -52,9 +52,9 @@ class StepMerger {
   /// Adds the next step of the batch. REQUIRES: as begin_batch().
   void merge(std::int32_t step, const std::vector<WorkerPart>& parts);
   [[nodiscard]] bool left_out() const { return left_out_; }
-  /// Returns the fraction of the time with packs in flight during which a worker was runnable but
-  /// waited for a core; at most 1. In each step, only the worker that waited longest counts. Both
-  /// times are summed over all steps.
+  /// Returns the time during which a worker was runnable but waited for a core, divided by the time
+  /// with packs in flight; at most 1. Waiting times and times with packs in flight are summed over
+  /// all training steps. In each step, only the worker that waited longest counts.
   [[nodiscard]] double core_wait() const;
   /// Converts a duration measured by workers to the scenario's clock.
   [[nodiscard]] core::Time scenario_time(std::int64_t ns) const;
@@ -65,8 +65,8 @@ class StepMerger {
   using InRun = std::function<core::Time(std::int64_t)>;
   void write_packs(std::int32_t step, const std::vector<WorkerPart>& parts,
                    const std::vector<InRun>& in_run);
-  /// Returns the track of a worker's row of spans. A new track is also added to the sink. Returns
-  /// nullopt if the row's worker is not recorded.
+  /// Returns the timeline's track for a row of spans that a worker reported. Adds the track to the
+  /// sink if it is new. Returns nullopt if the timeline does not record this worker.
   std::optional<core::TrackId> track_of(const proto::TrackInfo& row);
   void note_lanes(const proto::StepResult& part);
   void write_spans(const proto::TrackInfo& row, const proto::SpanColumns& columns,

@@ -18,7 +18,7 @@ using core::Expected;
 
 namespace {
 
-/// The memory need of all workers, if they all run on one machine.
+/// The memory that all workers need together, if all of them run on one machine.
 constexpr std::int64_t kMaxHere = 64;
 
 Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gathering,

@@ -47,13 +47,14 @@ class TcpExecutor : public core::Executor {
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
 
-  /// Sets whether another run follows the next run. In that case, the address stays open after the
-  /// next run, and workers that were started elsewhere are asked to join again at this address.
+  /// Sets whether another run will follow the next run. If another run follows, the address stays
+  /// open after the next run, and workers that were started elsewhere are asked to join again at
+  /// this address.
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
   /// Informs processes that are about to join that the run is cancelled, with the reason `why`.
-  /// Must be called if run() is not called after all. These processes were started by a launcher
-  /// together with this process, or were asked to join again.
+  /// These are processes that a launcher started together with this process, and workers that were
+  /// asked to join again. Call this function if run() will not be called.
   void refuse_joiners(const core::Error& why);
 
  private:

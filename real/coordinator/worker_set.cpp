@@ -33,16 +33,16 @@ using proto::Control;
 namespace {
 
 constexpr int kPingsAtATime = 8;
-/// Maximum length of a message about a step, well below the limits of a frame and of Protocol
-/// Buffers.
+/// The maximum length in bytes of a message about a step. The limits of a frame and of Protocol
+/// Buffers are much higher.
 constexpr std::size_t kLongestStep = std::size_t{1} << 30;
-/// Maximum number of messages taken from one worker before other workers are served.
+/// The maximum number of messages that are taken from one worker before other workers are served.
 constexpr int kMaxPerTurn = 64;
 /// Upper limit of the waiting time that a worker reports.
 constexpr std::chrono::hours kLongestStill{24 * 365};
 
-/// True if the only problem that the worker reports is a timeout of its wait for another worker. In
-/// this case, another worker knows the cause.
+/// True if the worker reports only that it waited for another worker until its timeout. (The cause
+/// of the failure is then in the report of another worker.)
 bool only_waited(const Error& said) {
   return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
 }
@@ -134,7 +134,7 @@ void WorkerSet::read_arrived() {
       if (!*message) break;
       take(member, std::move(*message));
     }
-    // A partly received message over a slow link also shows that the worker is alive.
+    // The worker is also alive if a part of a message has arrived, for example over a slow link.
     if (member.channel && member.arrived != member.channel->arrived()) {
       member.arrived = member.channel->arrived();
       member.heard = Clock::now();
@@ -293,8 +293,8 @@ std::optional<Error> WorkerSet::check_failures(const std::string& due) {
 }
 
 /// Returns an error if a message is lost: all workers wait, no worker has work that is due, and at
-/// least one worker waits for another worker. (A message in flight is due at the worker that
-/// emulates its link.)
+/// least one worker waits for another worker. (If links are emulated, the worker that emulates a
+/// message's link has work that is due.)
 std::optional<Error> WorkerSet::standstill() const {
   std::optional<std::size_t> waiting;
   for (std::size_t w = 0; w < size(); ++w) {
@@ -356,14 +356,15 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
       if (!drain_over) return std::nullopt;
       break;
     }
-    // The blamed worker was only waiting, so the report that blames it is the best known cause.
+    // The blamed worker was only waiting, so the report that blames this worker is the best known
+    // cause.
     if (only_waited(*blamed_failure)) return reported_by(culprit, said);
     culprit = blamed;
   }
   if (first) {
     const Error said = *failure_of(culprit);
-    // A worker whose wait times out reports this. The worker that it waited for has been silent for
-    // the same time.
+    // A worker that reports a timeout has waited for another worker, which has been silent for the
+    // same time.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(*w, ProblemCode::kLost,
                     fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",

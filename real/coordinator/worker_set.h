@@ -28,7 +28,7 @@ struct Received {
   std::size_t bytes = 0;
 };
 
-/// The coordinator's state of one worker.
+/// The data that the coordinator has about one worker.
 struct Member {
   std::optional<ControlChannel> channel;
   Address address;           ///< the address at which other workers reach the worker
@@ -40,10 +40,12 @@ struct Member {
   std::string doing = "starting";           ///< the activity that the worker reported last
   /// The time for which the worker had made no progress when it reported `doing`.
   ControlChannel::Clock::duration still{};
-  std::string stands;          ///< a description of the wait, if the worker waits for other workers
+  /// If the worker waits for other workers: a text that describes what it waits for.
+  std::string stands;
   std::deque<Received> inbox;  ///< messages received and not yet taken
   std::size_t inbox_bytes = 0;
-  std::uint64_t arrived = 0;  ///< bytes received over the connection when `heard` was set
+  /// The number of bytes received over the connection when `heard` was last set.
+  std::uint64_t arrived = 0;
   bool gone = false;
   /// True: the worker was dropped because it sent more than InboxLimit allows.
   bool exceeds = false;
@@ -81,8 +83,8 @@ class WorkerSet {
   core::Expected<void> tell(std::size_t worker, const proto::Control& message);
   /// Waits for one message of the kind `wanted` (proto::Control::ContentCase) from every worker.
   /// During the wait, this function sends heartbeats to the workers whose message has arrived.
-  /// `due`: the end of the error message about a worker that has not sent its message, such as "has
-  /// not ended its step".
+  /// `due` ends the error message about a worker that has not sent its message in time, such as
+  /// "has not ended its step".
   /// ERRORS: a worker failed, ended, sent nothing for too long, or sent a message of another kind;
   /// the run was cancelled.
   core::Expected<Messages> receive_from_all(int wanted, const std::string& due);
@@ -90,7 +92,7 @@ class WorkerSet {
   /// not wait. Returns nothing unless the messages of all workers have arrived.
   std::optional<Messages> try_receive_from_all(int wanted);
   /// Measures the clock offsets of workers on other machines with several pings each. REQUIRES:
-  /// every worker is waiting for an order from the coordinator.
+  /// every worker is waiting for a message from the coordinator.
   core::Expected<void> align_clocks();
   /// Sends heartbeats to the workers that have joined, and records which workers have left. To be
   /// called while the coordinator waits for more workers to join.
@@ -124,7 +126,8 @@ class WorkerSet {
   [[nodiscard]] std::optional<core::Error> known_cause(bool drain_over);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
-  /// Returns the error `said`, which the worker has reported, with the worker's name added.
+  /// Returns the error `said` that the worker has reported, with the worker's name added to the
+  /// message.
   [[nodiscard]] core::Error reported_by(std::size_t worker, const core::Error& said) const;
   /// Returns the failure that the worker has reported; nullopt if it has reported none.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;

@@ -18,7 +18,7 @@ inline constexpr int kTuttiCudaOutOfMemory = 2;
 inline constexpr int kTuttiCudaNoDriver = 35;
 inline constexpr int kTuttiCudaNoDevice = 100;
 
-/// A stream and an event of a device. Defined by the module.
+/// Opaque handles of a stream and of an event on one device. Defined by the module.
 struct TuttiCudaStream;
 struct TuttiCudaEvent;
 
@@ -92,8 +92,8 @@ struct TuttiCudaApi {
               std::uint64_t* stamps);
 };
 
-/// The type and the name of the function that the module exports, which returns the function table.
-/// It returns the table.
+/// The module exports one function, of this type and with this name, which returns the function
+/// table. It returns the table.
 using TuttiCudaEntry = const TuttiCudaApi* (*)();
 inline constexpr char kTuttiCudaEntry[] = "tutti_cuda_api";
 

@@ -5,8 +5,8 @@
 namespace tutti::real {
 namespace {
 
-/// A kernel whose end is wrong because the device's clock has changed stops this long after its
-/// planned duration.
+/// A kernel stops at the latest this long after its planned duration, even if a change of the
+/// device's clock has made the planned end wrong.
 constexpr std::chrono::microseconds kTolerance{50};
 
 }  // namespace
@@ -58,7 +58,8 @@ int BusyStreams::ask(core::Rank rank, int device, Clock::time_point end) {
     if (const int error = stream->clock.align(api_, stream->stream, busy.stamps); error != 0)
       return error;
   }
-  // The kernel starts late if other kernels are running. This value limits how long it runs.
+  // A kernel may start late because other kernels are running, so the duration is limited
+  // separately from the end time.
   const std::chrono::nanoseconds most =
       std::max(end - Clock::now() + kTolerance, Clock::duration::zero());
   const int error = api_.busy(stream->stream, stream->clock.to_device(end),

@@ -27,12 +27,12 @@ class BusyStreams {
   BusyStreams(const BusyStreams&) = delete;
   BusyStreams& operator=(const BusyStreams&) = delete;
 
-  /// Adds a kernel to the rank's stream on `device`. The kernel runs after the stream's earlier
+  /// Enqueues a kernel on the rank's stream on `device`. The kernel runs after the stream's earlier
   /// work and keeps the stream busy until `end`. Returns 0 or a CUDA error number.
   [[nodiscard]] int ask(core::Rank rank, int device, Clock::time_point end);
-  /// Appends the kernels that have ended since the last call to the list `ended`. The kernels of
-  /// one rank are in order. Returns 0 or a CUDA error number. On an error, `device` is the device
-  /// that failed, and `ended` has the kernels that ended before the error.
+  /// Appends to `ended` the kernels that have ended since the last call. The kernels of one rank
+  /// are in order. Returns 0 or a CUDA error number. On an error, sets `device` to the device that
+  /// failed; `ended` then has the kernels that ended before the error.
   [[nodiscard]] int poll(std::vector<Span>& ended, int& device);
   /// Returns the earliest `end` of a kernel that poll() has not reported yet; max() if there is
   /// none.
@@ -51,7 +51,7 @@ class BusyStreams {
     TuttiCudaStream* stream = nullptr;
     std::deque<Busy> busy;
     std::vector<TuttiCudaEvent*> events;  ///< unused events, for reuse
-    std::vector<std::uint64_t*> stamps;   ///< unused pairs of time stamps, for reuse
+    std::vector<std::uint64_t*> stamps;   ///< unused memory blocks for two time stamps, for reuse
     DeviceClock clock;
   };
 

@@ -1,11 +1,12 @@
-// Work on GPUs is asynchronous. perform() enqueues a kernel or a copy on the lane's stream,
-// followed by an event. poll() asks CUDA which events are complete, and reports the tickets of the
-// corresponding work. A stream executes its work in order, so poll() checks only the oldest event
-// of each stream. A waiting thread polls without pauses for `spin` after the last change, and then
-// every 50 µs. The first error is stored in `failure_`, and all later calls do nothing. take() then
-// returns host memory, so that callers need no checks. All calls of CUDA go through a table of
-// functions of a separately built module (api.h), so Tutti also runs without CUDA. The memory pool,
-// replayed computation and clocks have their own files.
+// Work on GPUs is asynchronous. The function perform() enqueues a kernel or a copy on the lane's
+// stream, followed by an event. The function poll() asks CUDA which events are complete, and
+// reports the tickets of the corresponding work. A stream executes its work in order, so poll()
+// checks only the oldest event of each stream. A waiting thread polls without pauses for `spin`
+// after the last change, and then every 50 µs. The first error is stored in `failure_`, and all
+// later calls do nothing. The function take() then returns host memory, so that callers need no
+// checks. All calls of CUDA go through a table of functions of a separately built module (api.h),
+// so Tutti also runs without CUDA. The memory pool, replayed computation and clocks have their own
+// files.
 
 #include "real/cuda/cuda_devices.h"
 
@@ -166,7 +167,8 @@ std::vector<std::string> CudaDevices::notes() const {
 
 // --- errors ---
 
-/// Records the first error of a device. Returns false if there has been an error.
+/// Stores the error of a CUDA call on a device, if it is the first error. Returns true if this call
+/// and all earlier calls succeeded.
 bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
   if (error != 0 && failure_.empty())
     failure_ = cuda_error(api_, error, doing, gpu ? name_of(gpu->device, gpu->info) : "");

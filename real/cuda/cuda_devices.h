@@ -22,7 +22,8 @@ struct CudaRank {
 };
 
 struct CudaOptions {
-  std::vector<CudaRank> gpus;  ///< the ranks on GPUs; all other ranks are on the host
+  /// The ranks whose device is a GPU; the device of any other rank is the host.
+  std::vector<CudaRank> gpus;
   /// The time for which a waiting thread polls a device without pauses; after this time, it polls
   /// with pauses. Set this to 0 if there are fewer cores than ranks.
   std::chrono::nanoseconds spin{50'000};
@@ -65,12 +66,12 @@ class CudaDevices : public Devices {
   /// Returns the rank's cudaStream_t for work of other libraries; null if a device has failed, or
   /// if the rank is on the host.
   [[nodiscard]] void* outside_stream(core::Rank rank);
-  /// Requests a call of WorkListener::worked(ticket) when all current work on outside_stream(rank)
-  /// is done.
+  /// Arranges that WorkListener::worked(ticket) is called when all work that is on
+  /// outside_stream(rank) at this time is done.
   void mark(core::Rank rank, Ticket ticket);
   /// Converts a time of the rank's GPU to this process's clock, with an error of at most a few
-  /// microseconds. Some calls wait for the GPU, to align the clocks. Returns nullopt if a device
-  /// has failed.
+  /// microseconds. A call may wait for the GPU, because the clocks have to be aligned from time to
+  /// time. Returns nullopt if a device has failed.
   [[nodiscard]] std::optional<Clock::time_point> time_of(core::Rank rank, std::uint64_t device_ns);
   /// Enqueues `work` on the outside_stream() of the work's rank, after the stream's earlier work.
   void perform_outside(const Work& work);
@@ -83,7 +84,7 @@ class CudaDevices : public Devices {
     std::vector<TuttiCudaEvent*> events;
     std::vector<std::string> ranks;
     DeviceClock clock;
-    Memory stamp;  ///< memory for the clock's time stamp
+    Memory stamp;  ///< memory to which the GPU writes its clock's time
   };
   struct Pending {
     TuttiCudaEvent* event = nullptr;
@@ -111,7 +112,7 @@ class CudaDevices : public Devices {
   CudaOptions options_;
   MemoryPool pool_;
   BusyStreams busy_;
-  std::map<int, std::unique_ptr<Gpu>> gpus_;  ///< by CUDA's number of the device
+  std::map<int, std::unique_ptr<Gpu>> gpus_;  ///< indexed by CUDA's device number
   std::map<core::Rank, Gpu*> gpu_of_rank_;
   std::map<std::pair<core::Rank, core::Lane>, Queue> queues_;
   std::vector<Queue*> active_;  ///< queues that have pending work

@@ -24,10 +24,10 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// Returns a block of at least `bytes` bytes of the device's memory. With `host`, returns host
-  /// memory that the device can access. If memory is exhausted, the pool first returns its unused
-  /// blocks to CUDA. On an error, returns null and sets `error` to CUDA's error number. REQUIRES:
-  /// bytes > 0.
+  /// Returns a block of at least `bytes` bytes of the device's memory. If `host` is true, returns
+  /// host memory that the device can access. If memory is exhausted, the pool first returns its
+  /// unused blocks to CUDA. On an error, returns null and sets `error` to CUDA's error number.
+  /// REQUIRES: bytes > 0.
   std::byte* take(int device, bool host, std::int64_t bytes, int& error);
   /// Returns a block to the pool. REQUIRES: `memory` is a result of take(), and is no longer in
   /// use.
@@ -49,12 +49,13 @@ class MemoryPool {
 
   const TuttiCudaApi& api_;
   std::map<const std::byte*, Block> blocks_;
-  /// The unused blocks by place (device or kHost) and size.
+  /// Indexed by the pair of location (a device number or kHost) and block size: the unused blocks.
   std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;
 };
 
-/// Returns the size of the block that is allocated for `bytes`. There are eight sizes between
-/// consecutive powers of two, so that at most an eighth of a block is wasted. REQUIRES: bytes > 0.
+/// Returns the size of the block that is allocated for `bytes`. Between consecutive powers of two
+/// there are eight block sizes, so that at most an eighth of a block is wasted. REQUIRES: bytes >
+/// 0.
 std::int64_t block_bytes(std::int64_t bytes);
 
 }  // namespace tutti::real

@@ -10,9 +10,10 @@ namespace tutti::real {
 enum class Operation { kSum, kMin, kMax, kProduct };
 inline constexpr int kOperations = 4;
 
-/// Computes target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around. float16
-/// and bfloat16 are combined as float32, and the result is rounded to the nearest, ties to even.
-/// The result is NaN if an operand is NaN. REQUIRES: the ranges are identical or do not overlap.
+/// Computes target[i] = target[i] ⊕ source[i] for `count` elements. Integers wrap around. The types
+/// float16 and bfloat16 are combined as float32, and the result is rounded to the nearest, ties to
+/// even. The result is NaN if an operand is NaN. REQUIRES: the ranges are identical or do not
+/// overlap.
 /// Cost: one pass, at memory bandwidth for ranges larger than the caches.
 void combine(Operation operation, core::DataType type, void* target, const void* source,
              std::int64_t count);

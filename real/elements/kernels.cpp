@@ -1,6 +1,7 @@
 // The loops over elements. The loops are compiled once per instruction set (real/CMakeLists.txt).
-// TUTTI_KERNELS is the name of the function that returns the loops. All other functions are local
-// to the file, so that the linker cannot mix up the code of different instruction sets.
+// TUTTI_KERNELS is the name of the function that returns the loops. The functions in this file are
+// local to it, except TUTTI_KERNELS, so that the linker cannot mix up the code of different
+// instruction sets.
 
 #include "real/elements/kernels.h"
 
@@ -12,8 +13,8 @@
 namespace tutti::real {
 namespace {
 
-/// The type in which elements are computed: float for small floats, unsigned for integers (so that
-/// they wrap around).
+/// The type in which elements are combined: float for 16-bit floats, and the unsigned type for
+/// integers, so that sums and products wrap around.
 template <class Element>
 struct Accumulator {
   using Type = Element;

@@ -17,8 +17,8 @@ struct Kernels {
   Scale scale[kTypes] = {};
 };
 
-/// Both functions return the loops of kernels.cpp: compiled for any x86-64 CPU (baseline), and for
-/// CPUs with AVX2, FMA and F16C (x86-64-v3).
+/// Return the loops of kernels.cpp. The first function returns the loops that run on any x86-64
+/// CPU, the second the loops for CPUs with AVX2, FMA and F16C (x86-64-v3).
 Kernels baseline_kernels();
 Kernels v3_kernels();
 

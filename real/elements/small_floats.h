@@ -42,9 +42,10 @@ static inline float to_float(Half value) {
   return __builtin_bit_cast(float, sign | magnitude);
 }
 
-/// Rounds normal results: adds almost half a unit in the last kept place, plus one more if the last
-/// kept place is odd. Rounds subnormal results: adds 0.5, whose unit in the last place equals the
-/// unit of subnormal float16 numbers, so that the addition itself rounds.
+/// For results that are normal numbers, round by adding almost half a unit of the last kept bit,
+/// plus one more if the last kept bit is 1. For results that are subnormal numbers, round by adding
+/// 0.5: the last bit of 0.5 in float32 has the value of the last bit of a subnormal float16 number,
+/// so the addition itself rounds.
 static inline Half to_half(float value) {
   const auto bits = __builtin_bit_cast(std::uint32_t, value);
   const std::uint32_t sign = bits >> 16 & 0x8000;

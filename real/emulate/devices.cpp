@@ -8,7 +8,8 @@ namespace tutti::real {
 using core::Bytes;
 using core::Time;
 
-/// Returns the time that the device takes if it uses one thread's share of its rate.
+/// Returns the time that one thread of the device takes for the work, at 1/n of the device's rate
+/// if the device has n threads.
 Time EmulatedDevices::cost(const Work& work, const core::DeviceRates& rates) const {
   const Bytes bytes = work.count * core::size_of(work.type);
   const auto at = [&](std::int64_t times, core::Bandwidth rate) {

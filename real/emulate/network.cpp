@@ -1,12 +1,12 @@
 // A message involves two independent activities. In the first activity, the real transport moves
 // the message's bytes. In the second activity, timers move the message's head and tail over the
-// emulated links. serve() moves the head over one hop, with the formulas of sim/network/network.cpp
-// and with timers instead of events. At the sender, leave_sender() frees the buffer when the first
-// link has sent the tail, and deliver_to_receiver() sends the stamp and the bytes as soon as the
-// times at the receiver's first link are known. The receiver gets the message when the transport
-// and the timers have both ended. Messages between ranks of this process do not use the transport.
-// Messages within a device use no links. traffic.cpp knows which messages are valid, and scale.h
-// converts between the clocks.
+// emulated links. The function serve() moves the head over one hop. The formulas are those of
+// sim/network/network.cpp, but timers replace simulated events. At the sender, leave_sender() frees
+// the buffer when the first link has sent the tail. The function deliver_to_receiver() sends the
+// stamp and the bytes as soon as the arrival times at the receiver's first link are known. The
+// receiver gets the message when both activities have ended. Messages between ranks of this process
+// do not use the transport. Messages within a device use no links. The file traffic.cpp knows which
+// messages are valid, and scale.h converts between the clocks.
 
 #include "real/emulate/network.h"
 
@@ -22,17 +22,17 @@ namespace tutti::real {
 using core::Path;
 using core::PathHop;
 
-/// The state of a message at its sender or at its receiver.
+/// A message in transit. The sender's process and the receiver's process have one such object each.
 struct EmulatedNetwork::Message {
   Channel channel;
   std::int32_t path = 0;
   std::int64_t total = 0;
   std::uint32_t number = 0;  ///< see Piece::message
-  /// The number of hops in the sender's worker. All later hops are in the receiver's worker.
+  /// The number of hops that the sender's worker emulates. The receiver's worker emulates all later
+  /// hops.
   std::size_t own_hops = 0;
   Clock::time_point began;  ///< the time at which the first hop began to serve the message
-  Clock::time_point tail;   ///< the time at which the message's tail leaves the hop served last and
-                            ///< reaches the next hop
+  Clock::time_point tail;   ///< the time at which the message's tail reaches the next hop
   bool local = false;
 
   // At the sender.
@@ -49,8 +49,8 @@ struct EmulatedNetwork::Message {
   std::vector<Ticket>
       done;  ///< pieces that were passed to the real transport, which still uses their buffer
 
-  // Only the receiver of a message uses the following members. For a message between ranks of this
-  // process, all members are used.
+  // The following members are used only by the process that receives the message. (If both ranks
+  // are in this process, all members are used.)
   std::vector<std::byte> bytes;  ///< the content of the message, preceded by the stamp if the
                                  ///< message came from another process
   std::int64_t here = 0;
@@ -60,8 +60,9 @@ struct EmulatedNetwork::Message {
 
 namespace {
 
-/// Marks a piece in the reverse direction that reports a freed slot. The content of such a piece is
-/// the time at which the slot became free.
+/// Added to the lane number of a piece that reports a freed slot; such a piece travels from the
+/// receiver of messages to their sender. The content of such a piece is the time at which the slot
+/// became free.
 constexpr core::Lane kSlotLane = 1 << 24;
 
 /// Returns the channel whose slot a piece on channel `back` reports as free.
@@ -109,7 +110,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
   message->path = paths_.unicast(from, to, collective.staging,
                                  collective.schedule->engine(channel.from, channel.from_lane));
   if (from.worker == to.worker) return message;
-  // The sender's links come first. A copy engine belongs to the link that follows it.
+  // The links of the sender's worker are the first hops. The hop of a copy engine is emulated by
+  // the same worker as the link that follows the engine.
   const core::Cluster& cluster = collective.group.cluster();
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
   for (std::size_t i = 0; i < hops.size(); ++i) {
@@ -123,8 +125,8 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::new_message(const Piece& piece,
 
 // --- links ---
 
-/// Handles the arrival of the message's head at the hop in real time, as sim::Network::serve does
-/// in virtual time.
+/// Serves the message at a hop that the message's head reaches at time `head_here`.
+/// sim::Network::serve does the same in virtual time.
 void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
                             Clock::time_point head_here) {
   const std::vector<PathHop>& hops = paths_.path(message->path).hops;
@@ -137,8 +139,8 @@ void EmulatedNetwork::serve(const MessagePointer& message, std::size_t index,
       scale_.here(hop.host ? hop.host->moving(bytes) : core::transfer_time(bytes, hop.rate));
   const Clock::time_point through = later(head, moving);
   const Clock::time_point tail = later(std::max(through, message->tail), of_host);
-  // A message occupies a link until its tail has passed. Links after the threads of a host are an
-  // exception, because these threads deliver data slowly.
+  // A message occupies a link until the message's tail has passed. Links that follow the threads of
+  // a host are an exception, because these threads deliver data slowly.
   free = hop.host          ? later(head, scale_.here(hop.host->occupied(bytes)))
          : hop.interleaves ? through
                            : tail;
@@ -256,9 +258,9 @@ void EmulatedNetwork::sent(Ticket below) {
   give_back(message, ticket);
 }
 
-/// Handles a piece that the real transport has sent. The piece counts as sent when the first link
-/// has transferred the last byte of the message. Ticket 0 is used for stamps, and for pieces that
-/// this class has copied.
+/// Called when the real transport has sent a piece. For the interpreter, the piece is sent only
+/// when the first emulated link has transferred the last byte of the message. Stamps, and pieces
+/// that this class has copied, have ticket 0.
 void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
   if (ticket == 0) return;
   if (message->buffer_free) {
@@ -296,7 +298,7 @@ void EmulatedNetwork::fail(core::Rank peer, const std::string& what) {
                               fmt::format("worker {} {}", worker, what));
 }
 
-/// Returns true if these times are valid in a stamp.
+/// Returns true if a stamp from a peer may contain these two times.
 bool EmulatedNetwork::may_say(std::int64_t from_ns, std::int64_t to_ns) const {
   const std::int64_t latest = later(timers_.clock(), furthest_).time_since_epoch().count();
   return from_ns >= opened_.time_since_epoch().count() && from_ns <= to_ns && to_ns <= latest;
@@ -363,7 +365,7 @@ void EmulatedNetwork::arrived(const Piece& piece) {
   deliver(message);
 }
 
-/// Notifies the interpreter that the slot is free, at the time in the stamp.
+/// Notifies the interpreter, at the time in the stamp, that a slot is free.
 void EmulatedNetwork::slot_arrived(const Channel& freed) {
   if (!receiver_->is_open(freed.collective)) return;  // the collective has ended here
   if (!may_say(slot_stamp_, slot_stamp_))
@@ -377,8 +379,8 @@ void EmulatedNetwork::slot_arrived(const Channel& freed) {
   });
 }
 
-/// Handles freed slots between ranks of this process. A slot of another process is reported by a
-/// piece with a stamp.
+/// This function handles only slots between ranks of this process. If the other rank is in another
+/// process, a piece with a stamp reports the freed slot.
 bool EmulatedNetwork::slot_freed(const Channel& channel) {
   return traffic_.find(channel) && is_local(channel.to) && receiver_->slot_freed(channel);
 }

@@ -17,8 +17,8 @@
 namespace tutti::real {
 
 /// Delays real messages so that they travel at the speed of the scenario's links. This class wraps
-/// a real transport: to the interpreter, it is the transport; to the real transport, it is the
-/// receiver.
+/// a real transport. The interpreter uses this class as its transport, and the real transport
+/// delivers messages to this class as its receiver.
 ///
 /// Every link belongs to one worker, whose process keeps the link's state. A link serves messages
 /// in order of arrival, with cut-through switching (model `fifo` of the simulator,
@@ -27,15 +27,15 @@ namespace tutti::real {
 /// which the message's head and tail arrive at the receiver's first link. In the receiver's
 /// process, the message passes the receiver's links. The interpreter gets the whole message at the
 /// later of two times: when its tail would have left the last emulated link, and when the message
-/// has actually arrived. A message that frees a slot also has a stamp. Stamps are times of the
-/// monotonic clock, since all processes run on one machine.
+/// has actually arrived. A message that reports a freed slot also has a stamp. Stamps are times of
+/// the monotonic clock, since all processes run on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step
 /// begins only when all workers are ready. No stamp can be further in the future than the time that
-/// the links need for all bytes of two training steps. The reason is that a rank that begins step n
-/// has received from all other ranks in step n - 2. Stamps outside these bounds are rejected,
-/// because they would only make workers wait.
+/// the links need for all bytes of two training steps. (Two steps are sufficient, because a rank
+/// that begins step n has received messages of step n - 2 from all other ranks.) Stamps outside
+/// these bounds are rejected, because later stamps would only make workers wait.
 class EmulatedNetwork : public Transport, private Receiver {
  public:
   /// `below`: the real transport. REQUIRES: all arguments outlive this object; `below` has no other
@@ -53,9 +53,9 @@ class EmulatedNetwork : public Transport, private Receiver {
   [[nodiscard]] Clock::time_point now() const override { return timers_.now(); }
   [[nodiscard]] Clock::time_point began() const override { return began_.value_or(timers_.now()); }
 
-  /// `messages`: the number of messages that came from other processes. `late`: the number of these
-  /// messages that arrived later than the emulated links allow. `latest`: the maximum delay of a
-  /// late message.
+  /// `messages`: the number of messages that came from other processes. `late`: the number of
+  /// messages from other processes that arrived later than the emulated links would have delivered
+  /// them. `latest`: the maximum delay of a late message.
   struct LateMessages {
     std::int64_t messages = 0;
     std::int64_t late = 0;
@@ -102,16 +102,18 @@ class EmulatedNetwork : public Transport, private Receiver {
   Receiver* receiver_ = nullptr;
   core::PathTable paths_;
   Traffic traffic_;
-  Clock::time_point opened_;  ///< the lower bound of the times in stamps
+  Clock::time_point opened_;  ///< the earliest time that a stamp may contain
   Clock::duration
-      furthest_;  ///< the upper bound of the difference between a stamp's time and the current time
-  std::vector<Clock::time_point> free_;  ///< by resource: the time at which the resource is free
-  /// Indexed by channel: the messages that are being sent. A new piece belongs to the last message
-  /// of its channel.
+      furthest_;  ///< the maximum difference between a stamp's time and the current time
+  /// Indexed by resource: the time at which the resource is free.
+  std::vector<Clock::time_point> free_;
+  /// Indexed by channel: the messages that are being sent. When the interpreter sends a piece, the
+  /// piece belongs to the last message of its channel.
   std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
-    MessagePointer message;  ///< the message of which only a part has been received
+    /// The message that has been received only in part; null if there is none.
+    MessagePointer message;
     /// The number of messages in flight, including messages that wait for a link.
     std::int64_t under_way = 0;
   };
@@ -122,9 +124,10 @@ class EmulatedNetwork : public Transport, private Receiver {
   Ticket next_ticket_ = 0;
   /// The stamps that are being sent.
   std::unordered_map<Ticket, std::unique_ptr<std::int64_t>> slots_in_flight_;
-  /// The stamp of the message that frees a slot and is being received.
+  /// While a message that reports a freed slot is being received: the message's stamp.
   std::int64_t slot_stamp_ = 0;
-  /// The time at which the message that is being delivered began to move.
+  /// While a message is being delivered: the time at which the first link began to serve the
+  /// message.
   std::optional<Clock::time_point> began_;
   LateMessages late_messages_;
   /// The number of messages to other processes that have not been passed to the real transport.

@@ -12,8 +12,8 @@ namespace tutti::real {
 /// that a hundred durations can be added without overflow.
 inline constexpr std::chrono::nanoseconds kLongestHere{std::int64_t{1} << 55};
 
-/// The factor by which this run is slower than the scenario's clock. A slow run lets one machine
-/// emulate a faster cluster.
+/// The factor by which this run is slower than the scenario. A slow run lets one machine emulate a
+/// faster cluster.
 struct TimeScale {
   double factor = 1;
 

@@ -25,12 +25,12 @@ class Traffic {
           const std::function<bool(core::Rank)>& is_local);
 
   /// Returns the connection between the lanes of `channel`. Returns null if no schedule sends
-  /// messages between the two lanes, or if neither lane is in this process. The training step of
-  /// `channel` is ignored.
+  /// messages between the two lanes, or if neither lane is in this process. The result does not
+  /// depend on the training step in `channel`.
   [[nodiscard]] const Connection* find(const Channel& channel) const;
-  /// Returns the sum, over all messages of a training step, of the times that the message takes on
-  /// all hops of its route. The sum is an upper bound of the time for which a message of one step
-  /// waits for its links. At most slightly over kHorizon.
+  /// Returns the total time that all messages of a training step occupy the hops of their routes.
+  /// No message of the step can wait longer than this for its links. At most slightly over
+  /// kHorizon.
   [[nodiscard]] core::Time one_after_the_other() const { return in_turn_; }
 
  private:

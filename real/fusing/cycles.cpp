@@ -2,12 +2,13 @@
 // numbers per pack, over a star of the workers' first replicas. Each agreement is opened right
 // after the previous agreement, before its cycle begins, because messages of faster workers may
 // arrive early. The tags of agreements and fused packs follow the tags of the plan's packs. All
-// workers count them in the same order, so a tag identifies the same collective on all workers.
+// workers number agreements and fused packs in the same order, so a tag identifies the same
+// collective on all workers.
 //
-// Collectives report their end from inside their own calls. Such reports are therefore only stored,
-// and go_on() processes them later. A single pack travels from its own buffer; several packs are
-// copied to a fusion buffer and back. The gate decides which packs are fused
-// (core/plan/gate/cycle_gate.h).
+// The end of a collective is reported by a callback from inside the code that executes collectives.
+// The callback therefore only stores the report, and go_on() processes it later. A single pack
+// travels from its own buffer; several packs are copied to a fusion buffer and back. The gate
+// decides which packs are fused (core/plan/gate/cycle_gate.h).
 
 #include "real/fusing/cycles.h"
 
@@ -92,9 +93,9 @@ void Cycles::begin(Clock::time_point begin) {
   timers_.at(begin, [this] { begin_cycle(); });
 }
 
-/// The tags of cycles follow the tags of the plan's packs, and are numbered in the same order on
-/// all workers. All of these tags have the number of the last step, because a tag's step has no
-/// meaning for cycles.
+/// Returns the tag of the next collective that this class opens. The tags of cycles follow the tags
+/// of the plan's packs, and all workers assign them in the same order. A tag's step has no meaning
+/// for cycles, so all tags have the number of the last step.
 CollectiveTag Cycles::next_tag() {
   return {static_cast<std::uint32_t>(first_ + count_ - 1),
           static_cast<std::uint32_t>(scenario_.plan.packs.size()) + numbers_++};
@@ -163,8 +164,8 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
   return *known;
 }
 
-/// Executes decisions. Batches are opened in an order that is the same on all workers, even while
-/// replicas of this process are busy with earlier batches.
+/// Executes the gate's decisions. All workers open the collectives of fused packs in the same
+/// order, even while replicas of this process are busy with earlier collectives.
 void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     const CollectiveTag tag = open(decision.batch);

@@ -2,9 +2,10 @@
 
 // Executes Horovod's cycles in a real run (sim/run/gates.h executes them in virtual time). Every
 // worker has a gate (core/plan/gate/cycle_gate.h), which decides which packs are fused and when
-// they start. In each round, every worker sends the numbers of its proposal to the first worker.
-// The first worker sends the minimum of all proposals back to every worker. All gates therefore
-// make the same decisions, and all workers open collectives in the same order.
+// they start. In each round, every worker proposes packs, as a list of numbers, and sends the
+// proposal to the first worker. The first worker returns the element-wise minimum of all proposals
+// to every worker. All gates therefore make the same decisions, and all workers open collectives in
+// the same order.
 
 #include <chrono>
 #include <cstdint>
@@ -28,8 +29,7 @@ class Cycles {
  public:
   using Clock = Transport::Clock;
 
-  /// The functions of the run that this object calls. `replica` is an index among the replicas of
-  /// this worker.
+  /// Callbacks into the run. `replica` is an index among the replicas of this worker.
   struct Hooks {
     std::function<std::byte*(std::int32_t step, int pack, std::size_t replica)> data;
     /// Called when the replica's part of the pack is launched, and when it is complete.
@@ -42,14 +42,14 @@ class Cycles {
          std::chrono::nanoseconds period, Devices& devices, Timers& timers,
          Collectives& collectives, Hooks hooks);
 
-  /// Prepares the training steps first … first + count - 1. begin() starts their first cycle at
-  /// time `begin`.
+  /// Prepares the training steps first … first + count - 1. The function begin() starts their first
+  /// cycle at time `begin`.
   void prepare(std::int32_t first, std::int32_t count);
   void begin(Clock::time_point begin);
-  /// Informs this object that the replica's part of the pack is ready.
+  /// Must be called when the replica's gradients of the pack are ready to be reduced.
   void ask(std::int32_t step, int pack, std::size_t replica);
-  /// Informs this object that a rank of this process has completed a collective. Returns false if
-  /// this object has not opened the collective.
+  /// Must be called when a rank of this process has completed a collective. Returns false if the
+  /// collective was not opened by this object.
   bool rank_done(CollectiveTag tag, core::Rank rank);
   /// Executes pending decisions. Must not be called from inside a callback.
   void go_on();
@@ -62,11 +62,12 @@ class Cycles {
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();
   }
-  /// Returns a note on the number of collectives in the previous steps; empty if there were none.
+  /// Returns a note for the user with the number of collectives in the previous steps; empty if
+  /// there were none.
   [[nodiscard]] std::string describe() const;
 
  private:
-  /// Packs that travel in one collective.
+  /// Packs that are fused into one collective.
   struct Fused {
     std::shared_ptr<const core::GateBatch> batch;
     const core::Collective* collective = nullptr;
@@ -94,7 +95,7 @@ class Cycles {
   Collectives& collectives_;
   Hooks hooks_;
   core::Collective agreement_;
-  /// The input of the agreement, which is later replaced by its result, the minimum over all
+  /// The buffer of the agreement: at first this worker's proposal, later the minimum over all
   /// workers.
   Devices::Memory flags_;
   std::unique_ptr<core::Gate> gate_;
@@ -103,9 +104,9 @@ class Cycles {
   std::int32_t first_ = 0, count_ = 0;
   std::uint32_t numbers_ = 0;
   int packs_in_step_ = 0;
-  /// The number of packs in the prepared steps on which the workers have not agreed yet.
+  /// The number of packs in the prepared steps that the workers have not yet agreed to execute.
   std::int64_t packs_to_agree_ = 0;
-  std::int32_t step_ = 0;                      ///< the step of the current round
+  std::int32_t step_ = 0;                      ///< the training step of the current round
   std::optional<CollectiveTag> agreement_at_;  ///< the agreement in flight
   bool decided_ = false;
   Clock::time_point origin_;              ///< the real time that corresponds to time 0 of the gate

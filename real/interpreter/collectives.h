@@ -11,7 +11,7 @@
 
 namespace tutti::real {
 
-/// The work of one NCCL channel for a collective, as NCCL's profiler reported it.
+/// The time span in which one NCCL channel worked on a collective, as reported by NCCL's profiler.
 struct ChannelDone {
   CollectiveTag collective;
   core::Rank rank = 0;
@@ -21,13 +21,13 @@ struct ChannelDone {
   Transport::Clock::time_point start, end;
 };
 
-/// The receiver of events of Collectives. Collectives, its transport and its devices call these
-/// functions from inside start() and poll().
+/// Interface that receives the events of a Collectives object. The object, its transport and its
+/// devices call these functions from inside start() and poll().
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// The collective is complete for a rank of this process. The caller may then reuse the rank's
-  /// buffer.
+  /// Called when a rank of this process has completed the collective. The rank's buffer may then be
+  /// reused.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
   /// A channel is complete. Called only if NCCL's channels are recorded. Most calls come after
   /// rank_done().
@@ -42,8 +42,8 @@ class Collectives : public WorkListener {
   using Clock = Transport::Clock;
 
   /// Prepares a collective, so that peers may send messages for it. `data[i]` is the buffer of rank
-  /// `ranks[i]` of this process; null for a helper without a buffer. The caller opens collectives
-  /// in the order of the plan.
+  /// `ranks[i]` of this process; null for a rank without a buffer, such as a CPU that only forwards
+  /// data. The caller opens collectives in the order of the plan.
   /// REQUIRES: collective and buffers stay valid until close().
   virtual void open(CollectiveTag tag, const core::Collective& collective, Operation operation,
                     const std::vector<core::Rank>& ranks, const std::vector<std::byte*>& data) = 0;
@@ -51,9 +51,9 @@ class Collectives : public WorkListener {
   virtual void start(CollectiveTag tag, core::Rank rank) = 0;
   /// Frees a collective. REQUIRES: all ranks of the collective in this process have completed it.
   virtual void close(CollectiveTag tag) = 0;
-  /// Allows peers to be ahead of this process, up to and including collective `last`. Messages for
-  /// a collective that is not open yet then wait in the transport. Without this call, messages for
-  /// a collective that is not open are invalid.
+  /// Allows peers to send messages for collectives that this process has not opened yet, up to and
+  /// including collective `last`. Messages for unopened collectives then wait in the transport.
+  /// Without this call, they are errors.
   virtual void allow_early_messages(CollectiveTag last) { static_cast<void>(last); }
 
   /// Advances all collectives that can advance. ERRORS: collectives cannot advance, because a peer
@@ -62,11 +62,11 @@ class Collectives : public WorkListener {
   /// Returns the time at which poll() may have work to do; max() if poll() has work only after a
   /// message from a peer.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Returns a counter that increases whenever data moves. The counter has no unit, and is used to
-  /// detect progress.
+  /// Returns a counter that increases whenever data moves, so that the caller can detect progress.
+  /// The counter has no unit.
   [[nodiscard]] virtual std::int64_t moved() const = 0;
-  /// Describes the events for which the incomplete collectives wait. The text is used in the error
-  /// message of a run without progress.
+  /// Returns a text that describes what the incomplete collectives wait for. The text is part of
+  /// the error message of a run that makes no progress.
   [[nodiscard]] virtual std::string progress_text() const = 0;
   /// Waits, for a limited time, until channel_done() has been called for all channels of completed
   /// collectives.

@@ -10,8 +10,8 @@
 
 namespace tutti::real {
 
-/// Returns the operation of a reduction's schedule steps. A mean is reduced as a sum, which is
-/// divided at the end.
+/// Returns the operation that the schedule steps of a reduction apply. To compute a mean, the steps
+/// compute a sum, which is divided at the end.
 Operation operation_of(core::Reduction reduction);
 
 /// Returns the inputs and the expected results of a collective. `key` identifies the collective
@@ -19,12 +19,12 @@ Operation operation_of(core::Reduction reduction);
 Reduced reduced_of(core::Reduction reduction, const core::Collective& collective,
                    std::uint64_t key);
 
-/// Returns true if the CPU with rank `host` has data of the collective: it stores the pack's
-/// variables, or sends data to a server.
+/// Returns true if the CPU with rank `host` has its own data in the collective, because it stores
+/// the pack's variables or sends data to a server.
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
-/// The buffers of packs on one worker's replicas, and on the worker's CPU if the CPU stores
-/// variables. There is one set of buffers per training step of a batch.
+/// The buffers for the packs on one worker: on its replicas, and on its CPU if the CPU stores
+/// variables. Every training step of a batch has its own buffers.
 class Gradients {
  public:
   /// `host`: the rank of the worker's CPU. REQUIRES: scenario and devices outlive this object.
@@ -51,8 +51,8 @@ class Gradients {
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:
-  /// Returns true if the CPU takes part in the pack, and the pack is a pull. Such a pull uses the
-  /// buffer of the corresponding push.
+  /// Returns true if `replica` denotes the CPU, and the pack is a pull from this CPU. A pull from
+  /// this worker's own CPU has no buffer of its own, and uses the buffer of the corresponding push.
   [[nodiscard]] bool gives_back(std::size_t pack, std::size_t replica) const {
     const core::Pack& p = scenario_.plan.packs[pack];
     return p.answers >= 0 && replica == replicas_.size() &&

@@ -2,11 +2,11 @@
 // that ends the wait (a message, a free slot, completed work, progress of another lane) puts the
 // lane into the queue `ready_`. One thread therefore executes any number of lanes, and no call
 // blocks. A lane has two counters. `next` is the current step. `done` is the number of steps that
-// are complete including their sends. The steps between `done` and `next` are in `unsent_steps`.
-// Other lanes see only `done`, and must_wait_for_sends() prevents steps from overwriting data that
-// is still being sent. Closed collectives are kept and reopened in later training steps, because
-// creating their lanes takes longer than resetting them. Messages are handled in sending.cpp and
-// receiving.cpp.
+// are complete including their sends. The steps from `done` to `next` - 1 are in `unsent_steps`:
+// their data is still being sent. Other lanes see only `done`, and must_wait_for_sends() prevents
+// steps from overwriting data that is still being sent. Closed collectives are kept and reopened in
+// later training steps, because creating their lanes takes longer than resetting them. Messages are
+// handled in sending.cpp and receiving.cpp.
 
 #include "real/interpreter/interpreter.h"
 
@@ -131,7 +131,7 @@ Interpreter::Instance* Interpreter::reopen(CollectiveTag tag, const core::Collec
   std::swap(*found, free_instances_.back());
   Instance* const instance = free_instances_.back().mapped().get();
   free_instances_.back().key() = tag;
-  // The new tag usually sorts after all other tags.
+  // The new tag is usually larger than all other tags, so insert it at the end.
   instances_.insert(instances_.end(), std::move(free_instances_.back()));
   free_instances_.pop_back();
   for (Local& local : instance->ranks) {
@@ -296,8 +296,8 @@ bool Interpreter::begin(Lane& lane) {
   return work(lane);
 }
 
-/// Starts reductions, copies and scaling inside the rank. Returns false if the device has not
-/// completed the work yet.
+/// Executes the current step if it is a reduction, a copy or a scaling inside the rank. Returns
+/// false if the device has not completed the work yet.
 bool Interpreter::work(Lane& lane) {
   const Step& step = lane.now->step;
   if (step.kind == StepKind::kNop) {
@@ -354,7 +354,8 @@ void Interpreter::worked(Ticket ticket) {
   }
 }
 
-/// Ends the current step. The sends of the step may not have left yet. The lane continues.
+/// Ends the current step, and continues the lane. The data that the step sends may still be in this
+/// rank's memory.
 void Interpreter::pass(Lane& lane) {
   if (watch_steps_) {
     const StepDone done{lane.instance->tag, lane.rank,     lane.number, lane.next,
@@ -370,8 +371,8 @@ void Interpreter::pass(Lane& lane) {
   lane.begun = false;
   lane.state = Lane::State::kReady;
   if (watch_steps_) lane.began = lane.waited = transport_.now();
-  // Steps count as complete in order, so a step also waits for earlier steps whose sends have not
-  // left.
+  // Steps are counted as complete in program order. If an earlier step still has unsent data, this
+  // step is therefore counted as complete later.
   if (lane.unsent == 0 && lane.unsent_steps.empty()) {
     lane.done = lane.next;
     return count_complete(lane);
@@ -387,7 +388,7 @@ void Interpreter::pass(Lane& lane) {
   lane.unsent_steps.push_back(std::move(unsent_steps));
 }
 
-/// Counts completed steps, and continues lanes that waited for them.
+/// Counts the steps that are complete, and continues lanes that waited for these steps.
 void Interpreter::count_complete(Lane& lane) {
   if (lane.waiting.empty()) return;
   std::sort(lane.waiting.begin(), lane.waiting.end(),
@@ -404,7 +405,7 @@ void Interpreter::count_complete(Lane& lane) {
   lane.waiting.resize(still);
 }
 
-/// Returns true if the current step must not begin before the sends of earlier steps have left.
+/// Returns true if the current step must wait until earlier steps have sent their data.
 bool Interpreter::must_wait_for_sends(const Lane& lane) const {
   constexpr std::size_t kMaxUnsentSteps = 16;
   const Step& step = lane.now->step;

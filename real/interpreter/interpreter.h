@@ -14,14 +14,14 @@
 
 namespace tutti::real {
 
-/// A schedule step that a lane has completed. Times are times of this process's clock.
+/// A schedule step that a lane has completed. All times are measured by this process's clock.
 struct StepDone {
   CollectiveTag collective;
   core::Rank rank = 0;
   core::Lane lane = 0;
   std::int64_t index = 0;
   core::Step step;
-  Transport::Clock::time_point start;  ///< the time at which the lane reached the step
+  Transport::Clock::time_point start;  ///< the time at which the lane began the step
   /// The time at which the awaited event began; equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
@@ -38,13 +38,13 @@ class InterpreterListener : public CollectiveListener {
 /// Executes schedules on the real buffers of this process's ranks, with the semantics that
 /// core::Schedule defines.
 ///
-/// Messages are moved and reduced in pieces as they arrive. A fused step also forwards each piece
-/// immediately, so that all ranks of a chain work on one message at the same time. If the receiver
-/// of a fused step has no free slot, the step first receives its whole message. The step sends the
-/// message when a slot becomes free.
+/// The pieces of a message are moved and reduced as soon as they arrive. A fused step also forwards
+/// each piece immediately, so that all ranks of a chain work on one message at the same time. If
+/// the receiver of a fused step has no free slot, the step first receives its whole message. The
+/// step sends the message when a slot becomes free.
 ///
-/// A lane continues with later steps before the sends of a step have left, as long as later steps
-/// do not write to the ranges that are being sent. The lane can then receive messages that would
+/// While the data of a step is being sent, the lane continues with later steps, as long as these do
+/// not write to the data that is being sent. The lane can therefore receive messages that would
 /// otherwise have to be buffered. Other lanes see the steps of this lane as completed in order. (If
 /// Devices::at_once() is false, a lane completes each step before it begins the next step.)
 ///

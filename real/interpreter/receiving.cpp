@@ -30,16 +30,16 @@ bool keeps_as_it_is(StepKind kind) {
 
 }  // namespace
 
-/// Returns true if the lane has received only a part of a message of this connection. This message
-/// is then the only message in transfer on the connection. The next message begins after this
-/// message has ended and the lane has left the state kInMessage.
+/// Returns true if the lane is in the middle of receiving a message over this connection. No other
+/// message is then in transfer over the connection. The next message begins after this message has
+/// ended and the lane has left the state kInMessage.
 bool Interpreter::takes_from(const Lane& lane, const Connection& connection) {
   return lane.in == &connection && lane.state == Lane::State::kInMessage;
 }
 
 /// Returns the lane's connection from the sender of `channel`; null if no message has arrived from
 /// this sender yet. Cost: one comparison if the sender is the same as in the previous call;
-/// otherwise at most one per sender of the lane.
+/// otherwise at most one comparison per sender of the lane.
 Interpreter::Connection* Interpreter::connection_of(Lane& lane, Rank from, core::Lane from_lane) {
   auto& all = lane.connections;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -131,8 +131,8 @@ Interpreter::Lane* Interpreter::lane_for(Instance& instance, const Piece& piece)
   return fits ? &lanes[channel.to_lane] : nullptr;
 }
 
-/// Records the beginning or the continuation of a message. Returns null if the piece does not
-/// continue the data that arrived before.
+/// Adds a piece to the message that it begins or continues. Returns null if the piece does not
+/// follow the data that has arrived.
 Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
   const Channel& channel = piece.channel;
   Connection* const used_before = connection_of(lane, channel.from, channel.from_lane);
@@ -177,8 +177,8 @@ Interpreter::Connection* Interpreter::enter(Lane& lane, const Piece& piece) {
 }
 
 /// Returns the address at which to store the piece. If the current step has taken the message, this
-/// is the final address, or a buffer from which the piece is reduced immediately. Otherwise it is a
-/// buffer that keeps the piece until its step begins.
+/// is the final address, or a buffer from which the piece is reduced immediately. If no step has
+/// taken the message, this is a buffer that keeps the piece until its step begins.
 std::byte* Interpreter::place(const Piece& piece) {
   static std::byte nowhere;
   Instance* const instance = find(piece.channel.collective);
@@ -187,8 +187,8 @@ std::byte* Interpreter::place(const Piece& piece) {
   if (!connection) return nullptr;
   Lane& lane = *to;
   Inbound& message = connection->messages.back();
-  // The decision remains valid even if the step takes the message after this call and before
-  // arrived().
+  // Decide only here whether the piece is buffered. The decision holds even if the lane's step
+  // takes the message between this call and arrived().
   message.in_place = false;
   if (piece.length == 0) return &nowhere;
   const bool local = transport_.is_local(piece.channel.from);
@@ -317,7 +317,8 @@ void Interpreter::reduce_and_pass_on(Lane& lane, const std::byte* bytes, std::in
   if (lane.finished == total) after_message(lane);
 }
 
-/// Handles a piece of the current message that was reduced or stored.
+/// Called when a piece of the current message has been reduced or stored. Forwards the piece if the
+/// step forwards its message.
 void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t offset,
                              std::int64_t length) {
   const std::int64_t total = lane.in->messages.front().total;
@@ -326,7 +327,8 @@ void Interpreter::piece_done(Lane& lane, const std::byte* result, std::int64_t o
   if (lane.finished == total) after_message(lane);
 }
 
-/// Frees the message's slot after it was completely reduced or stored. Only forwarding may remain.
+/// Called when a message has been reduced or stored completely. Frees the message's slot. Only
+/// forwarding may remain.
 void Interpreter::after_message(Lane& lane) {
   Connection& connection = *lane.in;
   connection.messages.pop_front();

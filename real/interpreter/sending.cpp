@@ -11,8 +11,8 @@ using core::StepKind;
 
 namespace {
 
-/// The size of a piece between the memories of two devices. Each such piece needs one launch of a
-/// copy.
+/// The size in bytes of a piece that is copied between the memories of two devices. Each piece
+/// costs one launch of a copy.
 constexpr std::int64_t kDevicePieceBytes = 4 << 20;
 /// The maximum number of a lane's buffers between its device and the transport.
 constexpr int kMaxBounces = 16;
@@ -57,8 +57,8 @@ bool Interpreter::slot_freed(const Channel& channel) {
   return true;
 }
 
-/// Sends the message of a fused step. The message was received completely first, because its
-/// receiver had no free slot.
+/// Sends the message of a fused step. The received message was first stored completely, because the
+/// receiver of this step had no free slot.
 void Interpreter::send_held(Lane& lane) {
   lane.holds = false;
   const Step& step = lane.now->step;
@@ -68,7 +68,7 @@ void Interpreter::send_held(Lane& lane) {
 }
 
 /// Passes `length` bytes of a message of `total` bytes, starting at `offset`, to the transport in
-/// pieces. A message without bytes is one empty piece.
+/// pieces. A message of 0 bytes is sent as one empty piece.
 void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byte* bytes,
                               std::int64_t total, std::int64_t offset, std::int64_t length) {
   const bool between_devices = !lane.host_reaches && transport_.is_local(channel.to);
@@ -93,7 +93,8 @@ void Interpreter::send_pieces(Lane& lane, const Channel& channel, const std::byt
   } while (done < length);
 }
 
-/// Sends a piece from a separate buffer.
+/// Sends a piece whose payload is in the buffer `room`, and keeps the buffer until the payload has
+/// been sent.
 void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece) {
   ++pieces_;
   if (transport_.send(piece, room.get(), next_ticket())) return;
@@ -101,8 +102,8 @@ void Interpreter::send_room(Lane& lane, Devices::Memory room, const Piece& piece
   take_ticket(lane, std::move(room));
 }
 
-/// Returns the step for which pieces are sent: the current step, or the last step if the lane has
-/// completed all steps.
+/// Returns the step to which the pieces that are being sent belong: the current step, or the last
+/// step if the lane has completed all steps.
 std::int64_t Interpreter::step_of(const Lane& lane) {
   return lane.begun ? lane.next : lane.next - 1;
 }
@@ -111,8 +112,8 @@ std::uint32_t Interpreter::number_of(const Lane& lane) {
   return static_cast<std::uint32_t>(step_of(lane)) % Piece::kMessageNumbers;
 }
 
-/// Returns the ticket of the next piece. If the transport sends the piece immediately, the ticket
-/// stays available.
+/// Returns an unused ticket for the next piece. If the transport sends the piece immediately, the
+/// ticket remains unused.
 Ticket Interpreter::next_ticket() {
   if (free_tickets_.empty()) {
     sends_.emplace_back();
@@ -121,7 +122,7 @@ Ticket Interpreter::next_ticket() {
   return free_tickets_.back();
 }
 
-/// Marks the next ticket as used, for a piece that was not sent immediately.
+/// Assigns the ticket from next_ticket() to a piece that was not sent immediately.
 void Interpreter::take_ticket(Lane& lane, Devices::Memory bounce) {
   sends_[free_tickets_.back() - 1] = {&lane, step_of(lane), std::move(bounce)};
   free_tickets_.pop_back();
@@ -154,7 +155,7 @@ void Interpreter::send_out(Lane& lane) {
   }
 }
 
-/// Sends a whole message; the step is complete when it has left.
+/// Sends the whole message of a step. The step is complete when the message has been sent.
 void Interpreter::send_whole(Lane& lane, const std::byte* bytes, std::int64_t length) {
   send_pieces(lane, outgoing(lane), bytes, length, 0, length);
   pass(lane);

@@ -11,16 +11,17 @@ namespace tutti::real {
 /// values.
 struct Interpreter::Known {
   core::Step step;
-  core::Rank from = -1;                   ///< sender, if the step receives; else -1
-  core::Rank to = -1;                     ///< receiver, if the step sends; else -1
-  int credits = core::kUnlimitedCredits;  ///< slots of the connection to the receiver
+  core::Rank from = -1;  ///< the rank that sends to the step; -1 if the step does not receive
+  core::Rank to = -1;    ///< the rank to which the step sends; -1 if the step does not send
+  int credits = core::kUnlimitedCredits;  ///< the number of slots of the connection to the receiver
 };
 
 /// A message that the lane is receiving.
 struct Interpreter::Inbound {
   std::int64_t total = 0;
   std::int64_t received = 0;
-  Devices::Memory buffer;  ///< buffer for the whole message, if the message arrives before its step
+  Devices::Memory buffer;  ///< buffer for the whole message, if the message arrives before the step
+                           ///< that receives it
   std::byte* placed = nullptr;  ///< address at which the current piece is stored
   bool in_place = false;        ///< true: `placed` is the final destination of the piece
 };
@@ -51,10 +52,10 @@ struct Interpreter::PendingSend {
   Devices::Memory bounce;
 };
 
-/// A step whose sends have not left yet. The lane has continued with later steps.
+/// A step whose data is still being sent although the lane has continued with later steps.
 struct Interpreter::UnsentStep {
   std::int64_t unsent = 0;
-  core::Range source;  ///< a range that must not be written until the sends have left; may be empty
+  core::Range source;    ///< the range that is being sent and must not be overwritten; may be empty
   Devices::Memory kept;  ///< a buffer that is being sent instead of `source`
 };
 
@@ -89,9 +90,9 @@ struct Interpreter::Lane {
   int credits = core::kUnlimitedCredits;  ///< number of slots of each connection into the lane
   State state = State::kNotStarted;
   bool queued = false;
-  std::int64_t next = 0;  ///< index of the current step
-  /// All steps with lower indices are complete. Steps with indices from this index up to `next` are
-  /// in `unsent_steps`.
+  std::int64_t next = 0;  ///< index of the current step in the lane's program
+  /// All steps with lower indices are complete. Steps with this or a higher index, but below
+  /// `next`, are in `unsent_steps`.
   std::int64_t done = 0;
   std::int64_t steps = 0;
   /// All steps of the lane, if the lane has few steps, because reading a stored step is faster than
@@ -104,10 +105,10 @@ struct Interpreter::Lane {
   Connection* in = nullptr;
   std::int64_t consumed = 0;  ///< bytes of the message handed to the device
   std::int64_t finished = 0;  ///< bytes of the message completed by the device
-  bool passing_on = false;    ///< true: pieces are forwarded as they arrive
-  bool holds = false;         ///< true: pieces are kept until the receiver has a free slot
-  /// True: the current step has acquired a slot at its receiver. The received message may still be
-  /// incomplete.
+  bool passing_on = false;  ///< true: each piece of the message is forwarded as soon as it arrives
+  bool holds = false;       ///< true: pieces are kept until the receiver has a free slot
+  /// True: the current step has acquired a slot at its receiver. The step may still be receiving
+  /// the message that it forwards.
   bool has_slot = false;
   std::int64_t unsent = 0;  ///< number of unsent pieces of the current step
   std::deque<UnsentStep> unsent_steps;
@@ -122,13 +123,13 @@ struct Interpreter::Lane {
   std::vector<Lane*> waiting;  ///< lanes that wait for this lane's progress
   /// The connections into the lane over which messages have arrived.
   std::vector<std::unique_ptr<Connection>> connections;
-  /// The connections with messages that no step has taken, in order of arrival.
+  /// The connections on which a message waits for the step that receives it, in order of arrival.
   Fifo<Connection*> any;
   bool receives_any = false;
   bool host_reaches = true;
   Transport::Clock::time_point began;
   Transport::Clock::time_point waited;
-  /// The previous step, until its sends have left. Used only if lanes complete each step before
+  /// The previous step, while its data is being sent. Used only if lanes complete each step before
   /// they begin the next step.
   std::optional<StepDone> leaving;
   core::Rank peer = -1;
@@ -156,8 +157,8 @@ struct Interpreter::Instance {
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
   /// Indexed by rank: the rank's index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
-  std::map<Channel, std::int32_t>
-      slots_used;  ///< by outgoing connection; only connections with a limited number of slots
+  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection: its free slots; only
+                                               ///< connections with a limited number of slots
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

@@ -5,9 +5,9 @@
 // types have too few bits for a tolerance. The sums of half-precision types are kept below 2^11
 // (float16) or 2^8 (bfloat16), where every order of additions gives the exact result.
 //
-// The cost is one hash per element and contributor. For an all-reduce, this cost arises once for
-// all ranks of the process, because they must have equal results. Blocks of 256 elements are
-// computed rank by rank, so that the inner loop runs over elements.
+// The cost is one hash per element and contributor. An all-reduce has the same result on all ranks,
+// so its expected result is computed once per process. Blocks of 256 elements are computed rank by
+// rank, so that the inner loop runs over elements.
 
 #include "real/interpreter/verify.h"
 
@@ -30,7 +30,8 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Returns the random bits of an input: SplitMix64 of the combined numbers (core/base/random.h).
+/// Returns the 64 pseudorandom bits of one input element, a SplitMix64 hash (core/base/random.h) of
+/// the key, the rank and the element's index.
 std::uint64_t bits_of(std::uint64_t key, Rank rank, std::int64_t element) {
   return mixed(key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(element) * 65'537 +
                                             static_cast<std::uint32_t>(rank)));
@@ -47,7 +48,8 @@ int significand_bits(DataType type) {
   }
 }
 
-/// True if every result element equals one of the inputs.
+/// True if the operation selects one of its operands (minimum or maximum), so that every result
+/// equals one of the inputs.
 bool chooses(Operation operation) {
   return operation == Operation::kMin || operation == Operation::kMax;
 }
@@ -64,8 +66,8 @@ double half_factor(std::uint64_t bits, const Reduced& reduced, Rank rank, std::i
 }
 
 /// Returns an integer that is so small that no partial sum needs more bits than the type has. If
-/// there are very many ranks, only a limited number of ranks has a value other than 0; these ranks
-/// differ from element to element.
+/// there are very many ranks, only only a limited number of ranks have a value other than 0, and
+/// these ranks differ from element to element.
 double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::int64_t element) {
   const std::int64_t largest_sum = std::int64_t{1} << significand_bits(reduced.type);
   const std::int64_t below = std::max<std::int64_t>(2, largest_sum / reduced.contributors);
@@ -74,7 +76,8 @@ double half_summand(std::uint64_t bits, const Reduced& reduced, Rank rank, std::
   return static_cast<double>((bits >> 11) % static_cast<std::uint64_t>(below));
 }
 
-/// Rounds `value` to a value of the type. (The two most frequent types are handled inline.)
+/// Returns `value` rounded to the precision of the type. (The two most frequent types have a faster
+/// path.)
 double rounded(DataType type, double value) {
   if (type == DataType::kFloat64) return value;
   if (type == DataType::kFloat32) return static_cast<double>(static_cast<float>(value));
@@ -156,8 +159,8 @@ std::optional<WrongElement> find_wrong_integer(const Reduced& reduced, const Out
   return std::nullopt;
 }
 
-/// Returns the number of rounding errors that a result may have, each of half a unit in the last
-/// place.
+/// Returns how many rounding errors, each of half a unit in the last place, an element of the
+/// result may contain.
 int roundings(const Reduced& reduced, const Output& output) {
   const bool exact = is_half(reduced.type) || chooses(reduced.operation) || output.from.count == 1;
   if (exact) return reduced.factor == 1 ? 0 : 1;

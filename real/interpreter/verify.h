@@ -12,7 +12,7 @@
 namespace tutti::real {
 
 /// The inputs and the expected results of a collective. Every process can compute the inputs of all
-/// ranks from these few numbers, so it can check its results without data from other processes.
+/// ranks from the members below, so it can check its results without data from other processes.
 ///
 /// Nearly all inputs differ by rank, element and key.
 /// - Integers use all their bits. For products, integers are odd, so that no product becomes 0.
@@ -24,8 +24,9 @@ namespace tutti::real {
 struct Reduced {
   core::DataType type = core::DataType::kFloat32;
   Operation operation = Operation::kSum;
-  std::uint64_t key = 0;          ///< a number that identifies the step and the pack
-  std::int32_t contributors = 1;  ///< number of ranks that contribute: 0 … contributors - 1
+  std::uint64_t key = 0;  ///< a number that identifies the step and the pack
+  /// Number of ranks that contribute; these are ranks 0 … contributors - 1.
+  std::int32_t contributors = 1;
   /// The factor by which a MEAN multiplies every element of the sum; 1 for all other operations.
   double factor = 1;
 };
@@ -50,8 +51,8 @@ struct WrongElement {
 /// contract. If the collective is out of place, also checks that inputs have their original values.
 /// Returns the first wrong element; nullopt if all elements are right. The following elements must
 /// be equal to their expected values: integers (which wrap around), minima, maxima, elements that
-/// are not reduced, and float16 and bfloat16 without a factor. Any other float may differ by
-/// (contributors + 1) rounding errors of its type, relative to the result. This tolerance is
+/// are not reduced, and float16 and bfloat16 without a factor. All other floats may differ by
+/// (contributors + 1) rounding errors of their type, relative to the result. This tolerance is
 /// sufficient for every order of operations if nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced,

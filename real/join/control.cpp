@@ -18,7 +18,7 @@ using Clock = ControlChannel::Clock;
 
 namespace {
 
-/// Maximum number of bytes that receive() takes after its time limit.
+/// The maximum number of bytes that receive() reads from the socket after its time limit.
 constexpr std::size_t kMaxWhenLate = std::size_t{1} << 20;
 
 /// Waits for `events` on the socket. Returns false if the time `until` is reached before any of the
@@ -40,7 +40,7 @@ ControlChannel::ControlChannel(Socket socket, std::size_t longest)
     : socket_(std::move(socket)), reader_(longest), sending_(std::make_unique<std::mutex>()) {
   const int on = 1;
   ::setsockopt(file(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  // Probe idle connections, since a machine that lost power does not close them.
+  // Enable keep-alive probes, since a machine that loses power does not close its connections.
   const int idle_s = 10, interval_s = 5, probes = 4;
   ::setsockopt(file(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   ::setsockopt(file(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);

@@ -26,9 +26,10 @@ class ControlChannel {
     return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   }
 
-  /// Size limits of received messages, in bytes. The first limit is for a worker's introduction,
-  /// the second limit for a worker's assignment (a whole scenario with its files), and the third
-  /// limit for all other messages until the plan gives a limit (InboxLimit).
+  /// Size limits of received messages, in bytes. The first limit applies to a worker's
+  /// introduction, and the second to a worker's assignment, which has a whole scenario with its
+  /// files. The third applies to all other messages until the plan is known; then InboxLimit
+  /// applies.
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
   static constexpr std::size_t kLongestMessage = std::size_t{1} << 20;
@@ -38,13 +39,14 @@ class ControlChannel {
   /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
   /// Returns the next complete message; nullopt if no message is complete by `until`. If `until` is
-  /// in the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long
-  /// message does not keep the caller from other work. ERRORS: the other end is gone, or sends an
-  /// invalid message.
+  /// in the past, polls once without waiting. After the time `until`, reads at most 1 MiB more, so
+  /// that a long message does not keep the caller from other work. ERRORS: the other end is gone,
+  /// or sends an invalid message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
   /// Sets the size limit of later messages, in bytes.
   void take_messages_of(std::size_t longest) { reader_.allow(longest); }
-  /// Returns the number of bytes that have arrived, including the bytes of incomplete messages.
+  /// Returns the number of bytes that have arrived over the connection, including the bytes of
+  /// incomplete messages.
   [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
   /// Returns the size in bytes of the message that receive() returned last.
   [[nodiscard]] std::size_t last_size() const { return last_size_; }

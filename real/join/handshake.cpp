@@ -44,8 +44,8 @@ std::string version_bytes(std::string version) {
   return version;
 }
 
-/// Returns the version in the peer's bytes, sanitised for printing, since the peer is
-/// unauthenticated.
+/// Returns the version string that the peer sent, made safe to print, because the peer is not
+/// authenticated yet.
 std::string version_in(std::string_view bytes) {
   std::string version(bytes.substr(0, std::min(bytes.find('\0'), bytes.size())));
   for (char& c : version) c = c > ' ' && c < 127 ? c : '?';
@@ -139,7 +139,8 @@ void Handshake::take_proof(std::string_view bytes) {
     output_ = std::string(1, kSecretDiffers) + std::string(sizeof(Sha256), '\0');
     return end(State::kWrongSecret);
   }
-  // Only a peer that knows the secret receives the number of the worker that it has reached.
+  // Fill in the listener's worker number only now, so that only a peer that knows the secret can
+  // learn the number of the worker that it has reached.
   const bool meant = peer_.purpose == self_.purpose && peer_.listener == self_.listener;
   const char verdict = meant ? kWelcome : kRunDiffers;
   output_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));

@@ -27,8 +27,8 @@ namespace tutti::real {
 /// "listener" in the proofs prevent a proof from being reflected to its sender. The proofs cover
 /// purpose, worker numbers, versions and run, so none of these values can be changed in transit,
 /// and a connection cannot be used for another purpose. Data after the handshake is neither
-/// encrypted nor signed. All message sizes are fixed, so an unauthenticated peer cannot make the
-/// other end read or store more bytes than a handshake has.
+/// encrypted nor signed. All messages of the handshake have a fixed size, so an unauthenticated
+/// peer cannot make the other end read or store more bytes than these.
 ///
 /// The format of the handshake is the same in all versions of Tutti, so that two authenticated ends
 /// with different versions can report the mismatch.
@@ -37,7 +37,7 @@ enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
 inline constexpr std::int32_t kCoordinator = -2;  ///< the listener is the coordinator
 
-/// The introduction that one end of a connection sends about itself.
+/// The data that one end of a connection sends to the other end about itself.
 struct Introduction {
   Purpose purpose = Purpose::kControl;
   std::int32_t joiner = kAnyWorker;  ///< number of the worker that connects
@@ -46,15 +46,16 @@ struct Introduction {
   std::string version;  ///< version of Tutti, at most 32 bytes
 };
 
-/// One end of a handshake. The handshake is a state machine that processes received bytes. The
-/// handshake uses no socket and no clock.
+/// One end of a handshake. One end of a handshake, as a state machine that processes received
+/// bytes. The state machine uses no socket and no clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
   enum class State {
     kRunning,
     kDone,  ///< both ends are authenticated
-    /// The bytes are not a handshake of Tutti, or have a format that this version does not know.
+    /// The peer sent bytes that are not a handshake of Tutti, or are in a format that this version
+    /// does not know.
     kUnknownProtocol,
     kWrongSecret,  ///< the other end does not know this end's secret
     kAnotherRun,   ///< the other end belongs to another run, or intends to reach another worker
@@ -76,7 +77,8 @@ class Handshake {
   [[nodiscard]] std::size_t wants() const;
   /// Processes received bytes. REQUIRES: `bytes` has exactly wants() bytes.
   void take(std::string_view bytes);
-  /// Returns the bytes to send next; may be empty. A refusal also has bytes to send.
+  /// Returns the bytes to send next; may be empty. If this end refuses the handshake, the result
+  /// has the bytes of the refusal.
   std::string output() { return std::exchange(output_, {}); }
 
   /// Returns the introduction of the other end. REQUIRES: the state is kDone.

@@ -1,11 +1,11 @@
 // Launchers pass ranks and addresses in environment variables, whose names differ between
 // launchers. One function per launcher converts its variables to a Launch. Launchers may be nested,
-// such as mpirun inside srun. In this case, the variables of both launchers are set. `kAll` lists
-// launchers from the innermost to the outermost. The first launcher in this list whose variables
-// are set is used. is_there() handles the exceptions. Slurm provides hosts but no port, so all
-// ranks compute the same port, from 20000 to 29999, from the number of the job and its step. Open
-// MPI and MPICH provide no address. Ranks then find each other through a file (rendezvous.h), or
-// through an address that the user specifies.
+// such as mpirun inside srun. In a nested launch, the variables of both launchers are set. `kAll`
+// lists launchers from the innermost to the outermost. The first launcher in this list whose
+// variables are set is used. The function is_there() handles exceptions to this rule. Slurm
+// provides hosts but no port, so all ranks compute the same port, from 20000 to 29999, from the
+// number of the job and its step. Open MPI and MPICH provide no address. Ranks then find each other
+// through a file (rendezvous.h), or through an address that the user specifies.
 
 #include "real/join/launcher.h"
 
@@ -24,7 +24,8 @@ namespace {
 
 constexpr int kMaxRanks = 1 << 20;
 
-/// Reads the variables of one launcher; error messages name every variable involved.
+/// Reads the environment variables of one launcher. Error messages name every variable that is
+/// involved.
 class Reader {
  public:
   explicit Reader(const Variables& variables) : variables_(variables) {}
@@ -35,7 +36,7 @@ class Reader {
     return value;
   }
 
-  /// Reads a required number with least ≤ number < limit.
+  /// Reads a variable that must be set to a number from `least` to `limit` - 1.
   int number(const std::string& name, int least, int limit) {
     const auto value = text(name);
     if (!value) return complain({ProblemCode::kMissing, name}, name + " is not set"), least;
@@ -59,7 +60,7 @@ class Reader {
     return number(name, 0, kMaxRanks);
   }
 
-  /// Records an error about the variable named by `kind`.
+  /// Adds an error message about the variable of the kind `kind`.
   void complain(core::ProblemKind kind, const std::string& what) {
     problems_.add(std::move(kind), {}, "{}", what);
   }
@@ -75,7 +76,8 @@ class Reader {
   core::Problems problems_;
 };
 
-/// Reads rank < size from two variables.
+/// Reads the rank and the number of ranks from two variables; the rank must be less than the number
+/// of ranks.
 void read_place(Reader& reader, Launch& launch, const std::string& rank, const std::string& size) {
   launch.size = reader.number(size, 1, kMaxRanks);
   launch.rank = reader.number(rank, 0, kMaxRanks);
@@ -154,7 +156,7 @@ Expected<std::optional<Launch>> slurm(Reader reader) {
     return reader.result(std::move(launch));
   }
   // SLURM_LAUNCH_NODE_IPADDR is the address of the machine on which srun was called. Within a batch
-  // script, this is the machine of rank 0.
+  // script, SLURM_LAUNCH_NODE_IPADDR is the address of rank 0's machine.
   if (const auto host = reader.text("SLURM_LAUNCH_NODE_IPADDR")) {
     launch.address = Address{*host, static_cast<int>(20'000 + port % 10'000)};
     launch.address_from = "SLURM_LAUNCH_NODE_IPADDR";
@@ -183,8 +185,8 @@ bool is_there(LauncherKind kind, const Reader& reader) {
     case LauncherKind::kTorchrun:
       return set("RANK") && set("WORLD_SIZE") && set("MASTER_ADDR") && set("MASTER_PORT");
     case LauncherKind::kOpenMpi: return set("OMPI_COMM_WORLD_RANK");
-    // srun --mpi=pmi2 also sets PMI_RANK. Slurm counts as the launcher of such a run, since Slurm
-    // provides the hosts.
+    // srun --mpi=pmi2 sets PMI_RANK like MPICH. A run that srun has started counts as launched by
+    // Slurm, which provides the hosts.
     case LauncherKind::kMpich:
       return set("PMI_RANK") && (set("MPI_LOCALNRANKS") || !set("SLURM_STEP_ID"));
     case LauncherKind::kSlurm: return set("SLURM_PROCID") && set("SLURM_STEP_ID");
@@ -246,7 +248,7 @@ std::optional<std::string> first_host(const std::string& list) {
   if (digits_end == std::string::npos || digits_end == open + 1) return std::nullopt;
   const std::size_t close = list.find(']', open);
   if (close == std::string::npos) return std::nullopt;
-  // Text after the brackets belongs to the name: rack[1-2]n4.
+  // A host name may continue after the brackets, as in rack[1-2]n4.
   const std::size_t rest_end = std::min(list.find_first_of(",[", close), list.size());
   if (rest_end < list.size() && list[rest_end] == '[') return std::nullopt;
   return first + list.substr(open + 1, digits_end - open - 1) +

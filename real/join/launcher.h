@@ -26,7 +26,7 @@ struct Launch {
   LauncherKind launcher = LauncherKind::kTfConfig;
   int rank = 0;  ///< rank 0 is the coordinator
   int size = 1;
-  bool one_machine = false;        ///< true: all ranks run on one machine
+  bool one_machine = false;        ///< true: all ranks run on the same machine
   std::optional<Address> address;  ///< the address of rank 0, if the launcher provides it
   std::string address_from;  ///< the names of the environment variables that provide the address
   /// The name that distinguishes this job from other jobs on this machine; may be empty.
@@ -34,16 +34,16 @@ struct Launch {
 };
 
 /// Finds the launcher by its environment variables. If `only` is given, looks for that launcher
-/// alone. Several launchers may have set variables (such as mpirun inside srun). In this case, the
-/// innermost launcher is used: the first in the order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm.
-/// Returns nullopt if there is no launcher, or if the launcher started only this process. ERRORS
+/// alone. Several launchers may have set variables (such as mpirun inside srun). The innermost
+/// launcher is used: the first in the order TF_CONFIG, torchrun, Open MPI, MPICH, Slurm. Returns
+/// nullopt if there is no launcher, or if the launcher started only this process. ERRORS
 /// (kRequest): variables are invalid or contradict each other; the task in TF_CONFIG is not a
 /// worker.
 core::Expected<std::optional<Launch>> find_launch(const Variables& variables,
                                                   std::optional<LauncherKind> only = {});
 
-/// Returns the first host of a Slurm host list: "node[08-11,20],login1" → "node08". Returns nullopt
-/// if the list is invalid.
+/// Returns the first host of a Slurm host list, such as "node08" for "node[08-11,20],login1".
+/// Returns nullopt if the list is invalid.
 std::optional<std::string> first_host(const std::string& list);
 
 }  // namespace tutti::real

@@ -1,10 +1,11 @@
-// A worker first finds the coordinator and later all other workers. find_coordinator() repeats
-// complete attempts, because the coordinator may start later than its workers. final_word() detects
-// errors that another attempt cannot repair. In the mesh between workers, each worker connects to
-// workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
-// connects twice. The connections of a pair may be accepted in any order, so the connecting worker
-// sends the index of each as one byte. reception.cpp performs the handshakes, which authenticate
-// both ends; this file decides what to do with their results.
+// A worker first finds the coordinator and later all other workers. The function find_coordinator()
+// repeats complete attempts, because the coordinator may start later than its workers. The function
+// final_word() detects errors that would occur again in every later attempt. In the mesh between
+// workers, each worker connects to workers with lower numbers, and accepts connections from workers
+// with higher numbers, so no pair connects twice. The connections of a pair may be accepted in any
+// order, so the connecting worker sends the index of each as one byte. The file reception.cpp
+// performs the handshakes, which authenticate both ends; this file decides what to do with their
+// results.
 
 #include "real/join/meeting.h"
 #include "real/wire/protocol.h"
@@ -26,7 +27,8 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
-/// Returns the error if another attempt would fail too; nullopt otherwise.
+/// Returns the error of an attempt to join if all later attempts would also fail; nullopt if
+/// another attempt may succeed.
 std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
   const std::string place = to_string(at);
   switch (event.state) {
@@ -62,9 +64,9 @@ Expected<CoordinatorFound> find_coordinator(
     Clock::time_point until, const std::function<bool()>& stop) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
-  std::optional<Appointment> refused;  ///< the address and secret with which the coordinator
-                                       ///< refused the connection, which may be those of an earlier
-                                       ///< run
+  /// The address and secret that failed because the coordinator refused the connection; they may
+  /// belong to an earlier run.
+  std::optional<Appointment> refused;
   while (true) {
     if (stop())
       return tl::make_unexpected(
@@ -159,8 +161,9 @@ class Mesh {
     return workers;
   }
 
-  /// Numbers the connections of each pair. The connections may arrive in any order, so the worker
-  /// that opened them sends one byte with the number of each connection.
+  /// Agrees on numbers for the connections between this worker and each peer. The connections may
+  /// be accepted in any order, so the worker that opened a connection sends the connection's number
+  /// as one byte.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
     for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
       for (std::size_t i = 0;

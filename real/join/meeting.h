@@ -30,8 +30,8 @@ struct CoordinatorFound {
 
 /// Connects to the coordinator. Repeats failed attempts until time `until`, because the coordinator
 /// may start later than its workers. `where` is called for each attempt, and returns nullopt while
-/// the address is unknown. If the coordinator at a possibly outdated appointment refuses the
-/// connection, only a different appointment is tried.
+/// the address is unknown. If an appointment may be outdated, and the coordinator at its address
+/// refuses the connection, further attempts are made only with a different appointment.
 /// ERRORS: no coordinator answers; the coordinator has another secret or version of Tutti; `stop`
 /// returns true.
 core::Expected<CoordinatorFound> find_coordinator(
@@ -51,11 +51,12 @@ struct PeerConnectionOptions {
   int streams = 1;  ///< number of connections to each peer
 };
 
-/// Makes `streams` connections to every other worker. This worker connects to workers with lower
-/// numbers, and accepts connections from workers with higher numbers. `idle` is called regularly,
-/// and whenever the connection to the coordinator has data to read. If `idle` returns an error,
-/// this function returns this error. Returns the file descriptors, indexed by worker and then by
-/// stream. A stream has the same number at both ends. The entries for this worker itself are -1.
+/// Makes `streams` connections to every other worker. This worker opens the connections to workers
+/// with lower numbers, and accepts connections from workers with higher numbers. `idle` is called
+/// regularly, and whenever the connection to the coordinator has data to read. If `idle` returns an
+/// error, this function returns this error. Returns the file descriptors, indexed by worker and
+/// then by stream. A stream has the same number at both ends. The entries for this worker itself
+/// are -1.
 /// ERRORS: this process could not reach a worker; a worker did not connect.
 core::Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
                                                const Listener& listener,

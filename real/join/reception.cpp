@@ -41,7 +41,7 @@ void Reception::accept_all() {
     auto socket = listener_->accept();
     const auto came = [](const std::unique_ptr<Guest>& g) { return !g->reached; };
     if (!socket) {
-      // If no file descriptors are left, drop a waiting connection.
+      // If this process has no free file descriptors, drop the oldest connection in handshake.
       if (errno != EMFILE && errno != ENFILE) return;
       const auto first = std::find_if(guests_.begin(), guests_.end(), came);
       if (first != guests_.end()) guests_.erase(first);

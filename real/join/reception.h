@@ -21,7 +21,7 @@ class Reception {
 
   struct Options {
     std::string secret;
-    Introduction self;  ///< the Introduction that this end sends
+    Introduction self;  ///< the introduction that this process sends
     RunId run{};
     std::size_t most_waiting = 64;
     std::chrono::milliseconds patience{5000};  ///< time limit for the handshake of a connection
@@ -30,8 +30,9 @@ class Reception {
 
   /// The result of a handshake.
   struct Event {
-    bool reached = false;     ///< true: this end opened the connection with reach()
-    std::int32_t worker = 0;  ///< if `reached`: the worker to be reached
+    bool reached = false;  ///< true: this end opened the connection with reach()
+    /// If `reached` is true: the worker that this process intends to reach.
+    std::int32_t worker = 0;
     Handshake::State state = Handshake::State::kUnknownProtocol;
     Socket socket;      ///< if kDone: the connection
     Introduction peer;  ///< the other end's introduction
@@ -39,7 +40,8 @@ class Reception {
     std::string host;  ///< the other end's address
     /// If `reached` is true and the handshake failed: the error of the connection; may be empty.
     std::string failure;
-    bool closed = false;  ///< true: `reached` is true, and the other end closed the connection
+    /// True: this process opened the connection, and the other end has closed it.
+    bool closed = false;
   };
 
   /// `listener`: the socket that accepts connections; null if all connections are made by reach().
@@ -48,13 +50,13 @@ class Reception {
       : options_(std::move(options)), listener_(listener) {}
 
   /// Starts to connect to `to` with the introduction `self`. If `run` is given, the listener at
-  /// that address must belong to `run`. wait() returns the result: success, or a failure at time
-  /// `until` at the latest.
+  /// that address must belong to `run`. The function wait() returns the result: success, or a
+  /// failure at time `until` at the latest.
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
 
-  /// Waits until a handshake has ended, until time `until`, or until one of the file descriptors
-  /// `others` is readable. Returns the handshakes that have ended.
+  /// Waits until a handshake has ended, until one of the file descriptors `others` is readable, or
+  /// until time `until`. Returns the handshakes that have ended.
   std::vector<Event> wait(Clock::time_point until, const std::vector<int>& others = {});
 
  private:

@@ -54,7 +54,7 @@ std::optional<Appointment> RendezvousFile::read() const {
   const Socket file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
-  // If all users can write to the folder, another user may have created the file.
+  // In a folder to which all users can write, another user may have created the file.
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & 077) != 0)
     return std::nullopt;
   std::array<char, 512> bytes{};

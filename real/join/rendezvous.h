@@ -33,14 +33,14 @@ class RendezvousFile {
   bool written_ = false;
 };
 
-/// Returns the path of a job's file, "FOLDER/tutti-UID-JOB". Characters of JOB that a file name
-/// cannot contain are replaced.
+/// Returns the path of a job's file, "FOLDER/tutti-UID-JOB". Characters of the job's name that a
+/// file name cannot contain are replaced.
 std::string rendezvous_path(const std::string& folder, const std::string& job);
 
-/// Returns a job name for a launcher that provides none. The name consists of the process id and
-/// the start time of a process. This process is the nearest ancestor whose program name begins with
-/// `program`, or else the parent process. The name is the same for all processes that this launcher
-/// started on this machine.
+/// Returns a job name for a launcher that provides no job name. The name consists of the launcher's
+/// process id and start time, so all processes that the launcher has started on this machine get
+/// the same name. The launcher is the nearest ancestor process whose program name begins with
+/// `program`, or the parent process if there is no such ancestor.
 std::string launcher_process(const std::string& program);
 
 }  // namespace tutti::real

@@ -75,8 +75,8 @@ core::Expected<Socket> begin_connecting(const Address& to);
 /// socket has become writable.
 std::optional<std::string> connecting_failed(const Socket& socket);
 
-/// The functions return the addresses of this end and of the other end of a connection, in numeric
-/// form.
+/// Return the addresses of the two ends of a connection, in numeric form: first this end, then the
+/// other end.
 std::string own_host(int socket);
 std::string their_host(int socket);
 

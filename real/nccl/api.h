@@ -27,8 +27,8 @@ enum TuttiNcclFunction : std::int32_t {
   kTuttiNcclReduce
 };
 
-/// One channel of an operation: the share of the operation's data that one thread block of the
-/// kernel moves over one route.
+/// NCCL's report on one channel of an operation. One thread block of NCCL's kernel executes a
+/// channel, and moves a part of the operation's data over one route.
 struct TuttiNcclChannel {
   /// The communicator's number, as given to make_communicator().
   std::int32_t communicator;
@@ -38,7 +38,7 @@ struct TuttiNcclChannel {
   std::int64_t operation;
   std::int32_t channel;
   std::int32_t function;  ///< the collective: a TuttiNcclFunction
-  /// The size of the operation in bytes, as reported by NCCL; -1: Tutti does not use the
+  /// The size of the operation's data in bytes, as reported by NCCL; -1 if Tutti does not know the
   /// operation's data type.
   std::int64_t bytes;
   std::uint64_t begin_ns;  ///< start by the device's global timer, in ns
@@ -63,17 +63,17 @@ struct TuttiNcclApi {
   int (*make_id)(char* id);
   int (*group_begin)();
   /// Ends a group. May return kTuttiNcclInProgress. If group_end() returns kTuttiNcclInProgress,
-  /// state() of the communicators returns the result later.
+  /// state() returns the result of each communicator later.
   int (*group_end)();
-  /// Starts to create rank `rank` of `ranks` on `device`, without waiting for the other ranks.
-  /// state() returns 0 once the communicator is created. take_channels() identifies the
-  /// communicator by `number`.
+  /// Begins to create rank `rank` of a communicator of `ranks` ranks on `device`, without waiting
+  /// for the other ranks. The function state() returns 0 when the communicator has been created.
+  /// The function take_channels() identifies the communicator by `number`.
   int (*make_communicator)(int device, const char* id, int ranks, int rank, int number,
                            TuttiNcclCommunicator** communicator);
   /// Returns 0, kTuttiNcclInProgress, or an asynchronous error, for example if a peer is gone.
   int (*state)(TuttiNcclCommunicator* communicator);
-  /// Starts to end the communicator together with its peers. When state() returns 0, all operations
-  /// of the communicator are done, and the caller has to call discard().
+  /// Begins to end the communicator, in agreement with the other ranks. When state() returns 0, all
+  /// operations of the communicator are done, and the caller has to call discard().
   int (*finalize)(TuttiNcclCommunicator* communicator);
   int (*discard)(TuttiNcclCommunicator* communicator);
   /// Ends the communicator without waiting for its peers, and ends kernels that wait for peers.
@@ -82,8 +82,8 @@ struct TuttiNcclApi {
   /// All-reduces `count` elements. `from` may equal `to`.
   int (*all_reduce)(TuttiNcclCommunicator* communicator, const void* from, void* to,
                     std::int64_t count, int type, int operation, void* stream);
-  /// Reduces ranks · count elements. Rank r receives part r of the result; a part has `count`
-  /// elements.
+  /// Reduces `count` elements per rank of the communicator. Rank r receives elements r · count to
+  /// (r + 1) · count - 1 of the result.
   int (*reduce_scatter)(TuttiNcclCommunicator* communicator, const void* from, void* to,
                         std::int64_t count, int type, int operation, void* stream);
   /// Gathers `count` elements of every rank on all ranks, in the order of ranks.
@@ -101,9 +101,9 @@ struct TuttiNcclApi {
   int (*receive)(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, int type,
                  int peer, void* stream);
 
-  /// Makes NCCL report the channels of communicators. Must be called before the process creates its
-  /// first communicator. Requires the profiler interface of NCCL 2.27 or later. Returns false if
-  /// the user has configured another profiler.
+  /// Makes NCCL report when the channels of operations begin and end. Must be called before the
+  /// process creates its first communicator. Requires the profiler interface of NCCL 2.27 or later.
+  /// Returns false if the user has configured another profiler.
   bool (*follow_channels)();
   /// Moves up to `most` reports of completed channels to `to`, oldest first, and returns their
   /// number. NCCL reports channels shortly after the operation is done.

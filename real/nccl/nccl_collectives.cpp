@@ -32,9 +32,9 @@ using core::Rank;
 
 namespace {
 
-/// The interval between polls of communicators while there is no other work.
+/// The interval at which the states of communicators are polled while there is no other work.
 constexpr std::chrono::milliseconds kLook{2};
-/// The time limit for NCCL's report of the last channels of a batch.
+/// The time to wait for NCCL to report the last channels of a batch.
 constexpr std::chrono::milliseconds kLastWords{200};
 /// The time limit for a communicator to end normally.
 constexpr std::chrono::seconds kFarewell{5};
@@ -135,8 +135,9 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   return failed();
 }
 
-/// Records a failure. "In progress" counts as success. Callers that need the actual result query
-/// the communicator's state.
+/// Stores the failure if NCCL's result `answer` is an error. Returns true if nothing has failed so
+/// far. "In progress" is not an error; a caller that needs the final result queries the
+/// communicator's state.
 bool NcclCollectives::right(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ =
@@ -144,8 +145,8 @@ bool NcclCollectives::right(int answer, const std::string& doing) {
   return false;
 }
 
-/// Returns the first error of a communicator. If there is no error, returns "in progress" if any
-/// operation is in progress, and 0 otherwise.
+/// Returns the error of the first communicator that has an error. Without errors, returns "in
+/// progress" if an operation of any communicator is in progress, and 0 otherwise.
 int NcclCollectives::state_of_all() {
   int all = 0;
   for (TuttiNcclCommunicator* const communicator : communicators_) {
@@ -238,8 +239,8 @@ void NcclCollectives::open(CollectiveTag tag, const core::Collective& collective
 }
 
 void NcclCollectives::start(CollectiveTag tag, Rank rank) {
-  // A host takes part only in the schedule between workers, and starts its part immediately. If
-  // there is only one worker, the host has no work.
+  // A CPU takes part only in the schedule between workers, so start its part of this schedule
+  // immediately. If NCCL executes the whole collective, the CPU has no work.
   if (devices_.host_reaches(rank))
     return stages() ? lowered_->start(tag, rank) : listener_->rank_done(tag, rank);
   Pack& pack = packs_.at(tag);
@@ -270,7 +271,8 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
       }
       return;
     case Phase::kAcross:
-      // Only the first rank has work in this phase. All other ranks complete the phase immediately.
+      // In this phase, only the first rank of the worker has work. All other ranks complete the
+      // phase immediately.
       for (const Rank rank : options_.ranks) lowered_->start(pack.tag, rank);
       return;
     case Phase::kBroadcasting:
@@ -280,7 +282,7 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
   }
 }
 
-/// Handles the end of the pack's phase on a rank.
+/// Called when a rank has completed the current phase of the pack.
 void NcclCollectives::through(Pack& pack, Rank rank) {
   const CollectiveTag tag = pack.tag;
   ++moved_;
@@ -294,7 +296,7 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
   if (last) enter(pack, pack.phase == Phase::kReducing ? Phase::kAcross : Phase::kBroadcasting);
 }
 
-/// Handles the end of a schedule between workers on a rank.
+/// Called when a rank has completed a schedule between workers.
 void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
   if (devices_.host_reaches(rank)) return listener_->rank_done(tag, rank);
   through(packs_.at(tag), rank);
@@ -314,9 +316,9 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
   }
 }
 
-/// Issues one rank's part of a collective that consists of sends and receives. This includes the
-/// copy of the rank's own data, if necessary. SOURCE: NVIDIA/nccl-tests src/alltoall.cu, gather.cu,
-/// scatter.cu, sendrecv.cu.
+/// Issues the sends and receives of one rank, for a collective that has no NCCL operation of its
+/// own. If necessary, also copies the rank's own data. SOURCE: NVIDIA/nccl-tests src/alltoall.cu,
+/// gather.cu, scatter.cu, sendrecv.cu.
 int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
   const core::Contract contract = pack.collective->contract();
   const std::int64_t item = core::size_of(pack.collective->type).count();
@@ -342,8 +344,8 @@ int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* str
   return answer;
 }
 
-/// Calls NCCL for the pack's phase, for one rank of this process. Inputs and outputs are at the
-/// positions that the contract specifies.
+/// Calls the NCCL operation of the pack's current phase for one rank of this process. Inputs and
+/// outputs are at the positions that the contract specifies.
 int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
   TuttiNcclCommunicator* const communicator = communicators_[rank];
   const core::Collective& collective = *pack.collective;
@@ -405,7 +407,8 @@ void NcclCollectives::issue(Pack& pack) {
   channels_due_ += static_cast<std::int64_t>(communicators_.size());
 }
 
-/// Adds notifications and subsequent work to the streams after NCCL has enqueued the operation.
+/// Called after NCCL has enqueued the operation on the streams. Enqueues the work that follows the
+/// operation, and a notification of its end.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
   right(state, "enqueuing a pack on the streams");
@@ -455,8 +458,9 @@ void NcclCollectives::listen_to_channels() {
   }
 }
 
-/// Attributes a reported channel. NCCL and Tutti identify operations only by counting them, so
-/// NCCL's operation has to match the operation that Tutti has issued.
+/// Assigns a reported channel to the operation that Tutti has issued. NCCL and Tutti identify
+/// operations only by counting them, so this function checks that the reported operation has the
+/// expected kind and size.
 void NcclCollectives::hear(const TuttiNcclChannel& channel) {
   const auto who = static_cast<std::size_t>(channel.communicator);
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
@@ -487,7 +491,7 @@ void NcclCollectives::drain() {
   if (following_ == Following::kYes && !requested_.empty() && channels_reported_ == 0)
     following_ = Following::kNoProfiler;
   if (following_ == Following::kYes) channels_missed_ += channels_due_;
-  // Channels that are reported after this point are too late to be recorded.
+  // Channels that NCCL reports after this point are not recorded.
   given_up_ += static_cast<std::int64_t>(requested_.size());
   requested_.clear();
   channels_due_ = 0;

@@ -21,9 +21,10 @@ struct NcclOptions {
   /// The communicator's identifier, from NcclCollectives::make_id(). All processes use the same
   /// identifier. Unused if the communicator has only ranks of this process.
   std::string id;
-  double factor = 1;  ///< the factor by which a MEAN multiplies sums
-  /// Indexed by pack: the collective between workers that runs between the reduction and the
-  /// broadcast inside this worker. If empty, NCCL executes the whole collective.
+  double factor = 1;  ///< for a MEAN: the factor by which sums are multiplied
+  /// Indexed by pack: the collective between workers. This collective runs after the NCCL reduction
+  /// inside this worker, and before the NCCL broadcast. Empty: NCCL executes all collectives
+  /// completely.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener
@@ -82,8 +83,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   void worked(Ticket ticket) override;
 
  private:
-  /// The phases of a pack, in the order of execution. Only packs with stages have the phases
-  /// kAcross and kBroadcasting.
+  /// The phases of a pack, in the order of execution. A pack has the phases kAcross and
+  /// kBroadcasting only if a schedule moves its data between workers.
   enum class Phase : std::uint8_t { kStarting, kReducing, kAcross, kBroadcasting, kDone };
   struct Pack {
     CollectiveTag tag;
@@ -127,19 +128,21 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   std::unique_ptr<Interpreter> lowered_;               ///< executes schedules between workers
   std::vector<TuttiNcclCommunicator*> communicators_;  ///< by index in options_.ranks
   std::map<CollectiveTag, Pack> packs_;
-  std::deque<CollectiveTag> in_order_;  ///< opened packs that are not in queued_ yet
-  std::deque<Pack*> queued_;            ///< packs that are ready to be issued to NCCL
-  Pack* issuing_ = nullptr;             ///< the pack that NCCL is enqueueing on the streams
+  /// Packs that were opened but are not in queued_ yet, in the order of open().
+  std::deque<CollectiveTag> in_order_;
+  std::deque<Pack*> queued_;  ///< packs that are ready to be issued to NCCL
+  Pack* issuing_ = nullptr;   ///< the pack that NCCL is enqueueing on the streams
   std::map<Ticket, std::pair<Pack*, core::Rank>> tickets_;
-  /// The last ticket that this object has used. The interpreter's tickets count from 1.
+  /// The last ticket that this object has used. The interpreter's tickets count from 1, so tickets
+  /// of this object are larger.
   Ticket next_ticket_ = Ticket{1} << 63;
   Clock::time_point looked_{};
   std::int64_t moved_ =
       0;  ///< the number of phases that ranks have completed, used to detect progress
   std::string failure_;
 
-  /// An operation that was issued to NCCL, and some of whose channels have not been reported. One
-  /// entry represents the operation on all communicators. Used only if channels are recorded.
+  /// An operation that was issued to NCCL, as long as NCCL has not reported all of its channels.
+  /// One entry represents the operation on all communicators. Used only if channels are recorded.
   struct Requested {
     CollectiveTag tag;
     std::int32_t part = 0;
@@ -147,14 +150,14 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::int64_t bytes = 0;
     std::vector<bool> heard;  ///< by communicator: true if one of its channels was reported
   };
-  /// The state of recording NCCL's channels: active, or the reason why channels are not recorded.
+  /// kYes: NCCL's channels are recorded. Values other than kYes are reasons why channels are not
+  /// recorded.
   enum class Following : std::uint8_t { kNo, kYes, kOtherProfiler, kNoProfiler, kLost };
   Following following_ = Following::kNo;
   std::deque<Requested> requested_;
-  std::int64_t given_up_ =
-      0;  ///< the number of operations before the first operation in requested_
-  /// The number of channels of operations in requested_ that have not been reported. An operation
-  /// with an unknown number of channels counts as one channel.
+  std::int64_t given_up_ = 0;  ///< NCCL's number of the first operation in requested_
+  /// The number of channels that NCCL still has to report for the operations in requested_. An
+  /// operation with an unknown number of channels counts as one channel.
   std::int64_t channels_due_ = 0;
   std::int64_t channels_reported_ = 0;  ///< number of channels reported
   std::int64_t channels_missed_ = 0;    ///< the number of channels that NCCL did not report in time

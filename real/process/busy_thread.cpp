@@ -5,7 +5,7 @@
 namespace tutti::real {
 namespace {
 
-/// Returns how long this thread has run on a core.
+/// Returns the total time for which the calling thread has run on a core.
 std::chrono::nanoseconds core_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -22,8 +22,8 @@ std::chrono::nanoseconds CoreWait::lap() {
   return std::max(std::chrono::nanoseconds(), now - std::exchange(last_, now));
 }
 
-/// Reads three numbers: the time on a core, the time runnable without a core, and the number of
-/// time slices.
+/// The file has three numbers: the time for which the thread ran, the time for which it was
+/// runnable but waited for a core, and its number of time slices.
 std::chrono::nanoseconds CoreWait::so_far() const {
   char text[96];
   const ssize_t got = file_ >= 0 ? ::pread(file_, text, sizeof text - 1, 0) : -1;

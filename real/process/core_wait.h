@@ -5,9 +5,10 @@
 namespace tutti::real {
 
 /// Measures how long the calling thread was runnable but did not run because other threads used the
-/// cores. The kernel counts this time (second number of /proc/thread-self/schedstat, in
-/// nanoseconds). The measured time is an upper bound of the cost of sharing cores, because a thread
-/// that yields its core while it waits for a peer (transport/waiting.h) also counts as runnable.
+/// cores. The kernel counts how long a thread waits for a core (second number of
+/// /proc/thread-self/schedstat, in nanoseconds). The measured time is an upper bound of the cost of
+/// sharing cores, because a thread that yields its core while it waits for a peer
+/// (transport/waiting.h) also counts as runnable.
 /// Cost: one system call of about a microsecond per measurement.
 class CoreWait {
  public:

@@ -11,16 +11,16 @@ namespace tutti::real {
 /// Runs actions at given times of the monotonic clock.
 ///
 /// An action runs late if the process was asleep, or if another process used the core. If later
-/// actions were scheduled relative to the actual time, such delays would add up along every chain
-/// of actions. While an action runs, now() therefore returns the time at which the action was due,
-/// unless the delay is more than `tolerance`.
+/// actions were scheduled relative to the actual time, the delays of actions would add up along
+/// every chain of actions. While an action runs, now() therefore returns the time at which the
+/// action was due, unless the delay is more than `tolerance`.
 class Timers {
  public:
   using Clock = std::chrono::steady_clock;
   using Action = std::function<void()>;
 
   explicit Timers(std::chrono::microseconds tolerance) : tolerance_(tolerance) {}
-  /// Uses `clock` in place of the machine's clock.
+  /// Makes a timer queue that reads the time from `clock` instead of the machine's monotonic clock.
   Timers(std::chrono::microseconds tolerance, std::function<Clock::time_point()> clock)
       : tolerance_(tolerance), clock_(std::move(clock)) {}
 
@@ -33,8 +33,8 @@ class Timers {
   [[nodiscard]] Clock::time_point next() const {
     return queue_.empty() ? Clock::time_point::max() : queue_.top().when;
   }
-  /// Inside an action, returns the time at which the action was due (see above). Outside of
-  /// run_due(), returns the clock's time.
+  /// Inside an action, returns the time at which the action was due, unless the delay is more than
+  /// `tolerance`. Outside of run_due(), returns the clock's time.
   [[nodiscard]] Clock::time_point now() const { return handling_ ? moment_ : clock_(); }
   /// Returns the clock's time, even while an action runs.
   [[nodiscard]] Clock::time_point clock() const { return clock_(); }

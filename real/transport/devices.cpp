@@ -11,7 +11,8 @@
 namespace tutti::real {
 namespace {
 
-/// Reduces in parts that stay in the cache while all inputs are added.
+/// Reduces block by block. A block of the result stays in the cache until all inputs have been
+/// added to it.
 void reduce(const Work& work) {
   constexpr std::int64_t kStretch = 16 << 10;
   const std::int64_t item = core::size_of(work.type).count();
@@ -49,7 +50,7 @@ void perform_here(const Work& work) {
   }
 }
 
-/// A store of freed blocks. The length of a block precedes the block.
+/// Keeps freed memory blocks for reuse. The length of a block is stored in front of the block.
 class HostDevices::Store {
  public:
   Store() = default;

@@ -18,8 +18,8 @@ namespace tutti::real {
 struct Work {
   enum class Kind : std::uint8_t {
     kCombine,  ///< target[i] = a[i] ⊕ b[i]
-    kReduce,  ///< target = a ⊕ (a + stride) ⊕ … over `inputs` ranges; with `accumulate`, also ⊕ the
-              ///< old target's value
+    kReduce,  ///< target = a ⊕ (a + stride) ⊕ … over `inputs` ranges; if `accumulate` is true, also
+              ///< ⊕ the old value of target
     kScale,  ///< target[i] = target[i] · factor
     kCopy,   ///< target = a on the device
     /// Computes target = a. Copies a piece of a message between the device's memory and a buffer
@@ -45,9 +45,10 @@ struct Work {
 class WorkListener {
  public:
   virtual ~WorkListener() = default;
-  /// The work that has this ticket is complete.
+  /// Called when the work with this ticket is complete.
   virtual void worked(Ticket ticket) = 0;
-  /// The rank's oldest pending Devices::compute() has ended, with its start time and its end time.
+  /// Called when the computation of the rank's oldest pending call of Devices::compute() has ended,
+  /// with the start and end time of the computation.
   virtual void computed(core::Rank, Transport::Clock::time_point, Transport::Clock::time_point) {}
 };
 
@@ -76,22 +77,23 @@ class Devices {
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already
-  /// complete. Otherwise poll() calls WorkListener::worked(ticket) later; the calls of one lane are
-  /// in order.
+  /// complete. Otherwise poll() calls WorkListener::worked(ticket) later. For the work of one lane,
+  /// these calls are in order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
   /// Returns true if two conditions hold: perform() always completes its work before it returns,
-  /// and the host can access the memory of every rank. Then a lane can begin a step before the
-  /// previous step is complete.
+  /// and the host can access the memory of every rank. If both hold, a lane can begin a step before
+  /// the previous step is complete.
   [[nodiscard]] virtual bool at_once() const { return false; }
-  /// Replays computation: keeps a separate stream of the rank's device busy from the end of earlier
-  /// calls until time `end`. poll() then calls WorkListener::computed(). Returns false if the
-  /// device has no such stream; the caller then replays computation as time that passes.
+  /// Replays computation: keeps a stream of the rank's device busy until time `end`, after the
+  /// computation of earlier calls. The stream is separate from other work. The function poll() then
+  /// calls WorkListener::computed(). Returns false if the device has no separate stream; the caller
+  /// then only waits until `end`.
   virtual bool compute(core::Rank, Clock::time_point) { return false; }
   /// Reports completed work to `listener`. ERRORS: a device has failed.
   virtual core::Expected<void> poll(WorkListener& listener) = 0;
   /// Returns the time at which poll() may have something to report; max() if no work is in flight.
   [[nodiscard]] virtual Clock::time_point next_due() const = 0;
-  /// Returns notes about the devices for the report on the measured times.
+  /// Returns notes about the devices that the report shows together with the measured times.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 

@@ -40,8 +40,8 @@ struct Layout {
   }
 };
 
-/// The messages that two workers exchange over their connection. The first message has the location
-/// of the inbox. The second message states whether the peer's inbox could be mapped.
+/// The messages that two workers exchange over their connection. The first message says where the
+/// sender's inbox is. The second message says whether the sender could map the peer's inbox.
 struct Offer {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'S', 'H', 'M'};
   std::int64_t process = 0;
@@ -84,8 +84,8 @@ tl::unexpected<Error> gone(const InboxPeer& peer, const SetupDeadline& deadline)
                  fmt::format("worker {} does not support shared memory", peer.worker)));
 }
 
-/// Maps both rings between this worker, whose number is `number`, and a peer. The peer's inbox is
-/// specified in its offer.
+/// Maps the two rings between this worker, whose number is `number`, and a peer. `offer` is the
+/// peer's message that says where the peer's inbox is.
 Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number, const Offer& offer,
                    const Layout& layout) {
   if (offer.magic != Offer().magic || offer.payload_bytes != kPayloadBytes)
@@ -114,8 +114,8 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
 }
 
 /// Sends the location of this worker's inbox to every peer, and maps the peers' inboxes. The outer
-/// result is an error if a peer does not take part. The inner result is an error if a peer's memory
-/// cannot be accessed.
+/// Expected is an error if a peer does not take part in the exchange. The inner Expected is an
+/// error if the memory of a peer cannot be accessed.
 Expected<Expected<void>> reach_all(const SharedMemory& own, std::size_t number,
                                    const Layout& layout, const std::vector<InboxPeer*>& peers,
                                    SetupDeadline& deadline) {

@@ -17,11 +17,11 @@ namespace tutti::real {
 /// cache, and large enough for several pieces, so that sender and receiver can work at the same
 /// time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
-/// The size of the line ring in bytes. The ring fits into the first-level cache, and has space for
-/// the headers of more pieces than fit into the payload ring.
+/// The size of the line ring in bytes. The line ring fits into the first-level cache, and can hold
+/// the headers of more pieces than the payload ring can hold payloads.
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
-/// A futex in a worker's inbox, in shared memory, by which peers wake the sleeping worker.
+/// A futex in a worker's inbox in shared memory, by which peers wake the worker when it sleeps.
 struct alignas(kLine) WakeFutex {
   std::atomic<std::uint32_t> wakeups;
   std::atomic<std::uint32_t> sleeping;

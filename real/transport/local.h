@@ -7,8 +7,8 @@
 
 namespace tutti::real {
 
-/// Transport between ranks of one process by copies in memory, including memory of devices. poll()
-/// executes the copies, so that no callback runs inside the caller's send().
+/// Transport between ranks of one process by copies in memory, including memory of devices. The
+/// function poll() executes the copies, so that no callback runs inside the caller's send().
 class LocalTransport : public Transport {
  public:
   void connect(Receiver& receiver, Devices& devices) override {

@@ -17,7 +17,7 @@ struct ShortHeader {
   std::uint32_t length = 0;
 };
 static_assert(sizeof(ShortHeader) == 32);
-/// An additional value that does not occur in Header::Kind.
+/// In a short header, the kind of a message in one piece. Header::Kind does not have this value.
 constexpr std::uint32_t kWholeMessage = 3;
 
 std::atomic_ref<std::uint64_t> stamp_at(std::byte* line) {
@@ -56,8 +56,8 @@ std::uint64_t random_number() {
   return (std::uint64_t{device()} << 32 | device()) | 1;
 }
 
-/// Returns true if `needed` bytes after `written` are free; false if the space is in use, or if the
-/// reader's count is invalid.
+/// Returns true if the ring has space for `needed` bytes after the `written` bytes. Returns false
+/// if the reader has not yet freed this space, or if the reader's count is invalid.
 bool has_room(std::size_t needed, std::uint64_t written, std::size_t bytes, std::uint64_t& taken,
               const std::atomic<std::uint64_t>& taken_now) {
   if (written + needed - taken <= bytes) return true;

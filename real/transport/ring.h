@@ -54,7 +54,7 @@ struct RingMemory {
   std::size_t payload_bytes = 0;
 };
 
-/// The space that a message needs in the two rings.
+/// The number of bytes that a message needs in each of the two rings.
 struct RingShare {
   std::size_t lines = kLine;  ///< bytes in the ring of lines, including the header
   std::size_t payloads = 0;   ///< bytes in the ring of payloads
@@ -74,8 +74,8 @@ class RingWriter {
   /// invalid.
   /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Makes the message that was reserved last visible to the reader. REQUIRES: its payload is
-  /// written.
+  /// Makes the message visible to the reader for which space was reserved last. REQUIRES: its
+  /// payload is written.
   void publish(const Header& header);
   /// Sets whether the reader has to wake the writer after taking a message.
   void wait_for_room(bool waits) {
@@ -85,7 +85,8 @@ class RingWriter {
  private:
   RingMemory memory_;
   std::uint64_t nonce_;
-  /// The number of bytes written, and the last known numbers of bytes that the reader has consumed.
+  /// For each ring: the number of bytes written, and the number of bytes that the reader had
+  /// consumed when the writer last looked.
   std::uint64_t lines_ = 0, lines_taken_ = 0;
   std::uint64_t payloads_ = 0, payloads_taken_ = 0;
 };
@@ -103,7 +104,7 @@ class RingReader {
   /// Returns the next message, which stays valid until release(). Returns nullopt if there is no
   /// message, or if the message is invalid. If the message is invalid, broken() returns true.
   std::optional<Message> front();
-  /// Frees the space of the message that front() returned.
+  /// Frees the space of the message that front() has returned.
   void release();
   /// Returns true if the writer waits for space. Must be called after release() and a memory fence.
   [[nodiscard]] bool writer_waits() const {

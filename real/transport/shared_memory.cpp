@@ -62,7 +62,8 @@ Expected<SharedMemory> SharedMemory::open(std::int64_t process, int number, std:
   SharedMemory memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (memory.file_ < 0) return failed(path);
   struct stat about {};
-  // Reject memory that could shrink under the mapping, which would kill this process.
+  // Reject memory that is not sealed. If the owner shrank unsealed memory after this process has
+  // mapped it, an access would kill this process.
   const bool has_expected_size = ::fstat(memory.file_, &about) == 0 &&
                                  about.st_size == static_cast<off_t>(bytes) &&
                                  (::fcntl(memory.file_, F_GET_SEALS) & kSeals) == kSeals;

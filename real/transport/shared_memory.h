@@ -24,8 +24,8 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Determines when the pages of a mapping are first accessed. The first access is slower than later
-/// accesses.
+/// kNow: every page of a mapping is accessed when the mapping is made, because the first access to
+/// a page is slow.
 enum class Touch : std::uint8_t { kLater, kNow };
 
 /// Memory that processes of one machine share. The memory has no name in any file system, so it is

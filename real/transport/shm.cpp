@@ -35,9 +35,10 @@ namespace {
 
 /// Size of a piece; several pieces fit into a ring (inbox.h).
 constexpr std::int64_t kShmPieceBytes = 64 << 10;
-/// The number of successful calls of poll() before a sleeping peer is woken for its messages.
+/// After a short message to a sleeping peer, the number of further calls of poll() that move data
+/// before the peer is woken.
 constexpr int kMaxPollsBeforeWake = 2;
-/// The interval at which a sleeping worker checks that its peers are still there.
+/// The interval at which a sleeping worker wakes to check that its peers are alive.
 constexpr std::chrono::milliseconds kLongestShmSleep{10};
 /// The number of polls between two yields of the core, if there is a core for every worker.
 /// Otherwise every poll is followed by a yield.
@@ -80,8 +81,8 @@ struct ShmTransport::State {
   struct Peer : InboxPeer {
     using InboxPeer::InboxPeer;
     bool has_news = false;  ///< true: messages were sent to the peer since the peer was last woken
-    bool has_room =
-        false;  ///< true: space became free for the peer's messages since the peer was last woken
+    bool has_room = false;  ///< true: space for the peer's messages has become free since the peer
+                            ///< was last woken
     std::deque<Outgoing> queue;
   };
 
@@ -95,8 +96,8 @@ struct ShmTransport::State {
   Receiver* receiver = nullptr;
   std::optional<Error> failure;
   bool crowded = true;  ///< true: there are more workers than cores
-  /// The number of calls of poll() since messages or space became available to a peer that may have
-  /// to be woken; 0: there is no such peer.
+  /// The number of calls of poll() since a peer that may be asleep got messages, or space for its
+  /// messages; 0 if there is no such peer.
   int polls_without_wake = 0;
 
   Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
@@ -126,8 +127,8 @@ struct ShmTransport::State {
     }
   }
 
-  /// Wakes a sleeping peer. Must be called after the changes that the peer must see, and after a
-  /// memory fence.
+  /// Wakes the peer if it sleeps. Before the call, the caller must have written the data that the
+  /// peer has to see, followed by a memory fence.
   static void ring(const Peer& peer) {
     if (peer.wake_futex->sleeping.load(std::memory_order_relaxed) == 0) return;
     peer.wake_futex->wakeups.fetch_add(1, std::memory_order_release);
@@ -228,8 +229,8 @@ struct ShmTransport::State {
 
   void sleep(Clock::time_point until) {
     WakeFutex& wake_futex = inbox->wake_futex();
-    // The value is loaded before the last check for messages. If a peer changes the value after the
-    // load, futex_wait() returns immediately.
+    // Load the futex's value before the last check for messages. If a peer changes the value after
+    // this load, futex_wait() returns immediately.
     const std::uint32_t wakeups = wake_futex.wakeups.load(std::memory_order_acquire);
     for (Peer* const peer : others) {
       if (!peer->queue.empty()) peer->out->wait_for_room(true);

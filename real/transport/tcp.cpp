@@ -2,12 +2,12 @@
 // sockets; Asio only owns the sockets. A long payload goes from the kernel directly to its
 // destination, and only headers and short messages pass through a buffer. A message for a
 // collective that is not open yet remains unread. TCP's flow control then stops the sender, so no
-// memory is needed. If a peer has several connections, the sender uses them in turn. The reader
-// reads them in the same order, so the order of messages is kept.
+// memory is needed. If a peer has several connections, the sender uses the connections in turn. The
+// receiver reads from the connections in the same order, so the order of messages is kept.
 //
-// Peers are not trusted. The run fails if a header does not have a rank of the peer and a message
-// that the schedule expects. Headers are encoded in wire.cpp, and messages inside a process go
-// through LocalTransport.
+// Peers are not trusted. The run fails if the sender in a header is not a rank of the peer, or if
+// the schedule does not expect the message. Headers are encoded in wire.cpp, and messages inside a
+// process go through LocalTransport.
 
 #include "real/transport/tcp.h"
 
@@ -38,22 +38,22 @@ namespace {
 /// is read directly into its destination.
 constexpr std::size_t kAhead = kReadBufferBytes / 4;
 /// Pieces are long because switching between sending and receiving takes time: with pieces of 128
-/// KiB, 1 MiB takes a third longer (two processes on two cores). Pieces longer than this bring no
-/// further gain.
+/// KiB, 1 MiB takes a third longer (two processes on two cores). Longer pieces are not faster.
 constexpr std::int64_t kPieceBytes = 512 << 10;
 static_assert(kPieceBytes <= kMaxPieceBytes);
-/// The maximum sleep is short, since the caller may have other work to do.
+/// The maximum time for which a poll sleeps; short, since the caller may have other work to do.
 constexpr std::chrono::milliseconds kLongestSleep{20};
-/// Maximum number of bytes taken from one socket before other sockets are served.
+/// The maximum number of bytes that are read from one socket before other sockets are served.
 constexpr std::size_t kMaxPerTurn = 1 << 20;
-/// Maximum number of messages handed to the kernel in one call.
+/// The maximum number of messages that are written to a socket in one system call.
 constexpr int kMaxAtOnce = 32;
-/// Elements are read in place if they are aligned; otherwise they are copied first.
+/// The alignment that payloads need to be reduced directly from the read buffer. Other payloads are
+/// copied first.
 constexpr std::size_t kAlignment = 8;
 
 /// BBR, the default congestion control of some kernels, limits even loopback to half the bandwidth
 /// of CUBIC. If CUBIC is reserved for privileged processes, Reno is used on loopback, where Reno is
-/// as fast. In all other cases, the kernel's default is kept.
+/// as fast. If neither CUBIC nor Reno is chosen, the kernel's default is kept.
 void choose_congestion_control(tcp::socket& socket) {
   const int file = socket.native_handle();
   if (::setsockopt(file, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) == 0) return;
@@ -86,10 +86,10 @@ struct TcpTransport::State {
     bool in_payload = false;
     Header header;
     std::byte* target = nullptr;
-    std::size_t done = 0;  ///< payload bytes that were received
-    std::size_t straight =
-        0;  ///< the number of bytes of the current read that go directly to the target
-    bool writable = true;  ///< false: the socket is known to be full
+    std::size_t done = 0;      ///< payload bytes that were received
+    std::size_t straight = 0;  ///< the number of bytes that the current read stores directly at the
+                               ///< payload's destination
+    bool writable = true;      ///< false: the socket is known to be full
   };
 
   /// Whole messages use a peer's streams in turn: message n uses the n-th stream, modulo the number
@@ -143,7 +143,8 @@ struct TcpTransport::State {
 
   // --- writing ---
 
-  /// Passes as much data as possible to the kernel. Returns true if any data was passed.
+  /// Writes as much queued data to the socket as the kernel accepts. Returns true if any data was
+  /// written.
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
@@ -183,8 +184,8 @@ struct TcpTransport::State {
         out.written += part;
         left -= part;
         if (part < rest) break;
-        // The message is removed before the call of sent(), because sent() may queue further
-        // messages on this stream.
+        // Remove the message before calling sent(), because sent() may queue further messages on
+        // this stream.
         const Outgoing gone = out;
         stream.queue.pop_front();
         if (gone.has_ticket) receiver->sent(gone.ticket);
@@ -203,8 +204,8 @@ struct TcpTransport::State {
 
   // --- reading ---
 
-  /// Takes available data from the kernel, up to a limit, so that other sockets are served. Returns
-  /// true if any data was read.
+  /// Reads available data from the peer's sockets, up to a limit, so that the sockets of other
+  /// peers are also served. Returns true if any data was read.
   bool read(Peer& peer) {
     bool moved = false;
     if (peer.early) {
@@ -291,7 +292,7 @@ struct TcpTransport::State {
   }
 
   /// Reads a header. Returns false if the header is incomplete, or if the message cannot be
-  /// accepted yet. The payload of a short message that has arrived completely is also taken.
+  /// accepted yet. If the message is short and has arrived completely, also processes its payload.
   bool parse_header(Peer& peer, Stream& stream) {
     if (stream.end - stream.begin < kHeaderBytes) {
       keep_room(stream);
@@ -351,8 +352,8 @@ struct TcpTransport::State {
     watch(true);
     const auto left =
         std::min<std::chrono::nanoseconds>(until - Clock::now(), kLongestSleep).count();
-    // Reset this flag even without a sleep, because a caller that only polls must detect when a
-    // full socket has space again.
+    // Assume that all sockets have space again, even without a sleep. A caller that never sleeps
+    // would otherwise not notice when a full socket has space.
     for (Peer* const peer : others) {
       for (const std::unique_ptr<Stream>& stream : peer->streams) stream->writable = true;
     }

@@ -33,8 +33,8 @@ struct Piece {
   std::int64_t total = 0;
   std::int64_t offset = 0;
   std::int64_t length = 0;
-  /// The index of the sender's schedule step, modulo kMessageNumbers. The number increases from
-  /// message to message of a channel, so that replayed messages are detected.
+  /// The index of the sender's schedule step, modulo kMessageNumbers. The number increases with
+  /// every message of a channel, so the receiver can detect a message that is sent twice.
   std::uint32_t message = 0;
   static constexpr std::uint32_t kMessageNumbers = 1u << 24;
 };
@@ -59,17 +59,17 @@ class Receiver {
   /// Receives all bytes of `piece`, which are at `bytes` until this function returns. Called
   /// instead of place() and arrived(). Returns false if place() would return null.
   virtual bool take(const Piece& piece, const std::byte* bytes);
-  /// The receiver of `channel` has freed one slot. Returns false if no slot was in use, in which
-  /// case the peer violates the protocol.
+  /// Called when the receiver of `channel` has freed one slot. Returns false if no slot was in use,
+  /// in which case the peer violates the protocol.
   virtual bool slot_freed(const Channel& channel) = 0;
-  /// The payload with this ticket has left the sender's memory.
+  /// Called when the payload with this ticket has been sent, so that its memory may be reused.
   virtual void sent(Ticket ticket) = 0;
   /// Returns true if the collective is open in this process, so that messages for it are valid.
   [[nodiscard]] virtual bool is_open(CollectiveTag) const { return true; }
   /// Returns true if the collective has not been opened yet, but will be opened in this process.
-  /// Messages for such a collective, from a peer that is ahead, stay in the transport until the
-  /// collective is open. All later messages of that peer also wait. A peer can therefore be ahead
-  /// only by the amount of data that the transport can buffer.
+  /// Messages from a peer that is ahead stay in the transport until their collective is open. All
+  /// later messages of that peer also wait. A peer can therefore be ahead of this process only by
+  /// as much data as the transport can buffer.
   [[nodiscard]] virtual bool is_expected_early(CollectiveTag) const { return false; }
 };
 
@@ -84,13 +84,13 @@ class Transport {
   /// Sets the receiver of messages, and the devices that copy messages between ranks of this
   /// process. To be called first. REQUIRES: both outlive the transport.
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
-  /// Sends a piece. Returns true if the payload has already left the sender's memory;
+  /// Sends a piece. Returns true if the payload's memory may be reused immediately;
   /// Receiver::sent() is then not called.
   /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent(ticket).
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
   /// Returns memory into which the sender may write the payload of a piece directly, which saves a
   /// copy; publish() then sends the piece. Returns null if the transport has no such memory, or if
-  /// none is free. The caller then uses send().
+  /// none is free; the caller then has to use send().
   virtual std::byte* reserve(const Piece&) { return nullptr; }
   /// Sends the piece whose payload was written to the memory from reserve(). REQUIRES: the previous
   /// call was reserve() of the same piece, and did not return null.
@@ -106,19 +106,19 @@ class Transport {
   /// Returns the number of bytes that connections to other processes have carried, in both
   /// directions. The number also grows while a long piece is being transferred over a slow link.
   [[nodiscard]] virtual std::int64_t carried() const { return 0; }
-  /// Returns true if the rank is in this process. Messages to such a rank do not leave the memory
-  /// of the process and its devices.
+  /// Returns true if the rank is in this process. Messages to a rank in this process do not leave
+  /// the memory of the process and its devices.
   [[nodiscard]] virtual bool is_local(core::Rank rank) const = 0;
   /// Returns the preferred size of pieces in bytes. Pieces of this size are large enough that the
   /// cost of headers is negligible. Pieces of this size are small enough to be in the cache when
   /// they are reduced, and to let the next rank begin early. The size is at most kMaxPieceBytes
   /// (wire.h), and a multiple of every element size.
   [[nodiscard]] virtual std::int64_t piece_bytes() const { return 128 << 10; }
-  /// Inside a call of the receiver, returns the time of the event that is reported to the receiver.
-  /// Outside of poll(), returns the current time.
+  /// Returns the current time. While poll() calls a function of the receiver to report an event,
+  /// returns the time of this event instead.
   [[nodiscard]] virtual Clock::time_point now() const { return Clock::now(); }
-  /// Returns the time at which the message that is being delivered began to move; now() if the time
-  /// is unknown.
+  /// While a message is being delivered, returns the time at which the message began to move; now()
+  /// if this time is unknown.
   [[nodiscard]] virtual Clock::time_point began() const { return now(); }
 };
 

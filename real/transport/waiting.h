@@ -20,7 +20,8 @@ struct WaitOptions {
 /// The maximum time for which a transport waits for peers during its set-up.
 struct SetupDeadline {
   Transport::Clock::time_point until;
-  /// Called repeatedly while the transport waits for peers. An error ends the wait. May be empty.
+  /// Called repeatedly while the transport waits for peers. If `look` returns an error, the wait
+  /// ends. May be empty.
   std::function<core::Expected<void>()> look{};
   std::optional<core::Error> stopped{};  ///< the error that `look` returned
 
@@ -36,11 +37,11 @@ struct SetupDeadline {
 /// used the core several times. Returns true if `look` returned true.
 ///
 /// Waking a sleeping thread on an idle core takes about 30 µs, and a call of `look` takes almost no
-/// time, so spinning is faster than sleeping. This thread may wait for another process that is
-/// ready to run, so it yields the core between calls. If `look` returns false after other threads
-/// have used the core several times, the thread sleeps: on a core that is not idle, waking up is
-/// cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes 22 µs if the
-/// thread sleeps after other threads have used the core once, and 10 µs if it sleeps after ten
+/// time, so spinning is faster than sleeping. Another process for which this thread waits may be
+/// ready to run, so this thread yields the core between calls. If `look` returns false after other
+/// threads have used the core several times, the thread sleeps: on a core that is not idle, waking
+/// up is cheap. (An all-reduce of 4 bytes over shared memory with 8 ranks on 2 cores takes 22 µs if
+/// the thread sleeps after other threads have used the core once, and 10 µs if it sleeps after ten
 /// times.)
 /// REQUIRES: `look` takes less than 1 µs if it returns false.
 template <class Look>

@@ -1,6 +1,7 @@
 #pragma once
 
-// The message by which the coordinator and its workers report a failure of the run to each other.
+// Converts between errors and the message by which the coordinator and its workers report a failure
+// of the run to each other.
 
 #include "core/base/error.h"
 
@@ -10,14 +11,14 @@ class Failure;
 
 namespace tutti::real {
 
-/// Returns the kind of an error's first problem, with its code and the worker at fault.
+/// Returns the kind of the error's first problem: a code, and the worker at fault.
 const core::ProblemKind& kind_of(const core::Error& error);
 
 void write_failure(const core::Error& error, proto::Failure& failure);
 
 /// Converts a failure that the other end of the connection reported to an error. An unknown code is
-/// converted to `invalid`. A negative worker means that no worker is at fault. peer_text() makes
-/// the error's text safe to print.
+/// converted to `invalid`. A negative worker means that no worker is at fault. The function
+/// peer_text() makes the error's text safe to print.
 core::Error error_of(const proto::Failure& failure);
 
 }  // namespace tutti::real

@@ -15,8 +15,8 @@ std::string framed(std::string_view message) {
 }
 
 core::Expected<std::optional<std::string_view>> FrameReader::next() {
-  // Erase returned bytes once they are more than half of the buffer, so that each byte is moved
-  // about once.
+  // Erase the bytes of returned messages only when they fill more than half of the buffer, so that
+  // each byte is moved about once.
   if (done_ > buffer_.size() / 2) {
     buffer_.erase(0, done_);
     done_ = 0;

@@ -12,15 +12,16 @@
 
 namespace tutti::real {
 
-/// Adds the sender of each received message to the spans that workers record for their lanes. The
-/// schedule determines the senders. This class handles the lanes of one training step at a time.
+/// Completes the spans that workers record for their lanes: if the step of a span received a
+/// message, adds the sender of the message. The senders follow from the schedule. This class
+/// handles the lanes of one training step at a time.
 class LanePeers {
  public:
   /// REQUIRES: the scenario outlives this object.
   explicit LanePeers(const core::Scenario& scenario);
 
   void begin_step() { tracks_.clear(); }
-  /// Registers the track that has the spans of `pack` on this lane of the device in the current
+  /// Registers the track with the spans of one lane of the device for `pack` in the current
   /// training step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
            core::TrackId track);

@@ -5,7 +5,7 @@
 namespace tutti::real {
 
 std::string peer_text(std::string_view text, std::size_t longest, core::LineBreaks breaks) {
-  // Text after the limit is cut off, so it need not be checked. One byte more than the limit shows
+  // Text beyond the limit is cut off, so check only one byte more than the limit. This byte shows
   // that the text is longer.
   return core::shortened(core::printable(text.substr(0, longest + 1), breaks), longest);
 }

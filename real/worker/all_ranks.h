@@ -4,9 +4,9 @@
 
 namespace tutti::real {
 
-/// Returns the group of all ranks of a run. The result is the group of the collective in the plan
-/// that has the most ranks. If workers are asynchronous, their collectives have few ranks, so the
-/// function returns all replicas followed by all workers' CPUs.
+/// Returns the group of all ranks of a run. Usually, the result is the group of the plan's largest
+/// collective. If workers are asynchronous, each collective has only few ranks; the group then
+/// consists of all replicas, followed by the CPUs of all workers.
 inline core::Group all_ranks(const core::Plan& plan) {
   const core::Group& widest = plan.widest().group;
   return plan.partition ? core::Group::of_cluster(widest.cluster(), true) : widest;

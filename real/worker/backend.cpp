@@ -1,11 +1,11 @@
 // Maps the replicas of a scenario to this machine's hardware: to host memory, to GPUs with Tutti's
-// kernels, or to GPUs with NCCL. The replicas of all workers on a machine take its GPUs in turn, so
-// if there are too few GPUs, several ranks share one. Tutti's kernels allow that. NCCL rejects two
-// ranks on one GPU of the same host. If ranks of different processes share a GPU, every process
-// therefore tells NCCL that it is a separate host, and NCCL connects the processes by sockets. NCCL
-// executes either whole collectives, in one communicator of all ranks, or only the parts inside
-// workers. In the second case, the part across workers is a schedule of Tutti, which this file
-// creates for each pack.
+// kernels, or to GPUs with NCCL. The replicas of all workers on a machine are assigned to the
+// machine's GPUs in turn. If there are fewer GPUs than replicas, several ranks share a GPU. Tutti's
+// kernels allow that. NCCL rejects two ranks on one GPU of the same host. If ranks of different
+// processes share a GPU, every process therefore tells NCCL that it is a separate host, and NCCL
+// connects the processes by sockets. NCCL executes either whole collectives, in one communicator of
+// all ranks, or only the communication inside each worker. In the second case, a schedule of Tutti
+// executes the communication between workers. This file creates this schedule for each pack.
 
 #include "real/worker/backend.h"
 
@@ -40,8 +40,8 @@ std::optional<Backend> parse_backend(const std::string& name) {
 
 namespace {
 
-/// Checks that all replicas are GPUs. (Either all machines of a cluster have GPUs, or no machine
-/// has GPUs.)
+/// Checks that every replica runs on a GPU of the scenario. (In a cluster, either all machines or
+/// no machines have GPUs.)
 Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   const core::Cluster& cluster = *scenario.cluster;
   std::int64_t worker = 0;
@@ -61,7 +61,7 @@ Expected<void> check_parts(Backend backend, const core::Scenario& scenario) {
   return {};
 }
 
-/// Returns, by pack, the properties of the algorithm that executes it.
+/// Returns, for each pack, the traits of the pack's algorithm.
 std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& scenario) {
   std::vector<const core::AlgorithmTraits*> algorithms;
   for (const core::Pack& pack : scenario.plan.packs)
@@ -69,7 +69,8 @@ std::vector<const core::AlgorithmTraits*> algorithms_of(const core::Scenario& sc
   return algorithms;
 }
 
-/// Checks that NCCL executes either all packs completely, or the parts inside workers of all packs.
+/// Checks that all packs use NCCL in the same way: either NCCL executes every pack completely, or
+/// it executes only the communication inside workers of every pack.
 Expected<void> check_algorithms(const core::Scenario& scenario) {
   bool whole = false, inside = false;
   for (const core::AlgorithmTraits* algorithm : algorithms_of(scenario)) {
@@ -97,9 +98,9 @@ bool shares_gpus(const BackendOptions& options, int per_worker, int gpus) {
   return options.workers_here * per_worker > gpus;
 }
 
-/// Makes each process tell NCCL that it is a separate host. NCCL rejects two ranks on one GPU of
-/// the same host, and connects ranks on different hosts by sockets. The user's own settings are
-/// kept. (docs/running-on-gpus.md)
+/// Sets environment variables by which each process tells NCCL that it is a separate host. NCCL
+/// rejects two ranks on one GPU of the same host, and connects ranks on different hosts by sockets.
+/// The user's own settings are kept. (docs/running-on-gpus.md)
 void set_separate_host_id(std::int32_t worker, bool all_here) {
   const std::string name = fmt::format("tutti-worker-{}", worker);
   for (const auto& [setting, value] :

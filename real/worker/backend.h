@@ -23,9 +23,9 @@ std::string to_string(Backend backend);
 std::optional<Backend> parse_backend(const std::string& name);
 inline constexpr const char* kBackends = "tcp, cuda, nccl";
 
-/// Checks, before a run is started, that the scenario can run with this backend. If `here` is true,
-/// also checks that the scenario can run on this machine. ERRORS (kRequest): the scenario has no
-/// GPUs; the module or the driver is missing; this machine has no GPUs, or too few.
+/// Checks that the scenario can run with this backend. To be called before a run is started. If
+/// `here` is true, also checks that the scenario can run on this machine. ERRORS (kRequest): the
+/// scenario has no GPUs; the module or the driver is missing; this machine has no GPUs, or too few.
 core::Expected<void> check_backend(Backend backend, const core::Scenario& scenario, bool here);
 
 /// The parameters of the devices and collectives of one worker.

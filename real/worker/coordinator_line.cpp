@@ -45,7 +45,8 @@ Expected<void> CoordinatorLine::send(const Control& message) {
 Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence,
                                                          const std::function<void()>& meanwhile) {
   Clock::time_point until = Clock::now() + silence;
-  // A coordinator that compares clocks needs immediate replies.
+  // After a ping, only wait for the next ping for a short time, since a coordinator that compares
+  // clocks sends several pings and needs immediate replies.
   Clock::time_point listens_until;
   for (std::uint64_t arrived = channel_.arrived();;) {
     if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
@@ -131,8 +132,8 @@ WorkerEnd CoordinatorLine::end(Expected<void> done) {
     Error error =
         Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
     told = tell(error);
-    // Even if the coordinator accepts no more messages, earlier messages from the coordinator may
-    // be unread.
+    // Even if sending to the coordinator fails, this worker may not yet have read all messages that
+    // the coordinator sent earlier.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
   return {std::move(done), (told || failure_reported_) && !gone_};
@@ -149,8 +150,8 @@ Error CoordinatorLine::verdict(Error error) {
   while (Clock::now() < until) {
     auto message = channel_.receive(until);
     gone_ = !message;
-    // The coordinator sends the reason before it closes the connection. Peers may have noticed the
-    // failure earlier, and may have left because of it.
+    // The coordinator sends the reason before it closes the connection. This worker may have lost a
+    // peer only because that peer noticed the failure first and left.
     if (!message && kind_of(error).worker >= 0)
       return gone(fmt::format("the coordinator has disconnected ({})", doing()));
     if (!message || !*message) break;

@@ -17,9 +17,9 @@ class Ping;
 
 namespace tutti::real {
 
-/// A worker's connection to its coordinator. The class receives orders, checks whether the run
-/// continues, and reports the worker's activity. Every function that receives messages also answers
-/// pings.
+/// A worker's connection to its coordinator. Receives the coordinator's orders, checks whether the
+/// run continues, and reports the worker's activity. Every function that receives messages also
+/// answers pings.
 class CoordinatorLine {
  public:
   using Clock = ControlChannel::Clock;
@@ -31,7 +31,7 @@ class CoordinatorLine {
   void begin_heartbeat(std::chrono::milliseconds interval);
   /// Sets the activity that heartbeats report. REQUIRES: begin_heartbeat() was called.
   void now_doing(std::string what);
-  /// Sets the start of the current standstill; nullopt if this process makes progress. In a
+  /// Reports a standstill that began at `since`; nullopt: this process makes progress. In a
   /// standstill, the process moves no data and has no pending timers. `where` returns a text that
   /// describes what the run waits for; it is called once per standstill. REQUIRES:
   /// begin_heartbeat() was called.
@@ -40,13 +40,14 @@ class CoordinatorLine {
 
   /// Sends a message. ERRORS: the coordinator is gone.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next message that is an order. `meanwhile` is called while there is nothing to
-  /// read. ERRORS: the coordinator is gone, sends nothing for the time `silence`, or reports that
-  /// the run has failed; the user interrupted this process.
+  /// Returns the next order: the next message that is not a ping or a similar notification.
+  /// `meanwhile` is called while there is nothing to read. ERRORS: the coordinator is gone, sends
+  /// nothing for the time `silence`, or reports that the run has failed; the user interrupted this
+  /// process.
   core::Expected<std::unique_ptr<proto::Control>> next(Clock::duration silence,
                                                        const std::function<void()>& meanwhile);
-  /// Checks that the run continues. Does not wait. ERRORS: the errors of next(); the run was
-  /// stopped.
+  /// Returns an error if the run does not continue. Does not wait. ERRORS: the errors of next();
+  /// the run was stopped.
   core::Expected<void> look();
   /// Calls look() if the last call was at least 10 ms ago. Returns false if the run has ended;
   /// stopped_or() then returns the reason.
@@ -59,8 +60,8 @@ class CoordinatorLine {
 
   /// Ends the session with the coordinator. Reports a failure that the coordinator does not know
   /// yet. Then waits until the coordinator, which gets reports from all workers, has determined the
-  /// cause. Must be called before connections to peers are closed. Otherwise, peers would report
-  /// the closed connection instead of the cause.
+  /// cause. Must be called before connections to peers are closed. If connections were closed
+  /// first, peers would report the closed connection instead of the cause.
   WorkerEnd end(core::Expected<void> done);
 
   [[nodiscard]] int file() const { return channel_.file(); }
@@ -86,7 +87,8 @@ class CoordinatorLine {
   bool gone_ = false;
 };
 
-/// Returns an error that states that the coordinator has sent another message than `what`.
+/// Returns an error that says that the coordinator should have sent `what`, but has sent another
+/// message.
 core::Error not_due(const std::string& what);
 
 }  // namespace tutti::real

@@ -6,12 +6,14 @@ namespace tutti::real {
 
 namespace {
 
-/// The tolerance for late wake-ups. If the delay is shorter than this, no other process waits
-/// longer because of it.
+/// In a run without emulation: if an action of Timers runs late by at most this time, the action
+/// sees the planned time instead of the actual time. Shorter delays do not make other processes
+/// wait longer.
 constexpr std::chrono::milliseconds kTolerance{1};
-/// Tolerance in an emulation. If an event is handled late, other processes wait only for the
-/// event's messages, and these messages are in flight for their emulated time in any case. Messages
-/// that actually arrive too late are counted (EmulatedNetwork).
+/// In an emulation, an action sees its planned time after delays of any length. If an event is
+/// handled late, other processes wait only for the messages that the event sends, and these
+/// messages are in flight for their emulated time in any case. Messages that actually arrive too
+/// late are counted (EmulatedNetwork).
 constexpr std::chrono::hours kUnlimitedTolerance{24};
 
 }  // namespace

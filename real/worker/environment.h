@@ -27,7 +27,8 @@ class Environment {
   [[nodiscard]] const TimeScale& scale() const { return scale_; }
   [[nodiscard]] bool emulates() const { return network_ != nullptr; }
 
-  /// Returns the numbers of late messages in the emulated network; zeros if nothing is emulated.
+  /// Returns the counts of messages and of late messages in the emulated network; zeros if nothing
+  /// is emulated.
   [[nodiscard]] EmulatedNetwork::LateMessages late_messages() const {
     return network_ ? network_->late_messages() : EmulatedNetwork::LateMessages{};
   }

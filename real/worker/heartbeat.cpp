@@ -10,7 +10,8 @@ namespace tutti::real {
 
 Heartbeat::Heartbeat(ControlChannel& channel, std::chrono::milliseconds interval)
     : channel_(channel), interval_(interval) {
-  // Block signals in this thread, so that they reach the thread that has to end the work.
+  // Block signals in this thread, so that Ctrl-C is delivered to the thread that has to end the
+  // work.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -6,8 +6,8 @@ namespace tutti::real {
 
 /// Returns a text that identifies the monotonic clock of this process: the boot of the kernel and
 /// the time namespace. Processes with equal texts have the same clock. Returns an empty text if the
-/// system does not identify its clock. In this case, this process's clock counts as different from
-/// the clock of any other process.
+/// system does not identify its clock. A clock with an empty text counts as different from the
+/// clock of any other process.
 std::string clock_identity();
 std::string host_name();
 

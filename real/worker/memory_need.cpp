@@ -41,7 +41,7 @@ class WorkersNeed {
     } else {
       for (std::size_t p = 0; p < scenario_.plan.packs.size() && !(options_.loop && p > 0); ++p)
         add_pack(p);
-      // A fused pack is copied into a separate buffer.
+      // Packs that are fused are copied into a separate fusion buffer.
       need_.buffers += fused_ * std::ssize(replicas_);
     }
     need_.copies = filled_ + (options_.verify ? compared_ : Bytes());
@@ -62,7 +62,7 @@ class WorkersNeed {
             : Bytes(peers * options_.streams * static_cast<std::int64_t>(kReadBufferBytes));
   }
 
-  /// Returns the number of concurrent steps that have buffers for the pack.
+  /// Returns for how many training steps at a time the pack has buffers.
   [[nodiscard]] std::int64_t sets_of(const Pack& pack) {
     if (options_.loop) return 1;
     const std::int32_t together = std::min(options_.steps_at_once, scenario_.run.steps);
@@ -101,8 +101,8 @@ class WorkersNeed {
       add_scratch(*collective.schedule, host_, host_, collective.type, sets);
   }
 
-  /// Adds the schedule's buffers for partial results. `own` is the index of the rank in the
-  /// schedule.
+  /// Adds the buffers that the schedule needs on a rank for partial results. `own` is the rank's
+  /// number in the schedule.
   void add_scratch(const core::Schedule& schedule, Rank rank, Rank own, core::DataType type,
                    std::int64_t sets) {
     if (on_host(rank)) need_.buffers += schedule.scratch(own) * core::size_of(type) * sets;
@@ -117,7 +117,7 @@ class WorkersNeed {
   }
 
   /// Adds the memory needs of asynchronous workers. Each asynchronous worker has its own
-  /// collectives, which involve servers.
+  /// collectives with the parameter servers.
   void add_asynchronous() {
     const std::int64_t sets = std::min(options_.steps_at_once, scenario_.run.steps);
     std::set<int> variables;
@@ -136,7 +136,8 @@ class WorkersNeed {
           }
           add_scratch(schedule, rank, own, collective.type, sets);
           if (rank != host_ || ranks.to_cluster(collective.root) != host_) return;
-          // A server holds the variable, and its value before the current steps.
+          // A server stores two values of a variable: its current value, and its value before the
+          // current steps.
           if (variables.insert(pack.payload.members.front().variable).second)
             need_.buffers += collective.bytes() * 2;
         };

@@ -36,8 +36,8 @@ struct MemoryOptions {
 };
 
 /// Returns the number of training steps that have buffers at the same time. The number is between 1
-/// and 16. The number is as large as 2 GiB of buffers allow on a machine with
-/// `workers_on_a_machine` workers.
+/// and 16. The number is as large as possible if the buffers of all `workers_on_a_machine` workers
+/// on a machine take at most 2 GiB.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
 /// Returns the memory that the process of one worker needs. Cost: linear in the number of packs;

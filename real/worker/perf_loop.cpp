@@ -1,11 +1,11 @@
 // Between the timed iterations there are no checks and no messages to the coordinator, and the
-// clock is read only when no data moves. one() executes an iteration. It starts the collective;
-// while the first messages are in flight, it closes the previous iteration and opens the next
-// iteration for messages of peers that are ahead. The results of an iteration are the inputs of the
-// next iteration, so no buffer is filled in between. The measured time is the time of all timed
-// iterations together, by this process's clock. The caller divides it by the number of iterations.
-// The timeout of a run limits the time without progress, not the time of an iteration. The
-// interpreter or NCCL executes the collectives.
+// clock is read only when no data moves. The function one() executes an iteration. First, one()
+// starts the collective. While the first messages are in flight, one() closes the previous
+// iteration, and opens the next iteration for messages of peers that are ahead. The results of an
+// iteration are the inputs of the next iteration, so no buffer is filled in between. The measured
+// time is the time of all timed iterations together, by this process's clock. The caller divides
+// the measured time by the number of iterations. The timeout of a run limits the time without
+// progress, not the time of an iteration. The interpreter or NCCL executes the collectives.
 
 #include "real/worker/perf_loop.h"
 
@@ -62,7 +62,8 @@ PerfLoop::PerfLoop(const core::Scenario& scenario, std::int32_t worker, Transpor
     barrier_ = make_barrier();
     for (std::size_t r = 0; r < replicas_; ++r)
       barrier_data_.push_back(devices.take(ranks_[r], barrier_->buffer_bytes().count(), false));
-    // Two checks and three barriers are added to the configured iterations.
+    // The benchmark has two iterations that check results, and three barriers, in addition to the
+    // configured iterations.
     collectives_->allow_early_messages(
         {static_cast<std::uint32_t>(loop_.warm_up + loop_.iterations) + 5, 0});
   }
@@ -78,8 +79,8 @@ std::unique_ptr<core::Collective> PerfLoop::make_barrier() const {
       core::make_collective(*scenario_.cluster, strategy, core::DataType::kInt32, 1, 0));
 }
 
-/// Returns true if the iteration is a barrier. The order is: a check, a barrier, the warm-up, a
-/// barrier, the timed iterations, a barrier, a check.
+/// Returns true if the iteration with this index is a barrier. The iterations are a check, a
+/// barrier, the warm-up, a barrier, the timed iterations, a barrier, and a check, in this order.
 bool PerfLoop::is_barrier(std::uint32_t iteration) const {
   const auto warm = static_cast<std::uint32_t>(loop_.warm_up);
   const auto timed = static_cast<std::uint32_t>(loop_.iterations);
@@ -122,7 +123,7 @@ Expected<WorkerStep> PerfLoop::run(const std::function<bool()>& idle) {
   return step;
 }
 
-/// Executes a barrier. Returns when all ranks have arrived.
+/// Executes a barrier. Executes a barrier: returns when all ranks have arrived at it.
 Expected<void> PerfLoop::barrier(const std::function<bool()>& idle) {
   if (!barrier_) return {};
   TUTTI_CHECK(is_barrier(iteration_), "iteration {} is not a barrier", iteration_);
@@ -169,7 +170,7 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);
     results.push_back(bounce[r].empty() ? places_[r] : bounce[r].data());
   }
-  // If data is missing because of a failed device, this is not a wrong result.
+  // If a device has failed, report the failure, not the wrong result that it has caused.
   if (auto polled = devices_.poll(*collectives_); !polled) return polled;
   const auto wrong = find_wrong_element(reduced, collective_.contract(), ranks, results);
   if (!wrong) return {};
@@ -196,8 +197,8 @@ Expected<void> PerfLoop::one(const std::function<bool()>& idle) {
   if (auto polled = collectives_->poll(); !polled) return polled;
   if (iteration_ > 0) collectives_->close({iteration_ - 1, 0});
   open(++iteration_);
-  // Read the clock only if no data moves: a short message takes no longer than a few clock
-  // readings.
+  // Read the clock only while no data moves, because reading the clock a few times takes as long as
+  // a short message.
   Clock::time_point moved{};
   std::int64_t carried = 0;
   for (std::int64_t seen = collectives_->moved(); ranks_left_ > 0;) {

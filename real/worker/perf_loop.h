@@ -16,20 +16,20 @@
 
 namespace tutti::real {
 
-/// One worker's part of a benchmark. The benchmark executes the scenario's first pack repeatedly,
+/// Executes a benchmark on one worker. The benchmark executes the scenario's first pack repeatedly,
 /// without messages to the coordinator in between. The first iteration, and one iteration after the
-/// timed iterations, have new inputs, and their results are checked element by element. All other
-/// iterations use the results of the previous iteration as inputs (as in nccl-tests and the OSU
-/// benchmarks).
+/// timed iterations, have new inputs, and their results are checked element by element. Iterations
+/// without new inputs use the results of the previous iteration as inputs (as in nccl-tests and the
+/// OSU benchmarks).
 ///
-/// A synchronising collective does not complete on any rank before it has begun on all ranks. A
-/// peer is therefore at most one iteration ahead. To accept messages of a peer that is ahead, the
-/// next iteration is opened before messages of the current iteration are taken from the transport.
-/// Each iteration is also a barrier. The first check takes longer on some peers than on others, so
-/// at least one untimed iteration always runs between the first check and the timed iterations. In
-/// a collective that does not synchronise, a rank such as the root of a broadcast may be ahead by
-/// as much data as the transport can buffer, as in nccl-tests. Small all-reduces before and after
-/// the timed iterations then serve as barriers.
+/// A synchronising collective does not complete on any rank before it has begun on all ranks. If
+/// the benchmarked collective synchronises, a peer is at most one iteration ahead. To accept
+/// messages of a peer that is ahead, the next iteration is opened before messages of the current
+/// iteration are taken from the transport. Each iteration is also a barrier. The first check takes
+/// longer on some peers than on others, so at least one untimed iteration always runs between the
+/// first check and the timed iterations. In a collective that does not synchronise, a rank such as
+/// the root of a broadcast may be ahead by as much data as the transport can buffer, as in
+/// nccl-tests. Small all-reduces before and after the timed iterations then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
   /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
@@ -42,10 +42,10 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Runs the benchmark. Returns one step with one pack. The pack, and the span of each rank, begin
-  /// with the first timed iteration and end with the last timed iteration. `idle` is called
-  /// regularly; if it returns false, the benchmark is cancelled. ERRORS: as WorkerRun::run(); a
-  /// wrong element.
+  /// Runs the benchmark. Runs the benchmark, and returns its record as one training step with one
+  /// pack. The pack, and the span of each rank, begin with the first timed iteration and end with
+  /// the last timed iteration. `idle` is called regularly; if it returns false, the benchmark is
+  /// cancelled. ERRORS: as WorkerRun::run(); a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
@@ -72,11 +72,11 @@ class PerfLoop : private InterpreterListener {
   WorkerOptions options_;
   LoopOptions loop_;
   std::unique_ptr<Collectives> collectives_;
-  /// The ranks of this worker: its replicas, then its host if the host is a helper.
+  /// The ranks of this worker: its replicas, then its CPU if the collective uses the CPU.
   std::vector<core::Rank> ranks_;
   std::size_t replicas_ = 0;
   std::vector<Devices::Memory> data_;  ///< by replica
-  std::vector<std::byte*> places_;     ///< by index in ranks_; null for the host
+  std::vector<std::byte*> places_;     ///< by index in ranks_: the rank's buffer; null for the CPU
   /// The collective that serves as barrier; null if the benchmarked collective itself is a barrier.
   std::unique_ptr<core::Collective> barrier_;
   std::vector<Devices::Memory> barrier_data_;

@@ -4,8 +4,8 @@
 
 namespace tutti::real {
 
-// Limits of the parameters of a real run. A command-line option with a value outside the limits is
-// an error, and a message with such a value is rejected.
+// Limits of the parameters of a real run. A value outside the limits is an error on the command
+// line, and a message with such a value is rejected.
 
 inline constexpr double kMaxTimeoutSeconds = 86'400;
 /// The latest time in nanoseconds that any clock may show. The sum of several times up to this

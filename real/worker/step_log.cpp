@@ -133,8 +133,9 @@ void StepLog::channel(const ChannelDone& done) {
   row->add(span);
 }
 
-/// Appends a span. An emulated event that was handled late may be earlier than its predecessor. In
-/// this case, the span begins at the end of the previous span, and its length is at least 0.
+/// Appends a span. In an emulation, an event that is handled late can have an earlier time than the
+/// event before it. A span that would therefore overlap the row's last span begins at the end of
+/// the last span, and has a length of at least 0.
 void StepLog::Tail::add(Span span) const {
   const Time last = span.start + span.duration;
   const Time begun = span.start + span.wait;
@@ -145,8 +146,8 @@ void StepLog::Tail::add(Span span) const {
   spans->push_back(span);
 }
 
-/// Returns the columns to which a span of the row is appended; nullopt after the requested number
-/// of spans has been recorded.
+/// Returns the place to append spans of this row; nullopt if the maximum number of spans has been
+/// recorded.
 std::optional<StepLog::Tail> StepLog::tail_of(std::int32_t step, TrackKind kind, Rank rank,
                                               std::int32_t slot, core::Lane lane) {
   if (spans_ >= options_.most_spans) {

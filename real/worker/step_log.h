@@ -19,17 +19,19 @@ struct ReplicaStep {
   Transport::Clock::time_point start, end;
   Transport::Clock::duration forward{}, backward{}, other{};
   Transport::Clock::duration communication{};  ///< time with at least one pack in flight
-  Transport::Clock::duration exposed{};        ///< the part of `communication` without computation
+  /// The part of `communication` during which the replica does not compute.
+  Transport::Clock::duration exposed{};
 };
 
-/// The times of one pack of a step, over all replicas of a worker.
+/// The times of one pack of a training step on one worker, as minima and maxima over the worker's
+/// replicas.
 struct PackStep {
   int pack = 0;
   Transport::Clock::time_point ready, first_start, last_start, end;
 };
 
-/// Converts a time of the monotonic clock to a time in the spans of a worker. The times in these
-/// spans count nanoseconds, although core::Time otherwise counts picoseconds.
+/// Converts a time of the monotonic clock to a core::Time for the spans that a worker records. In
+/// these spans, core::Time counts nanoseconds, although it otherwise counts picoseconds.
 core::Time stamp(Transport::Clock::time_point t);
 
 /// The spans of one track. The times of the spans are results of stamp().
@@ -85,8 +87,8 @@ class StepLog {
   void waited_for_core(std::int32_t step, std::chrono::nanoseconds wait) {
     at(step).core_wait = wait;
   }
-  /// Records an NCCL channel. If the record of the span's step has already been taken, the span is
-  /// recorded in the next step.
+  /// Records the span of an NCCL channel. If take() has already returned the record of the
+  /// channel's training step, the span is recorded in the next step.
   void channel(const ChannelDone& done);
 
  private:
@@ -96,7 +98,7 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
-  /// The end of a row of spans. Spans in a row do not overlap.
+  /// The place at which the next span of a row is appended. Spans of a row do not overlap.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
     core::Time* end = nullptr;  ///< end of the row's last span
@@ -111,7 +113,7 @@ class StepLog {
   std::int32_t worker_;
   LogOptions options_;
   std::int32_t first_ = 0;
-  std::int32_t taken_ = 0;  ///< the first step whose record was not taken yet
+  std::int32_t taken_ = 0;  ///< the first step whose record take() has not returned yet
   std::vector<WorkerStep> steps_;
   std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: its spans, by row
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;

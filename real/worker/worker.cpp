@@ -1,8 +1,9 @@
 // A worker joins a run, receives the plan, checks the memory, and connects to the other workers.
-// Then it prepares, runs, reports and verifies batches of steps until the coordinator ends the run.
-// The order is deliberate. The listener for peers is open before the worker joins, because the
-// coordinator sends the listener's address to the peers. Memory is checked before any process has
-// buffers. While a worker waits for the coordinator, it serves peers that have already begun.
+// After that, the worker prepares, runs, reports and verifies batches of training steps until the
+// coordinator ends the run. The order is deliberate. The listener for peers is open before the
+// worker joins, because the coordinator sends the listener's address to the peers. Memory is
+// checked before any process has buffers. While a worker waits for the coordinator, it serves peers
+// that have already begun.
 //
 // The coordinator sees all workers, so it detects a run without progress. A worker's own time limit
 // is ten times as long as the coordinator's. If lane steps are recorded and the run is not
@@ -41,7 +42,8 @@ using Clock = CoordinatorLine::Clock;
 
 namespace {
 
-/// The maximum delay of reports about ended steps, so that the coordinator can record them in time.
+/// The maximum delay of reports about ended steps, so that the coordinator can record the steps in
+/// time.
 constexpr std::chrono::milliseconds kMaxReportDelay{500};
 
 std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
@@ -49,7 +51,7 @@ std::chrono::milliseconds heartbeat_interval(double timeout_seconds) {
       std::clamp<std::int64_t>(static_cast<std::int64_t>(timeout_seconds * 200), 20, 1000));
 }
 
-/// A worker's part in one run, phase by phase.
+/// Executes one run on a worker, phase by phase.
 class Worker {
  public:
   Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
@@ -63,7 +65,7 @@ class Worker {
     return line_.end(std::move(done));
   }
 
-  /// Returns, after work(), whether the coordinator expects this worker in another run.
+  /// After work() has returned: true if the coordinator expects this worker in another run.
   [[nodiscard]] bool wanted_again() const { return wanted_again_; }
   [[nodiscard]] const Appointment& appointment() const { return found_.appointment; }
   [[nodiscard]] std::int32_t number() const { return worker_; }
@@ -99,8 +101,8 @@ class Worker {
     scenario_ = read_plan(order);
     if (!*scenario_) return tl::make_unexpected(scenario_->error());
     if (auto sane = check_assignment(order, **scenario_); !sane) return sane;
-    // Check before workers connect to each other, because no process on this machine has allocated
-    // buffers at this time.
+    // Check the memory before workers connect to each other, because until then no process on this
+    // machine allocates buffers.
     if (auto fits = check_memory(**scenario_, need_of(order, **scenario_), order.workers_here(),
                                  join_.free_memory);
         !fits)
@@ -170,8 +172,8 @@ class Worker {
     // The coordinator sees all workers, and ends the run when no worker has made progress for the
     // timeout. A worker sees only itself. A worker may wait for two other workers that make
     // progress slowly, over a slow link or because of the emulation. The worker's own limit handles
-    // a case that the coordinator cannot detect: a worker makes no progress, but its heartbeat
-    // continues.
+    // a case that the coordinator cannot detect, in which a worker makes no progress but its
+    // heartbeat continues.
     constexpr double kTimesLonger = 10;
     const double slowed = environment_->emulates() ? std::max(1.0, order.time_scale()) : 1.0;
     options.timeout = std::min<std::chrono::duration<double>>(
@@ -283,8 +285,9 @@ class Worker {
 
   void serve() { static_cast<void>(run_->serve(Clock::now() + std::chrono::milliseconds(2))); }
 
-  /// Reports that step `next` can begin, or that all steps have ended. Returns true if the step
-  /// begins, and stores its start in begin_; returns false if the run is over.
+  /// Reports to the coordinator that this worker is ready for step `next`, or that all steps have
+  /// ended. Then waits for the coordinator's answer. Returns true if the step begins, and sets
+  /// begin_ to its start; returns false if the run is over.
   Expected<bool> wait_for_go(std::int32_t next, const std::function<void()>& serve) {
     Control ready;
     ready.mutable_ready();
@@ -325,10 +328,10 @@ class Worker {
   bool records_reads_ = false;  ///< true: reads of variables are recorded, to be compared with the
                                 ///< values that servers sent
   std::vector<ReadSeen> reads_;
-  std::string steps_;        ///< a text with the steps of the current batch
+  std::string steps_;        ///< the steps of the current batch, as text for messages
   Clock::time_point begin_;  ///< begin of the current step
   bool wanted_again_ = false;
-  /// Returns notes of the component that executes the collectives.
+  /// Returns the notes of the component that executes the collectives.
   std::function<std::vector<std::string>()> notes_;
   std::set<std::string> noted_;  ///< notes that were sent to the coordinator
 };
@@ -346,7 +349,8 @@ std::int64_t WorkerClock::shows(std::int64_t ns) const {
 }
 
 std::int64_t WorkerClock::when(std::int64_t shown) const {
-  // Each iteration multiplies the error by the clock's relative drift.
+  // Invert shows() by fixed-point iteration. Each iteration multiplies the error by the clock's
+  // relative drift.
   std::int64_t ns = shown - offset_ns;
   for (int round = 0; round < 5; ++round) ns -= shows(ns) - shown;
   return ns;

@@ -47,7 +47,7 @@ struct WorkerJoin {
 /// The result of a worker process.
 struct WorkerEnd {
   core::Expected<void> done;
-  /// True: the coordinator is still alive, and already knows the error or has reported it itself.
+  /// True: the coordinator is alive and knows the error, so this process need not print it.
   bool told = false;
 };
 

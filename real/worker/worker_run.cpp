@@ -1,11 +1,12 @@
 // One thread executes all replicas of a worker: it polls timers, devices, collectives and the
 // transport in turn, and each completed task lets the replica's runner start further tasks.
 // Computation is replayed, not executed. A task begins at the end of the previous task of its
-// stream (Replica::cause), not at the time when polling detected this end. Otherwise, polling
-// delays would add up over the layers of a model. `left_in_all_` counts the steps that have not
-// ended and the ranks' parts of packs that are not complete. A batch of steps ends when the count
-// is 0. The run fails if there is no progress for the timeout. Pending timers and computing devices
-// count as progress. worker_run_packs.cpp launches and completes packs.
+// stream (Replica::cause), not at the time when polling detected this end. If tasks began at the
+// time of detection, polling delays would add up over the layers of a model. `left_in_all_` counts
+// the steps that have not ended and the ranks' parts of packs that are not complete. A batch of
+// steps ends when the count is 0. The run fails if there is no progress for the timeout. Pending
+// timers and computing devices count as progress. The file worker_run_packs.cpp launches and
+// completes packs.
 
 #include "real/worker/worker_run.h"
 
@@ -119,8 +120,8 @@ std::vector<std::string> WorkerRun::final_notes() const {
   return words;
 }
 
-/// Returns the ranks of this worker that take part in the pack. The host does not take part in
-/// every pack.
+/// Returns the ranks of this worker that take part in the pack: all replicas, and the worker's CPU
+/// if the pack uses it.
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
                     scenario_.cluster->replicas();
@@ -206,8 +207,8 @@ core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function
   return {};
 }
 
-/// Starts the host's part of packs at the beginning of the step. In a pull, the host starts after
-/// its part in the push.
+/// Starts the collectives of packs on this worker's CPU at the beginning of the step. Only a pull
+/// starts later, when the CPU has completed the corresponding push.
 void WorkerRun::start_helpers() {
   if (async_servers_) return async_servers_->begin(*collectives_);
   for (std::size_t r = replicas_.size(); r < ranks_.size(); ++r) {
@@ -234,7 +235,7 @@ void WorkerRun::count_completed(std::int32_t step) {
   log_.waited_for_core(step, std::exchange(waited_for_core_, {}));
 }
 
-/// Continues all work that can continue.
+/// Polls devices and collectives without waiting, so that all work that can continue does so.
 void WorkerRun::go_on() {
   const auto once = [this] {
     if (auto polled = devices_.poll(*this); !polled && works_) works_ = polled;
@@ -275,7 +276,7 @@ core::Expected<void> WorkerRun::verify() {
   if (async_servers_) return options_.verify ? async_servers_->verify() : core::Expected<void>();
   for (std::int32_t step = first_; options_.verify && step < first_ + count_; ++step) {
     auto right = gradients_->verify(step);
-    // If data is missing because of a failed device, this is not a wrong result.
+    // If a device has failed, report the failure, not the wrong result that it has caused.
     if (auto polled = devices_.poll(*this); !polled) return polled;
     if (!right) return right;
   }
@@ -310,7 +311,8 @@ void WorkerRun::compute(Replica& replica, const ComputeTask& task) {
       std::max(replica.cause.value_or(timers_.now()), replica.stream_free);
   const auto length = options_.scale.here(task.duration);
   replica.stream_free = start + length;
-  // A task with duration 0 also has to wait for earlier tasks on the device.
+  // A task with duration 0 also goes to the device if earlier tasks there have not ended, so that
+  // it ends after them.
   const bool takes_time = task.duration > core::Time() || !replica.on_device.empty();
   if (takes_time && devices_.compute(replica.rank, replica.stream_free)) {
     replica.on_device.push_back({task, start, replica.stream_free, 0});
@@ -330,15 +332,15 @@ void WorkerRun::computed(Rank rank, Clock::time_point, Clock::time_point end) {
   Replica& replica = **found;
   Task done = replica.on_device.front();
   replica.on_device.pop_front();
-  // If the device is late, its later work is also late. If the device's clock is slightly ahead,
-  // work must not seem early.
+  // If the device has ended this task late, its next task begins late. If the device's clock is
+  // slightly ahead, the recorded end is not earlier than the planned end.
   done.start = std::max(done.start, replica.device_ended);
   done.end = replica.device_ended = std::max({done.end, end, done.start});
   replica.stream_free = std::max(replica.stream_free, done.end);
   timers_.at(done.end, [this, &replica, done] { compute_done(replica, done); });
 }
 
-/// Returns true if a device should be busy with computation at this time.
+/// Returns true if, by the planned times, a device is busy with computation at time `now`.
 bool WorkerRun::computes(Clock::time_point now) const {
   return std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& r) {
     return !r->on_device.empty() && r->on_device.front().end > now;
@@ -356,8 +358,8 @@ std::string WorkerRun::progress_text() const {
   return text;
 }
 
-/// Completes the task if its thread has reported the end; otherwise checks again after a short
-/// time.
+/// Completes the task if the thread that replays it has reported its end; otherwise checks again
+/// after a short time.
 void WorkerRun::poll_compute(Replica& replica, Task task) {
   constexpr std::chrono::microseconds kPollInterval{50};
   const auto done = replica.core->take(task.job);

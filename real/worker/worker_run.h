@@ -43,10 +43,11 @@ struct WorkerOptions {
 using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
-/// One worker's part of a run: the worker's replicas with their runners, and the worker's host if
-/// the host is a helper. If a device supports it, kernels replay the computation. Otherwise,
-/// threads that keep cores busy replay it, or a timer (the compute stream is busy, the core is
-/// idle). Communication therefore overlaps computation, as in real training.
+/// Executes the training steps of a run on one worker. A runner executes the tasks of each replica.
+/// The worker's CPU also takes part if packs use it. On devices that support it, kernels replay the
+/// computation. On other devices, a timer replays the computation (the compute stream is busy, the
+/// core is idle), or a thread that keeps a core busy. Communication therefore overlaps computation,
+/// as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
 /// step has ended, even if other replicas are behind. Real training and the simulator do the same.
@@ -75,9 +76,10 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// is called regularly; if it returns false, the run is cancelled. ERRORS: a peer is gone or
   /// violates the protocol; there is no progress within the timeout; `idle` returned false.
   core::Expected<void> run(Clock::time_point begin, const std::function<bool()>& idle);
-  /// The following two functions may be called during run(). still_since() returns the start of the
-  /// current standstill, in which no data moves and no timer is pending; nullopt if there is
-  /// progress. progress_text() returns a text that describes what the run waits for.
+  /// The following two functions may be called during run(). The function still_since() returns the
+  /// start of the current standstill, in which no data moves and no timer is pending; nullopt if
+  /// there is progress. The function progress_text() returns a text that describes what the run
+  /// waits for.
   [[nodiscard]] std::optional<Clock::time_point> still_since() const { return still_since_; }
   [[nodiscard]] std::string progress_text() const;
   /// Returns, in order, the records of the steps that are complete on this worker, except records
@@ -137,22 +139,23 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Timers& timers_;
   WorkerOptions options_;
   core::StepPrograms programs_;
-  std::vector<int> pull_of_;  ///< by pack: the pull that follows this push; -1: none
+  /// By pack: if the pack is a push, the pack that pulls the result; otherwise -1.
+  std::vector<int> pull_of_;
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
-  /// The ranks of this worker: its replicas, then its host if the host is a helper in any pack.
+  /// The ranks of this worker: its replicas, then its CPU if any pack uses the CPU.
   std::vector<core::Rank> ranks_;
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  /// The gate of this worker. Used only if the plan has a gate that works without the other
+  /// The gate of this worker; null unless the plan has a gate that decides without the other
   /// workers.
   std::unique_ptr<core::Gate> gate_;
-  std::unique_ptr<Cycles> cycles_;               ///< cycles of fusion; null if packs are not fused
+  std::unique_ptr<Cycles> cycles_;  ///< executes Horovod's cycles; null if packs are not fused
   std::unique_ptr<AsyncServers> async_servers_;  ///< null if workers are not asynchronous
   StepLog log_;
   std::int32_t first_ = 0;  ///< first prepared step
   std::int32_t count_ = 0;  ///< number of prepared steps
-  std::int32_t taken_ = 0;  ///< the first step whose record was not taken yet
+  std::int32_t taken_ = 0;  ///< the first step whose record has not been returned yet
   /// Indexed by step: the number of replicas that have not ended the step, plus the number of
   /// (rank, pack) pairs that are not complete.
   std::vector<std::int64_t> left_;

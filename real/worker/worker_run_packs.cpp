@@ -1,5 +1,5 @@
-// This part of a worker's run handles packs, from the time when their gradients are ready to their
-// end.
+// This file is the part of WorkerRun that handles packs, from the time when their gradients are
+// ready to their end.
 
 #include <algorithm>
 
@@ -15,11 +15,11 @@ void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack)))
     return cycles_->ask(replica.step, pack, replica.index);
   if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
-  // A gate that does not work in rounds ignores the time argument.
+  // Pass an arbitrary time, because only gates that work in rounds use this argument.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
 
-/// Executes decisions of the worker's gate.
+/// Starts the packs that the worker's gate has released.
 void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     for (std::int64_t r = 0; r < decision.replicas; ++r) {
@@ -57,13 +57,14 @@ void WorkerRun::rank_done(CollectiveTag collective, Rank rank) {
     const auto pack = async_servers_->pack_of(collective);
     if (!pack) return count_completed(static_cast<std::int32_t>(collective.step));
     collective.pack = *pack;
-    // The worker that uses a server records the work of this server.
+    // A process without replicas is only a server. The work of a server is recorded by the worker
+    // that uses the server.
     if (replicas_.empty()) return count_completed(static_cast<std::int32_t>(collective.step));
   }
   done(static_cast<std::int32_t>(collective.step), static_cast<int>(collective.pack), rank);
 }
 
-/// Handles the end of the rank's part in a pack.
+/// Called when a rank of this process has completed the pack.
 void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   const CollectiveTag collective = tag_of(step, static_cast<std::size_t>(pack));
   const Clock::time_point now = timers_.now();

@@ -17,7 +17,7 @@ inline CollectiveTag tag_of(std::int32_t step, std::size_t pack) {
   return {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(pack)};
 }
 
-/// A task that a compute stream executes.
+/// A computation task in execution on a replica's compute stream, with its planned or actual times.
 struct WorkerRun::Task {
   core::ComputeTask task;
   Clock::time_point start, end;
@@ -51,11 +51,13 @@ struct WorkerRun::Replica : core::Host {
   core::PartId device;
   std::int32_t step = 0;
   Clock::time_point stream_free;
-  /// Tasks whose end the device has not reported. Task::end is the planned end of the task.
+  /// Tasks that were given to the device, and whose end the device has not reported. Task::end is
+  /// the planned end of the task.
   std::deque<Task> on_device;
   Clock::time_point device_ended;    ///< latest end that the device has reported
   std::unique_ptr<BusyThread> core;  ///< null if computation does not keep a core busy
-  /// The time at which the runner's current request takes effect; unset: the current time.
+  /// The start time of the work that the runner is starting, such as the end of the previous task;
+  /// unset: the current time.
   std::optional<Clock::time_point> cause;
   int in_flight = 0;
   Clock::time_point in_flight_since;

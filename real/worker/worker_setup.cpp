@@ -132,7 +132,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   if (order.transport() != "tcp" && order.transport() != "shm")
     return cannot_be(
         fmt::format("transport \"{}\"", peer_text(order.transport(), kLongestActivity)));
-  // A benchmark repeats the first pack, with replicas of every worker.
+  // A benchmark repeats the first pack, in which replicas of every worker must take part.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
     return cannot_be("a benchmark, but the scenario has none");
   return {};

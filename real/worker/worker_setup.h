@@ -27,9 +27,9 @@ core::Expected<std::chrono::duration<double>> timeout_of(const proto::Assignment
 /// coordinator's plan, which means that the programs differ; a file has an unknown kind.
 core::Expected<core::Scenario> read_plan(const proto::Assignment& order);
 
-/// Checks that the numbers of an assignment are in range for the scenario, because they are used as
-/// indices and counts. ERRORS: a number is out of range. The error names the first number that is
-/// out of range.
+/// Checks that the numbers of an assignment, which are used as indices and counts, are in range for
+/// the scenario. ERRORS: a number is out of range. The error names the first number that is out of
+/// range.
 core::Expected<void> check_assignment(const proto::Assignment& order,
                                       const core::Scenario& scenario);
 

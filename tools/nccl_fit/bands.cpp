@@ -21,13 +21,13 @@ using core::nccl::Bands;
 using core::nccl::ErrorBand;
 using core::nccl::ErrorBands;
 
-/// A band must hold for a system that is not among the n systems to which it was fitted. To contain
-/// 80 % of such systems, the band must contain more than 80 % of the fitted systems. For 20
-/// systems, the increase is half of the factor (n + 1) / n, as determined with systems that were
-/// left out.
+/// The quantiles of the deviations at which a band ends. A band is fitted to n systems, but has to
+/// contain 80 % of other systems. The band must therefore contain more than 80 % of the fitted
+/// systems. For 20 systems, half of the increase by the factor (n + 1) / n proved sufficient for
+/// systems that were left out of the fit.
 constexpr double kLow = 0.09, kHigh = 0.91;
 constexpr double kPriorWeight = 3;  ///< weight of the prior (a factor of 1), as a number of systems
-/// Minimum logarithmic distance between a band's end and its prediction.
+/// The minimum distance between an end of a band and the prediction, as a logarithm of the ratio.
 constexpr double kMin = 0.01;
 constexpr std::size_t kFewSystems = 5;
 
@@ -72,8 +72,8 @@ class BandFit {
     return product;
   }
 
-  /// Computes the ends of the error band for each part from the deviations, which were divided by
-  /// the factors.
+  /// Computes the ends of the error band for one node and for several nodes, by size, from the
+  /// deviations divided by their factors.
   void ends() {
     std::array<std::array<Weighted, ErrorBands::kSizes>, 2> parts;
     Weighted whole;
@@ -92,7 +92,8 @@ class BandFit {
     for (std::size_t k = 0; k < factors_.size(); ++k) made_.factors()[k].value = factors_[k];
   }
 
-  /// Fits the factors of one kind of fact, while all other factors are fixed.
+  /// Fits the factors for one kind of fact about a measurement. The factors for all other kinds
+  /// stay fixed.
   void widen(std::size_t kind) {
     std::map<std::size_t, Weighted> far;
     std::map<std::size_t, std::set<std::string>> systems;
@@ -126,8 +127,8 @@ class BandFit {
 
 using ByGeneration = std::map<std::string, std::vector<Residual>>;
 
-/// Returns the factor by which bands must be widened to hold the residuals of all generations but
-/// one. Every generation has the same weight.
+/// Returns the factor by which bands must be widened to contain 80 % of the residuals of all
+/// generations of GPUs except `left_out`. Every generation has the same weight.
 double factor_without(const ByGeneration& all, const std::string& left_out,
                       const ErrorBands& bands) {
   Weighted far;

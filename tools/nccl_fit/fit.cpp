@@ -10,16 +10,17 @@ namespace {
 
 using core::nccl::Parameters;
 
-/// The weight of the penalty on the square of a logarithm. A parameter on which more than a few
-/// rows depend can change in spite of the penalty. The weights of the penalties were chosen by the
-/// errors of systems that were left out of the fit
+/// The weight of the penalty on the squared logarithmic change of a parameter. The penalty is so
+/// small that it matters only for parameters on which few rows depend. The weights of all penalties
+/// were chosen by the errors of systems that were left out of the fit
 /// (docs/decisions/0045-regularize-rarely-measured-parameters.md).
 constexpr double kPenalty = 1e-3;
-/// The weight for the latencies of networks. Most networks are used by only few systems.
+/// The weight of the penalty for latencies of networks, which is larger because most networks are
+/// used by only few systems.
 constexpr double kNetworkPenalty = 1e-2;
 /// If fewer systems than this depend on a GPU latency, a penalty pulls the latency towards the
-/// latencies of other generations. The weight of the penalty grows with the square of this number
-/// divided by the number of systems.
+/// latencies of other generations. The weight of the penalty is proportional to the square of (this
+/// number / number of systems).
 constexpr double kManySystems = 8;
 constexpr double kGain = 1e-9;  ///< smaller changes of the error do not count as an improvement
 

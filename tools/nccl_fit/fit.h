@@ -27,24 +27,25 @@ class Fit {
  private:
   [[nodiscard]] std::vector<double> values() const;
   void set(const std::vector<double>& all);
-  /// cost() returns the total cost that is minimised. cost(k) returns the part of the cost that
-  /// depends on parameter `k`.
+  /// cost() returns the total cost that is minimised. The function cost(k) returns the part of the
+  /// cost that depends on parameter `k`.
   [[nodiscard]] double cost() const;
   [[nodiscard]] double cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
-  /// Returns the weight of the penalty of a parameter on which the rows depend.
+  /// Returns the weight of a parameter's penalty. `rows` are the rows whose predictions depend on
+  /// the parameter.
   [[nodiscard]] double penalty_of(const core::nccl::Parameter& figure,
                                   const std::vector<std::size_t>& rows) const;
   /// Returns the logarithm of the ratio between a parameter and its start value.
   [[nodiscard]] double moved(std::size_t k) const;
-  /// Returns the mean of moved() over all other parameters of the same kind on which rows depend,
-  /// and over a virtual parameter that has not moved. If there is a single other parameter, its
-  /// change therefore has a weight of one half.
+  /// Returns the change towards which the penalty pulls parameter `k`: the mean of moved() over all
+  /// other parameters of the same kind on which rows depend. A change of 0 is added to this mean as
+  /// one more value, so that a single other parameter has a weight of only one half.
   [[nodiscard]] double expected(std::size_t k) const;
   bool improve(std::size_t k, double step);
-  /// Repeats the last change of the parameters, which began at `before`, with twice the length each
-  /// time, as long as the cost decreases. Parameters that compensate each other, such as the times
-  /// of a launch and of the subsequent hops, thus change together.
+  /// Changes all parameters further in the direction of their last change from `before`, by twice
+  /// the length each time, as long as the cost decreases. Parameters that compensate each other,
+  /// such as the times of a launch and of the subsequent hops, thus change together.
   void go_on(const std::vector<double>& before);
 
   std::vector<Row> rows_;
@@ -53,7 +54,7 @@ class Fit {
   std::vector<std::vector<std::size_t>> of_;  ///< by parameter: the rows that depend on it
   /// Indexed by parameter: the other parameters of the same kind.
   std::vector<std::vector<std::size_t>> identical_;
-  std::vector<double> penalties_;  ///< by parameter: weight of its penalty
+  std::vector<double> penalties_;  ///< by parameter: the weight of its penalty
   double total_ = 0;
 };
 

@@ -5,11 +5,11 @@
 // tables, without outliers. In the reported errors, every experiment has the same weight. In the
 // fit, a system with n experiments has weight √n, because a system with many experiments would
 // otherwise dominate all other systems. A parameter on which no row depends is set to the value of
-// similar parameters, and is marked as assumed. --leave-one-out predicts each system by a fit to
-// all other systems. The option also reports the differences between tables of two systems with the
-// same recorded facts. --bands fits the error bands to the errors of these predictions. --bands
-// also leaves each generation of GPUs out of the fit, to widen the bands of GPUs whose model is
-// unknown.
+// similar parameters, and is marked as assumed. The option --leave-one-out predicts each system by
+// a fit to all other systems. The option also reports the differences between tables of two systems
+// with the same recorded facts. The option --bands fits the error bands to the errors of these
+// predictions. It also leaves each generation of GPUs out of the fit, to widen the bands of GPUs
+// whose model is unknown.
 
 #include <algorithm>
 #include <array>
@@ -102,7 +102,7 @@ bool dump(const std::string& path, const std::vector<Row>& rows,
   return write(path, out);
 }
 
-/// Weighted quantiles of measured times over predicted times.
+/// Collects ratios of measured to predicted times, and computes their weighted quantiles.
 class Ratios {
  public:
   void add(double ratio, double weight) { all_.emplace_back(ratio, weight), total_ += weight; }
@@ -121,7 +121,8 @@ class Ratios {
   double total_ = 0;
 };
 
-/// Returns the row's group. docs/validation/nccl.md lists errors by these groups, and by size.
+/// Returns the row's group by number of nodes. The file docs/validation/nccl.md lists errors by
+/// these groups.
 std::string nodes_of(const Row& row) {
   const auto& facts = row.model->table().facts;
   if (facts.nodes <= 2) return facts.nodes == 1 ? "one node" : "two nodes";
@@ -132,7 +133,8 @@ bool is_eight_h100(const Row& row) {
   return facts.nodes == 1 && facts.gpus_per_node == 8 && facts.gpu_model.starts_with("H100");
 }
 
-/// Returns the parameters on which `rows` depend, each with the data to which it was fitted.
+/// Returns the parameters that were fitted to `rows`. Each parameter states how many systems and
+/// rows it was fitted to.
 Parameters fitted(const std::vector<Row>& rows, const Parameters& start) {
   std::vector<std::set<std::string>> systems(start.all().size());
   std::vector<std::size_t> count(start.all().size());
@@ -171,8 +173,8 @@ std::map<std::string, Parameters> fits_without_one(const std::vector<Row>& rows,
   return left_out;
 }
 
-/// Prints the error that remains if, for each `part`, predictions are corrected by the median
-/// factor between measurements and predictions.
+/// Divides the rows into groups with equal `part`, and corrects the predictions of each group by
+/// the median ratio of measured to predicted times. Prints the error that remains.
 void print_with_known_factor(const std::string& what, const std::vector<Row>& rows,
                              const std::map<std::string, Parameters>& left_out,
                              const std::function<std::string(const Row&)>& part) {
@@ -200,7 +202,8 @@ Residual residual_of(const Row& row, const Parameters& parameters) {
   return one;
 }
 
-/// Returns the residuals of each system, predicted by the fit to all other systems.
+/// Returns the residuals of all rows. Each row is predicted with the parameters that were fitted to
+/// all other systems.
 std::vector<Residual> residuals_of(const std::vector<Row>& rows,
                                    const std::map<std::string, Parameters>& left_out) {
   std::vector<Residual> made;
@@ -208,9 +211,10 @@ std::vector<Residual> residuals_of(const std::vector<Row>& rows,
   return made;
 }
 
-/// Returns the residuals of each generation of GPUs as if its model were unknown. The parameters
-/// are fitted to all other generations, and the parameters of the preceding generation replace its
-/// own (for the oldest generation, the parameters of the following generation).
+/// Returns the residuals of each generation of GPUs, as if no parameters were known for this
+/// generation. The parameters are fitted to all other generations, and the parameters of the
+/// preceding generation replace its own (for the oldest generation, the parameters of the following
+/// generation).
 std::map<std::string, std::vector<Residual>> residuals_of_unknown_gpus(const std::vector<Row>& rows,
                                                                        const Parameters& start) {
   using enum nccl::GpuGeneration;

@@ -19,8 +19,8 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
   std::map<std::string, double> per_config;
   std::vector<Row> rows;
   for (const TableModel& model : models) {
-    // In-network reductions are predicted from published parameters (docs/nccl.md). The tables of
-    // such reductions validate these predictions, so they are not used for the fit.
+    // Skip tables of in-network reductions. Their predictions use published parameters
+    // (docs/nccl.md), and the tables only validate these predictions.
     if (model.communicator().collnet) continue;
     for (std::size_t r = 0; r < model.table().rows.size(); ++r) {
       const MeasuredTime& measured = model.table().rows[r];
@@ -43,7 +43,8 @@ std::vector<Row> rows_of(const std::vector<TableModel>& models, const Parameters
       changed[r] = rows[r].model->predict(rows[r].index, p).us();
     p.all()[k].value = value;
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      // Require a change that is larger than rounding differences between compilers.
+      // The prediction depends on the parameter if it changes by more than rounding differences
+      // between compilers.
       const double before = rows[r].model->predict(rows[r].index, p).us();
       if (std::abs(changed[r] - before) > 1e-6 * before) rows[r].touches.push_back(k);
     }

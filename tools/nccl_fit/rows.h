@@ -9,7 +9,7 @@
 
 namespace tutti::nccl_fit {
 
-/// A measurement, with data for the fit.
+/// A measured time (a row of a table of nccl-tests), with data for the fit.
 struct Row {
   const core::nccl::TableModel* model = nullptr;
   std::size_t index = 0;
@@ -19,7 +19,7 @@ struct Row {
   /// The weight of the row in a fit: `weight` divided by √n, where n is the number of
   /// configurations of the system. The total weight of a system is therefore √n.
   double fit_weight = 0;
-  std::vector<std::size_t> touches;  ///< parameters that change the row's prediction
+  std::vector<std::size_t> touches;  ///< the parameters on which the row's prediction depends
   int others = 99;
   /// True: measurements of other systems determine all parameters of the row's prediction.
   bool known = false;
@@ -29,9 +29,8 @@ struct Row {
 /// (clariden)".
 std::string system_of(const Row& row);
 
-/// Returns the rows of all measurements, without outliers and without collectives that a network
-/// switch reduces. Row::touches has the parameters of `start` on which the row's prediction
-/// depends.
+/// Returns the rows of all tables, except outliers and reductions inside network switches.
+/// Row::touches has the parameters of `start` on which the row's prediction depends.
 std::vector<Row> rows_of(const std::vector<core::nccl::TableModel>& models,
                          const core::nccl::Parameters& start);
 

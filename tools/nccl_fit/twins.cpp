@@ -15,10 +15,12 @@ namespace {
 
 using core::median;
 
-/// Logarithms of times, by size in bytes. For repeated measurements, at() uses the median.
+/// The logarithms of the measured times of an experiment, by size in bytes. If a size was measured
+/// repeatedly, at() uses the median.
 using Curve = std::map<std::int64_t, std::vector<double>>;
 
-/// Returns the recorded facts about the machines and the run as one text.
+/// Returns a text with the recorded facts about the row's machines and run. Equal texts mean equal
+/// facts.
 std::string facts_of(const Row& row) {
   const core::TableFacts& f = row.model->table().facts;
   const core::nccl::System& s = row.model->system().system;
@@ -33,8 +35,8 @@ std::string facts_of(const Row& row) {
   return key;
 }
 
-/// Interpolates the curve. Returns nullopt if the size is outside of the curve, or lies between two
-/// measured sizes that differ by more than a factor of four.
+/// Interpolates the curve. Returns nullopt if the size is outside of the measured range, or if the
+/// two nearest measured sizes differ by more than a factor of four.
 std::optional<double> at(const Curve& curve, std::int64_t bytes) {
   const auto above = curve.lower_bound(bytes);
   if (above == curve.end()) return std::nullopt;

@@ -14,11 +14,12 @@ using core::nccl::Scale;
 using core::nccl::Spread;
 using core::nccl::TimeProcess;
 
-constexpr double kDegrees = 5;   ///< degrees of freedom of the distribution of a predicted value
+/// Degrees of freedom of the Student's t distribution of a predicted value.
+constexpr double kDegrees = 5;
 constexpr double kPullSd = 0.7;  ///< standard deviation of the prior of a scale's logarithm
-/// The weight of a fit's data against the penalty, expressed as a number of systems.
+/// The weight of the data relative to the penalty, as a number of systems.
 constexpr double kSystems = 30;
-/// The number of rows of a table that are predicted while scales are learned.
+/// The maximum number of rows of a table that are predicted while the scales are learned.
 constexpr std::size_t kMaxRowsPerTable = 8;
 
 std::vector<MeasuredPoint> given_rows(const Case& one) {

@@ -9,10 +9,10 @@
 
 namespace tutti::nccl_spread {
 
-/// Returns the scales with which the Gaussian process predicts tables of a system best from other
-/// tables of the system. These scales minimise the mean negative log-likelihood of the measurements
-/// under Student's t distribution with 5 degrees of freedom, with a weak regularization towards the
-/// start values.
+/// Returns the scales of the Gaussian process with which it best predicts tables of a system from
+/// other tables of the same system. The scales minimise the mean negative log-likelihood of the
+/// measurements under Student's t distribution with 5 degrees of freedom, with a weak
+/// regularization towards the start values.
 core::nccl::Spread learn(const std::vector<System>& systems);
 
 /// The deviation of a measurement from its prediction.
@@ -22,13 +22,14 @@ struct Residual {
   std::size_t size = 0;
   double cold_log_ratio = 0;  ///< logarithm of measured time / predicted time
   double log_ratio = 0;       ///< logarithm of measured time / corrected prediction
-  double sd = 0;              ///< standard deviation of the Gaussian process, before it is widened
+  /// Standard deviation that the Gaussian process predicts, before widen() is applied.
+  double sd = 0;
   double sd_before = 0;
   core::nccl::ErrorBand cold;
   double weight = 0;
 };
 
-/// Returns the residuals of the requested rows in all cases.
+/// Predicts the requested tables of each case, and returns the residuals of their rows.
 std::vector<Residual> residuals(const std::vector<Case>& cases, const core::nccl::Spread& spread,
                                 const core::nccl::ErrorBands& bands);
 

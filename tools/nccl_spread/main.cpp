@@ -55,7 +55,8 @@ void print(const char* what, const std::vector<Residual>& residuals,
   fmt::print("\n");
 }
 
-/// Returns the scales, and the factors by which error bands with these scales must be widened.
+/// Learns the scales of the Gaussian process, and the factors by which its error bands must be
+/// widened.
 Spread learned(const std::vector<System>& systems, const ErrorBands& bands) {
   Spread spread = learn(systems);
   std::vector<Residual> own = residuals(one_all_reduce(systems), spread, bands);

@@ -10,7 +10,8 @@
 
 namespace tutti::nccl_spread {
 
-/// One experiment of a system. Repeated measurements are combined into one row with their median.
+/// The table of one experiment of a system. If a size was measured repeatedly, the table has one
+/// row with the median.
 struct Table {
   std::string name;
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
@@ -38,17 +39,17 @@ struct Case {
   double weight = 1;  ///< total weight of the predicted rows
 };
 
-/// Returns one case per all-reduce table of each system. In each case, this table is given, and all
-/// other tables of the system are predicted.
+/// Returns one case per all-reduce table of each system. In each case, one all-reduce table is
+/// given, and all other tables of the system are predicted.
 std::vector<Case> one_all_reduce(const std::vector<System>& systems);
-/// Returns one case per all-reduce table of each system. In each case, this table is given, and the
-/// system's tables of other collectives are predicted.
+/// Returns one case per all-reduce table of each system. In each case, one all-reduce table is
+/// given, and the system's tables of other collectives are predicted.
 std::vector<Case> other_collectives(const std::vector<System>& systems);
 /// Returns one case per system. In each case, all tables with one and two nodes are given, and the
 /// tables with four and more nodes are predicted.
 std::vector<Case> more_nodes(const std::vector<System>& systems);
 
-/// Returns the systems for whose index `hold` returns true.
+/// Returns the elements of `systems` for whose index `hold` returns true.
 template <class Hold>
 std::vector<System> those(const std::vector<System>& systems, Hold hold) {
   std::vector<System> made;

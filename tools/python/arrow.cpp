@@ -1,8 +1,8 @@
 // Passes tables to consumers of Arrow's C stream interface without copying. Each structure that a
-// consumer receives owns a small object (private_data). This object keeps the table alive, and
-// contains the arrays of pointers to which the structure refers. `release` deletes the object. A
-// consumer may move a structure with memcpy, and may release children that it has moved out. A
-// parent therefore releases only children that are not released yet.
+// consumer receives owns a small object (its member private_data). The private object keeps the
+// table alive, and contains the arrays of pointers to which the structure refers. `release` deletes
+// the object. A consumer may move a structure with memcpy, and may release children that it has
+// moved out. A parent therefore releases only children that are not released yet.
 
 #include "tools/python/arrow.h"
 
@@ -68,8 +68,7 @@ ArrowSchema schema_of(const Column& column) {
 
 struct ArrayParts {
   std::shared_ptr<const Table> table;
-  Texts categories;  ///< for a dictionary column: its categories, whose names the table stores
-                     ///< separately
+  Texts categories;  ///< for a dictionary column: the names of its categories, in Arrow's layout
   std::array<const void*, 3> buffers{};
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;

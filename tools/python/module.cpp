@@ -86,7 +86,7 @@ class Course {
   explicit Course(py::object progress) : progress_(std::move(progress)) {}
 
   const std::atomic<bool>& cancel() const { return cancel_; }
-  /// Stores the latest progress. Called by the thread that does the work.
+  /// Stores the latest progress. Called by the thread that executes the work.
   void update(std::string_view what, double share) {
     const std::lock_guard lock(mutex_);
     if (!latest_ || latest_->first != what || latest_->second != share) {
@@ -96,8 +96,8 @@ class Course {
   }
 
   /// Runs `work` in a thread and returns when it has ended. If a signal handler or the callback
-  /// raises an exception, the work is cancelled. take_exception() returns the exception afterwards.
-  /// This function rethrows exceptions of the work itself.
+  /// raises an exception, the work is cancelled. The function take_exception() returns the
+  /// exception afterwards. This function rethrows exceptions of the work itself.
   template <class Work>
   void run(Work work) {
     std::exception_ptr thrown;
@@ -159,7 +159,8 @@ class Course {
 
 // --- Commands ---
 
-/// Calls a command of `tutti` in this process; the package wraps the result.
+/// Calls a command of `tutti` in this process. The Python package converts the returned dictionary
+/// to its own types.
 py::dict run_command(const std::vector<std::string>& words,
                      std::map<std::string, std::string> scenarios, bool record,
                      const std::string& program, const std::string& folder, py::object progress) {
@@ -194,7 +195,7 @@ py::dict run_command(const std::vector<std::string>& words,
   result["out"] = capture.out;
   result["messages"] = capture.messages;
   result["errors"] = errors;
-  // A run that was rejected has no recording.
+  // If the run was rejected, there is no recording.
   result["recording"] = recording && recording->spans() ? py::cast(recording) : py::none();
   result["exception"] = course.take_exception();
   return result;
@@ -221,7 +222,8 @@ py::dict check_scenario(const std::string& text, const std::string& path,
 
 // --- Tables ---
 
-/// Returns a column's memory as an array, without copying. The memory exists as long as the array.
+/// Returns a column's memory as an array, without copying. The array keeps the column's memory
+/// alive.
 py::object array_of(const std::shared_ptr<const Table>& table, const std::string& name) {
   const Column* const column = table->find(name);
   if (column == nullptr) throw py::key_error(name);
@@ -286,7 +288,7 @@ core::TimelineReader reader_of(const Recording& recording) {
   return value_or_raise(std::move(reader));
 }
 
-/// Writes a recording: as a timeline, or in the format of an export.
+/// Writes a recording to a file, as a timeline or in a format of `tutti export`.
 void save(const Recording& recording, const std::string& path, const std::string& to,
           const std::string& table) {
   const auto saved = [&]() -> core::Expected<void> {

@@ -1,10 +1,11 @@
-// This file makes columns for NumPy and Arrow from a timeline. Spans are by far the largest table,
-// so they are collected column by column, and moved into the table without a copy. All other tables
-// are made on request. Categorical columns need dense indices and distinct names. Track numbers are
-// arbitrary, and the numbers of span kinds have gaps and repeated names. end() therefore renumbers
-// tracks, and add_name() makes names distinct. messages() finds the sender of each received message
-// in one hash table by track, step, pack and index. Comparisons, pictures and exports use the
-// functions for timeline files: reader() writes the timeline to memory in the format of a file.
+// This file makes columns for NumPy and Arrow from a timeline. The table of spans is by far the
+// largest. Spans are therefore collected column by column, and the columns are moved into the table
+// without a copy. Tables other than that of spans are made on request. Categorical columns need
+// dense indices and distinct names. Track numbers are arbitrary, and the numbers of span kinds have
+// gaps and repeated names. The function end() therefore renumbers tracks, and add_name() makes
+// names distinct. The function messages() finds the sender of each received message in one hash
+// table by track, step, pack and index. Comparisons, pictures and exports use the functions for
+// timeline files: reader() writes the timeline to memory in the format of a file.
 
 #include "tools/python/recording.h"
 
@@ -69,7 +70,7 @@ std::string track_name(const Track& track) {
   return name;
 }
 
-/// Collects rows of a table, column by column.
+/// Builds a table from rows, column by column.
 class Rows {
  public:
   explicit Rows(std::size_t rows) : rows_(rows) {}
@@ -108,8 +109,8 @@ class Rows {
   std::vector<Column> columns_;
 };
 
-/// The key that identifies a step of a lane; the step that receives its message refers to it by
-/// this key.
+/// Identifies a schedule step of a lane. A step that receives a message identifies the sending step
+/// by this key.
 struct LaneStep {
   std::int32_t track, step, pack;
   std::int64_t index;
@@ -133,7 +134,8 @@ const std::vector<T>& column_of(const Table& table, const char* name) {
 }  // namespace
 
 void Recording::track(const Track& track) {
-  // Runs and files number tracks from 0, in the order in which tracks appear.
+  // A run or a file numbers its tracks from 0 in the order of these calls, so the index in tracks_
+  // is the track's number.
   tracks_.push_back(track);
 }
 
@@ -152,8 +154,8 @@ void Recording::span(core::TrackId track, const Span& span) {
 }
 
 void Recording::end() {
-  // Merged and imported timelines may number tracks differently, so the column stores indices of
-  // names.
+  // Merged and imported timelines may number tracks differently, so store the index of the track's
+  // name instead of the track's number.
   std::map<core::TrackId, std::int32_t> index;
   std::vector<std::string> names;
   std::set<std::string> taken;

@@ -13,8 +13,8 @@
 
 namespace tutti::python {
 
-/// A timeline in memory, stored in columns. A run or a file fills the recording, and callers read
-/// the recording as tables. In the tables, times are picoseconds since the start of the run, and
+/// A timeline in memory, stored in columns. A run or a timeline file fills the recording, and
+/// callers read it as tables. In the tables, times are picoseconds since the start of the run, and
 /// sizes are bytes.
 class Recording final : public core::TimelineSink {
  public:
@@ -32,8 +32,8 @@ class Recording final : public core::TimelineSink {
   [[nodiscard]] const core::RunInfo& run() const { return run_; }
   [[nodiscard]] std::size_t span_count() const { return spans_ ? spans_->rows() : 0; }
 
-  // These functions return the tables; spans() shares the recording's memory. All other functions
-  // create a new table on each call. REQUIRES, for all tables: end() was called.
+  // The functions below return the tables, and spans() shares the recording's memory. All functions
+  // except spans() create a new table on each call. REQUIRES, for all tables: end() was called.
   [[nodiscard]] std::shared_ptr<const Table> spans() const { return spans_; }
   [[nodiscard]] Table tracks() const;
   [[nodiscard]] Table steps() const;
@@ -47,7 +47,7 @@ class Recording final : public core::TimelineSink {
 
   /// Passes the whole timeline to a sink, by the same calls as the run.
   void replay(core::TimelineSink& sink) const;
-  /// Passes the timeline without tracks and spans to a sink.
+  /// Passes all records of the timeline except tracks and spans to a sink.
   void replay_records(core::TimelineSink& sink) const;
   /// Returns a reader of the timeline, for functions that need a reader (pictures, comparisons,
   /// exports).

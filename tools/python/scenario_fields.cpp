@@ -27,7 +27,7 @@ tl::unexpected<Error> wrong(ProblemCode code, const std::string& path, const std
   return tl::make_unexpected(Error::request({code, path}, text));
 }
 
-/// A parsed path, and whether its last element has an index.
+/// A parsed path of a field. `indexed` is true if the path ends with an index, as in "workers[1]".
 struct ParsedPath {
   FieldPath path;
   bool indexed = false;

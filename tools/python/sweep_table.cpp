@@ -12,7 +12,7 @@ namespace {
 
 using core::Outcome;
 
-/// Parses all texts as numbers of one type; nullopt if a text is not such a number.
+/// Parses all texts as numbers of one type. Returns nullopt if a text is not a number of this type.
 template <class Number>
 std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& texts) {
   std::vector<Number> numbers;
@@ -25,8 +25,8 @@ std::optional<std::vector<Number>> all_numbers(const std::vector<std::string>& t
   return numbers;
 }
 
-/// If all texts are integers, returns a column of integers. If all texts are numbers, returns a
-/// column of floats. Otherwise returns a column of texts.
+/// Returns a column of integers if all texts are integers, a column of floats if all texts are
+/// numbers, and a column of texts otherwise.
 Column column_of(const std::string& name, const std::vector<std::string>& texts) {
   if (auto whole = all_numbers<std::int64_t>(texts)) return {name, std::move(*whole)};
   if (auto numbers = all_numbers<double>(texts)) return {name, std::move(*numbers)};

@@ -9,7 +9,8 @@
 
 namespace tutti::python {
 
-/// Concatenated texts, in Arrow's layout of utf8: text i is bytes[ends[i], ends[i + 1]).
+/// A column of texts in Arrow's utf8 layout, which concatenates all texts in `bytes`. Text i is
+/// bytes[ends[i], ends[i + 1]).
 struct Texts {
   std::vector<std::int32_t> ends{0};  ///< a leading 0, then the end offset of each text
   std::string bytes;
@@ -37,8 +38,8 @@ struct Column {
   [[nodiscard]] std::size_t size() const;
 };
 
-/// Columns of equal length. A table is immutable. Arrays that are views of a column share the
-/// memory of the table.
+/// Columns of equal length. A table is immutable. NumPy and Arrow arrays that are views of a column
+/// share the memory of the table.
 class Table {
  public:
   /// REQUIRES: the columns have equal length and different names; categorical values are in range.

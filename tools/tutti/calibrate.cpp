@@ -1,7 +1,7 @@
 // Implements `tutti calibrate` with core::calibrate(): checks the options, runs the fit with the
-// simulator, and prints the result. Each parameter and each time becomes one Report, from which
-// both the tables and the JSON are made. Comments at the top of the written cluster file state how
-// to use the file, the measurements to which it was fitted, and its accuracy.
+// simulator, and prints the result. Each parameter and each time is stored in a Report, from which
+// the tables and the JSON are made. Comments at the top of the written cluster file state how to
+// use the file, the measurements to which it was fitted, and its accuracy.
 //
 // The output file is created before the fit, which may take minutes, so that an unwritable path is
 // reported immediately. The file gets its final name only when it is complete, and replaces only
@@ -123,8 +123,8 @@ const CalibratedFigure* launch_of(const Calibration& calibration) {
   return nullptr;
 }
 
-/// Returns the line that the user has to add to a scenario. Paths in a scenario are relative to the
-/// scenario's folder.
+/// Returns the line with which a scenario uses the written cluster file. The path in this line is
+/// relative to the scenario's folder.
 std::string how_to_use(const Calibration& calibration, const CalibrateOptions& options) {
   namespace fs = std::filesystem;
   std::error_code status;

@@ -23,7 +23,7 @@ struct CalibrateOptions {
   NcclPerfOptions nccl;
   std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
   std::string calibration;       ///< an earlier calibration to extend; empty: none
-  bool suggest = false;          ///< true: suggest what to measure next
+  bool suggest = false;          ///< true: suggest which measurements to make next
 };
 
 /// `tutti calibrate`: derives the parameters of a scenario's cluster from measurements.

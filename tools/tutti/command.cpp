@@ -16,7 +16,8 @@
 namespace tutti::tools {
 namespace {
 
-/// The state of this process's standard output.
+/// The process-wide settings for standard output and standard error, and the first error that was
+/// reported.
 struct StandardOutput {
   bool errors_as_json = false;
   Verbosity verbosity = Verbosity::kNormal;

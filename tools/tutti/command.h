@@ -25,9 +25,9 @@ struct Environment {
   core::Library library;
 };
 
-/// Used with `--format json`: report() then also stores the first error as `{"error": {"status": …,
-/// "problems": […]}}`, with the code, field and position of each problem. Called once, after the
-/// command line has been parsed.
+/// Called with `--format json`, once, after the command line has been parsed. From then on,
+/// report() also stores the first error as JSON: `{"error": {"status": …, "problems": […]}}`, with
+/// the code, field and position of each problem.
 void report_errors_as_json();
 /// Writes the stored error to stdout, unless the command has already printed a result. Called at
 /// the end of the program.
@@ -43,7 +43,8 @@ tl::unexpected<core::Error> refused(core::ProblemKind kind, fmt::format_string<A
   return tl::unexpected(
       core::Error::request(std::move(kind), fmt::format(format, std::forward<Args>(args)...)));
 }
-/// Returns the error of `result`, for a return statement with another result type.
+/// Returns the error of `result`, converted so that a function with another result type can return
+/// it.
 template <class T>
 tl::unexpected<core::Error> failed(const core::Expected<T>& result) {
   return tl::unexpected(result.error());
@@ -75,16 +76,16 @@ inline constexpr int kSchemaVersion = 1;
 /// has this field), and the report.
 std::string result_json(const core::Report& report);
 
-/// Writes to stdout. Returns the exit status. If a part of the text could not be written, returns
+/// Writes to stdout. Returns the exit status. If the text could not be written completely, returns
 /// the result of stdout_failed().
 int print_out(const std::string& text);
 
-/// Handles a failure of standard output with `error` (an errno). Reports a full disk. If the reader
-/// of a pipe (such as `head`) has closed the pipe, this is not reported, because the reader needs
-/// no more data. Returns kRunFailed in both cases.
+/// Handles a failure to write to standard output; `error` is the errno. Reports a full disk. If the
+/// reader of a pipe (such as `head`) has closed the pipe, this is not reported, because the reader
+/// needs no more data. Returns kRunFailed in both cases.
 int stdout_failed(int error);
 
-/// Returns a copy of the error in which the field `option` is set for all problems without a field.
+/// Returns a copy of the error in which all problems without a field refer to the option `option`.
 core::Error about(const std::string& option, core::Error error);
 
 /// Parses one of the choices of a command line option. ERRORS: the value is not a valid choice. The

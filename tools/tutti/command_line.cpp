@@ -128,11 +128,11 @@ CommandLine::~CommandLine() = default;
 
 std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
   try {
-    // CLI11 takes the last word first.
+    // CLI11 expects the words in reverse order.
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
     const auto color = choice<Color>("--color", commands_->color, kColors, parse_color);
     if (!color) return report(color.error());
-    // If a program calls the command in this process, these settings have no effect, because
+    // If another program calls the command in its own process, ignore these settings, because
     // nothing is written to a terminal.
     if (capture() == nullptr) {
       set_color(*color);
@@ -142,7 +142,8 @@ std::optional<int> CommandLine::parse(const std::vector<std::string>& words) {
     }
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    // Help and version are not errors. All other exceptions are invalid requests.
+    // CLI11 throws exceptions for --help and --version, too. Its other exceptions mean that the
+    // command line is invalid.
     if (error.get_exit_code() != 0) return report(wrong_words(*app_, error));
     print_information(*app_, error);
     return std::cout.flush() ? static_cast<int>(kDone) : stdout_failed(errno);

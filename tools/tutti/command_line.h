@@ -23,9 +23,9 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// Parses the arguments after the program's name. To be called once. Returns the exit status if
-  /// there is no command to run: after --help, --version, or invalid arguments. This function
-  /// reports invalid arguments.
+  /// Parses the arguments after the program's name. To be called once. If there is no command to
+  /// run (after --help, --version or invalid arguments, which this function reports), returns the
+  /// exit status.
   std::optional<int> parse(const std::vector<std::string>& words);
   /// Returns true if the command starts processes of a real run, is such a process, or replaces
   /// this process. REQUIRES: parse() returned nullopt.

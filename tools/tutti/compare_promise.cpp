@@ -1,10 +1,10 @@
 // Measurements are logs of nccl-tests, or traces in any format that Tutti can import. Traces are
 // first converted to the table of nccl-tests, so that sizes, kinds and times are counted in the
-// same way. The table lacks NCCL's choice and the number of nodes. NCCL's choice and the number of
-// nodes are added from the trace, if the trace has these facts. core/advice/promise.cpp compares
-// each measurement with the prediction and its error band, which should contain 80 % of the
-// measurements. This file prints the results of these comparisons. Timelines of Tutti are rejected,
-// because they have training steps instead of single collectives.
+// same way. The table of nccl-tests lacks NCCL's choice and the number of nodes. NCCL's choice and
+// the number of nodes are added from the trace, if the trace has these facts. The file
+// core/advice/promise.cpp compares each measurement with the prediction and its error band, which
+// should contain 80 % of the measurements. This file prints the results of these comparisons.
+// Timelines of Tutti are rejected, because they have training steps instead of single collectives.
 
 #include "tools/tutti/compare_promise.h"
 
@@ -91,7 +91,7 @@ Expected<void> add_tables(const std::vector<core::NcclTestsTable>& tables,
   return {};
 }
 
-/// The facts that a trace has about the collectives of one kind, size and number of ranks.
+/// Facts that the traces report about all collectives with the same kind, size and number of ranks.
 struct Reported {
   std::set<std::string> choices;  ///< NCCL's, such as "ring/ll128, 8 channels"
   std::set<std::int64_t> nodes;   ///< 0: unknown
@@ -149,7 +149,8 @@ Expected<std::vector<MeasuredPoint>> measured(const std::vector<std::string>& fi
   if (const auto added = add_tables(*tables, of_run); !added) return failed(added);
   const ReportedByCall reported = reported_by(run);
   for (MeasuredPoint& point : of_run) {
-    // The table was converted from the trace. Only the trace has the number of nodes.
+    // Take the number of nodes from the trace, because the table that was made from the trace does
+    // not have it.
     point.nodes = 0;
     const auto found =
         reported.find({std::string(to_string(point.kind)), point.bytes, point.ranks});

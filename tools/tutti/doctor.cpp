@@ -103,7 +103,7 @@ Finding gpus() {
   return {"GPUs", true, fmt::format("{}, {}", devices, driver.value_or("unknown driver"))};
 }
 
-/// Checks whether a part of Tutti that is loaded on demand is available.
+/// Checks whether a module of Tutti that is loaded at run time has been built.
 Finding loadable(const char* name, const char* library, const char* remedy) {
   std::error_code status;
   const bool there = fs::exists(real::module_folder() + "/lib" + library + ".so", status);

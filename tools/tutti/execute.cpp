@@ -1,9 +1,9 @@
 // The steps that are common to all commands that run a scenario: options, scenario, timeline file,
 // run, notes, report. Mistakes in the request are found before the run begins. The run writes to a
-// summary, which becomes the report. If requested, it also writes to a timeline file and to the
-// program that called the command (capture.h).
+// summary, which becomes the report. If requested, the run also writes to a timeline file and to
+// the program that called the command (capture.h).
 //
-// Some runs do not end normally. The progress callback detects interrupts and a full disk, and
+// Some runs are stopped or fail. The progress callback detects interrupts and a full disk, and
 // stops the run. A failed or interrupted run keeps the steps that have ended. If no step has ended,
 // an existing timeline file remains unchanged. If the timeline file cannot be completed, its
 // readable part is kept under another name. Executors define how a run fails, and report.h defines
@@ -191,7 +191,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       writer->flush();
       written = now;
     }
-    // Flushing detects a full disk early, and lets other programs read the file while it grows.
+    // Flush the file, to detect a full disk early, and to let other programs read the file while it
+    // grows.
     if (file) file->stream().flush();
     output_failed = writer && !writer->good();
     if (output_failed || interrupt.happened()) stop.store(true);
@@ -205,8 +206,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   ran = executor.run(*scenario, *record, control, *sink);
   if (!ran) {
     const int failed = report(ran.error());
-    // Steps that ended before the failure are kept. A note in the file has the reason why there are
-    // no more steps.
+    // Keep the steps that ended before the failure. A note in the file says why there are no more
+    // steps.
     if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty())
       return failed;
     if (const auto kept = file->keep(); kept) {
@@ -224,8 +225,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   std::optional<StepBand> band;
   if (besides.band_of && !stop.load() && !summary.steps().empty())
     band = besides.band_of(*scenario, control);
-  // A change of NCCL's times can change the order of packs. Then both ends of the band may be above
-  // the step time, or both may be below it.
+  // If NCCL's times change, packs may be executed in another order. The step time may then be
+  // outside of the simulated band, so extend the band to include the step time.
   if (band)
     band = StepBand{std::min(band->low, summary.step_time()),
                     std::max(band->high, summary.step_time())};

@@ -25,12 +25,13 @@ struct ExecuteOptions {
   std::optional<double> to_us;
   std::optional<std::int64_t> most_spans;
   std::optional<std::int32_t> steps;
-  std::int32_t rows = 12;  ///< maximum number of packs, and of links, in the text output
+  /// Maximum number of packs in the text output; also limits the number of links.
+  std::int32_t rows = 12;
 };
 
 /// A function that modifies the scenario before the run.
 using AdjustRun = std::function<core::Expected<void>(core::Scenario&)>;
-/// Options of a command for additional output and behaviour.
+/// Functions and settings by which a command adds output to execute() or changes its behaviour.
 struct Besides {
   /// Returns notes for the report, one note per string.
   std::function<std::vector<std::string>(const core::Scenario&)> notes_of = {};
@@ -42,8 +43,9 @@ struct Besides {
   bool writes_as_it_goes = false;
 };
 
-/// Runs the scenario with `executor`, shows the progress with the word `doing` (such as
-/// "simulating"), writes the timeline and prints the report. Returns the exit status.
+/// Runs the scenario with `executor`, writes the timeline and prints the report. While the scenario
+/// runs, shows the progress together with the word `doing`, such as "simulating". Returns the exit
+/// status.
 int execute(core::Executor& executor, const std::string& doing, const ExecuteOptions& options,
             const Environment& environment, const AdjustRun& adjust = {},
             const Besides& besides = {});

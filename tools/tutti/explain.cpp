@@ -1,11 +1,11 @@
-// A step is explained in two ways. First, each pack has up to four times, from ideal to real: the
-// lower bound of any algorithm, the time if only ports limit the pack, the time on all links
-// without other traffic, and the time in the step. The differences between consecutive times are
-// the costs of the algorithm, of the links, and of other traffic. Second, every variation of the
-// scenario that might reduce the step time (core/advice/what_if.h) is simulated, on all cores. The
-// variations are sorted by the resulting step time. Equal packs are simulated once. Packs with more
-// than 20 million schedule steps are not simulated. Traces and single algorithms are explained by
-// explain_trace.cpp and explain_algorithm.cpp.
+// A step is explained in two ways. First, up to four times are computed for each pack, from the
+// ideal to the real time: the lower bound of any algorithm, the time if only ports limit the pack,
+// the time on all links without other traffic, and the time in the training step. The differences
+// between consecutive times are the costs of the algorithm, of the links, and of other traffic.
+// Second, every variation of the scenario that might reduce the step time (core/advice/what_if.h)
+// is simulated, on all cores. The variations are sorted by the resulting step time. Equal packs are
+// simulated once. Packs with more than 20 million schedule steps are not simulated. Traces and
+// single algorithms are explained by explain_trace.cpp and explain_algorithm.cpp.
 
 #include "tools/tutti/explain.h"
 
@@ -52,7 +52,7 @@ using core::Time;
 /// A collective with more schedule steps than this, over all ranks, is not simulated alone, because
 /// the simulation would take more than about ten seconds.
 constexpr std::int64_t kMaxSteps = 20'000'000;
-/// The minimum saving that is reported, as a fraction of the step.
+/// The report omits what-ifs that save less than this fraction of the step time.
 constexpr double kMinReportedShare = 0.001;
 
 /// The times of one pack, from its lower bound to its time in the training step.
@@ -61,16 +61,17 @@ struct PackCosts {
   core::Bytes bytes;
   Time least;  ///< the lower bound of the time of any algorithm on this cluster
   std::optional<Time> closed_form;  ///< the time by the closed form, which considers only ports
-  std::optional<Time> alone;        ///< the time with all links and without competing traffic
+  /// The time if all links limit the pack, but there is no other traffic.
+  std::optional<Time> alone;
   Time in_step;
   core::ClosedForm form;
   std::string by_nccl;  ///< NCCL's choices; empty: NCCL's model does not apply
   std::shared_ptr<const core::nccl::CollectiveTime>
       nccl;  ///< the time that NCCL's model predicts for the whole collective; null: the model does
-             ///< not apply, or applies only to parts
+             ///< not cover the whole collective
 };
 
-/// The result of a what-if; nullopt if the changed scenario is invalid.
+/// A variation of the scenario, and its outcome; nullopt if the changed scenario is invalid.
 struct Answer {
   core::WhatIf question;
   std::optional<Outcome> outcome;
@@ -96,7 +97,8 @@ std::int64_t steps_in(const core::Schedule& schedule) {
 std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Summary& summary,
                                   std::vector<std::string>& notes) {
   std::vector<PackCosts> list;
-  // If packs of the same length go to the same server, their costs are equal.
+  // The costs of packs, indexed by everything on which they depend, so that equal costs are
+  // computed once. Packs of the same length on the same server have equal costs.
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool on_servers = core::on_servers(who);
   std::map<std::tuple<std::int64_t, int, core::CollectiveKind, core::DataType, int>,
@@ -108,9 +110,9 @@ std::vector<PackCosts> pack_costs(const core::Scenario& scenario, const core::Su
     PackCosts costs;
     costs.pack = record.pack;
     costs.bytes = scenario.plan.collective(pack).bytes();
-    // The strategy's reduction applies only to gradients that are reduced; it does not apply to
-    // gathered packs or to other data. The collectives of a trace may have groups of ranks for
-    // which there are no bounds or closed forms.
+    // The strategy's reduction does not apply to packs that are gathered or that are not gradients.
+    // The collectives of a trace may have groups of ranks for which there are no bounds or closed
+    // forms.
     const bool of_trace = scenario.plan.graph != nullptr;
     const bool reduced = !of_trace && !pack.payload.reduction &&
                          scenario.plan.collective(pack).kind == scenario.strategy.collective;

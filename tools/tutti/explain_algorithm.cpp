@@ -1,11 +1,11 @@
 // The collective is simulated twice without other traffic: with its own size, and with one element
 // per rank, where latency dominates. Bounds from the cuts of the fabric limit the time of any
-// algorithm. losses_of() divides the time of the first run into four parts, in this order: the
-// bound, the additional bytes on the busiest link, the excess of the second run's time over its
-// bound (the latencies), and the rest, which is waiting. Each part is limited to the remaining
-// time, so the sum of the parts is the simulated time. Collectives whose times come from NCCL's
-// model are rejected, because this model has no messages. core/strategy/collective_bound.cpp
-// computes the bounds, and sim::run_alone() computes the times.
+// algorithm. The function losses_of() divides the time of the first run into four parts: the bound,
+// the additional bytes on the busiest link, the latencies (the excess of the second run's time over
+// its bound), and the rest, which is waiting. Each part is limited to the time that remains after
+// the previous parts, so the sum of the parts is the simulated time. Collectives whose times come
+// from NCCL's model are rejected, because this model has no messages. The file
+// core/strategy/collective_bound.cpp computes the bounds, and sim::run_alone() computes the times.
 
 #include "tools/tutti/explain_algorithm.h"
 
@@ -49,7 +49,7 @@ struct LinkLine {
   Time busy;
 };
 
-/// A part of the time, and its cause.
+/// A part of the collective's time, and its cause.
 struct Loss {
   std::string what;
   Time time;
@@ -82,8 +82,8 @@ std::int64_t total_steps(const core::Schedule& schedule) {
   return steps;
 }
 
-/// Returns the minimum number of rounds if each rank sends and receives one message at a time. In
-/// each round, the number of ranks whose data a rank has can at most double.
+/// Returns the minimum number of rounds if each rank sends and receives one message per round. In a
+/// round, a rank can at most double the number of ranks whose data it has.
 std::int64_t min_rounds(core::CollectiveKind kind, std::int64_t ranks) {
   if (ranks == 1) return 0;
   switch (kind) {

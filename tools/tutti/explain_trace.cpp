@@ -23,7 +23,7 @@ using core::Report;
 using core::show;
 using core::Time;
 
-/// A part of the step: its measured and its predicted time.
+/// One component of the step time, such as exposed communication, as measured and as predicted.
 struct PartOfStep {
   const char* name;
   const char* key;

@@ -28,7 +28,8 @@ using core::Rank;
 using core::Schedule;
 using core::Step;
 
-/// Returns true if `large` equals `small` after all lengths of `small` are multiplied by `factor`.
+/// Returns true if the schedule `large` is the schedule `small` with all offsets and lengths
+/// multiplied by `factor`.
 bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor) {
   const auto scaled = [factor](const Range& a, const Range& b) {
     return a.buffer == b.buffer && a.offset * factor == b.offset && a.count * factor == b.count;
@@ -53,7 +54,8 @@ bool is_scaled(const Schedule& small, const Schedule& large, std::int64_t factor
   return true;
 }
 
-/// Returns candidates for the number of elements at which every chunk has one element.
+/// Returns numbers of elements to try. With the right number, every chunk of the schedule has one
+/// element.
 std::vector<std::int64_t> candidates(const core::Scenario& scenario, const Collective& planned) {
   if (const auto& custom = scenario.strategy.custom) {
     const auto even = custom->made->even_elements();

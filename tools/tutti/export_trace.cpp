@@ -79,7 +79,7 @@ class TraceFiles {
     return done ? write_scenario("") : done;
   }
 
-  /// Writes a scenario next to the trace, so that Tutti can execute the exported trace unchanged.
+  /// Writes a scenario next to the trace, with which Tutti itself can execute the exported trace.
   Expected<void> write_scenario(const std::string& groups) {
     const auto name = [](const std::string& path) {
       return std::filesystem::path(path).filename().string();

@@ -19,7 +19,7 @@ struct ImportOptions {
   ImportNcclTopologyOptions nccl_topology;
   ImportTraceOptions trace;
   enum class Kind { kTrace, kTfConfig, kNcclTopology };
-  Kind kind = Kind::kTrace;  ///< the requested kind of import
+  Kind kind = Kind::kTrace;  ///< the kind of input to import
 };
 
 /// `tutti import`. `tutti import tf-config` writes a new scenario with the number of workers of

@@ -1,9 +1,10 @@
 // A topology file of NCCL describes one machine. The command converts the file to the cluster of a
-// scenario. With --graphs, it runs NCCL's graph search on the topology and prints the graphs.
-// --against compares the graphs with a dump of NCCL. A topology has links but no rates of memory
-// and arithmetic, so these are taken from a machine with the same GPUs. The new cluster is read
-// back as part of a small scenario before it is written, so that an invalid cluster is reported and
-// never written. The reader of topology files and the search are in core/nccl.
+// scenario. With --graphs, the command runs NCCL's graph search on the topology and prints the
+// graphs.
+// The option --against compares the graphs with a dump of NCCL. A topology has links but no rates
+// of memory and arithmetic, so these are taken from a machine with the same GPUs. The new cluster
+// is read back as part of a small scenario before it is written, so that an invalid cluster is
+// reported and never written. The reader of topology files and the search are in core/nccl.
 
 #include "tools/tutti/import_nccl.h"
 
@@ -68,8 +69,8 @@ std::string pattern_name(core::nccl::Pattern pattern) {
   return "?";
 }
 
-/// Returns text such as "0 1 2 3". Over several nodes, the cards are at both ends: "NET 0 → 0 1 2 3
-/// → NET 1".
+/// Returns a text with the order of a channel's GPUs, such as "0 1 2 3". If the graph spans several
+/// nodes, the text begins and ends with a network card: "NET 0 → 0 1 2 3 → NET 1".
 std::string channel_text(const GraphChannel& channel, bool heads) {
   const std::string gpus = fmt::format("{}", fmt::join(channel.gpus, " "));
   if (channel.nets.size() < 2) return gpus;
@@ -197,8 +198,8 @@ std::string differences(const Graph& found, const Graph& dumped) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-/// For each graph, reports whether the dump equals the search result. Returns kRunFailed if a graph
-/// differs.
+/// For each graph, reports whether the graph in the dump equals the graph that the search has
+/// found. Returns kRunFailed if a graph differs.
 int compare(const SearchResult& found, const std::string& path) {
   const auto dumped = core::nccl::load_graphs(path);
   if (!dumped) return report(dumped.error());
@@ -251,8 +252,8 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   return core::nccl::with_ranks(*topology, ranks);
 }
 
-/// The search settings from NCCL's environment variables, and the graphs that were given and need
-/// no search.
+/// NCCL's environment variables that affect the graphs: the settings of the search, and the graphs
+/// of a given file, which replace the search.
 struct Preferences {
   SearchSettings settings;
   std::vector<Graph> graphs;  ///< graphs of the file NCCL_GRAPH_FILE
@@ -366,7 +367,7 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (options.graphs) return report_graphs(options, *topology, *preferences, *format);
   const auto text = cluster_of(options, *topology, preferences->settings, environment.library);
   if (!text) return report(text.error());
-  // This check comes last, so that all other errors are printed as JSON with --format json.
+  // Do this last, so that --format json also applies to all other errors.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
     return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
                   "--format json and --graph-file write graphs; add --graphs");

@@ -5,7 +5,7 @@
 // determined by matching the packs with known models. If that fails, the error is stored in
 // no_sizes, and is reported only if an output needs the sizes. A generated scenario is parsed
 // before it is written, so that wrong names in options are reported immediately, not by the next
-// command. core/import has the importers and makes the outputs.
+// command. The folder core/import has the importers and makes the outputs.
 
 #include "tools/tutti/import_trace.h"
 
@@ -71,7 +71,7 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
   }
   std::optional<core::TraceFormat> format;
   for (const std::string& file : options.files) {
-    // An argument that is not a file is probably the name of a format.
+    // If the argument is not a file, it is probably the name of a format.
     std::error_code ignored;
     if (file.find_first_of("./") == std::string::npos && !std::filesystem::exists(file, ignored))
       return refused({ProblemCode::kUnknownName},
@@ -294,7 +294,7 @@ Expected<std::vector<core::CandidateModel>> candidates(const ImportTraceOptions&
   return models;
 }
 
-/// Reads the generated scenario in the same way as a run, which detects wrong names in the options.
+/// Reads the generated scenario as a run would, to detect wrong names in the options.
 Expected<core::Scenario> read_made(const core::ScenarioOfRun& made, const std::string& path,
                                    const Environment& environment) {
   auto scenario = core::read_scenario(made.text, path, environment.library);
@@ -385,8 +385,8 @@ Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
 
 namespace {
 
-/// The data that is needed to give the packs of a timeline the names of the packs in another
-/// timeline.
+/// A sink that gives the packs of a timeline the gradient names of the packs in another timeline,
+/// `like`.
 class NamedLike : public core::TimelineTee {
  public:
   NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,
@@ -402,7 +402,8 @@ class NamedLike : public core::TimelineTee {
   }
 
  private:
-  /// Returns true if the packs have similar sizes. Sizes may differ by padding.
+  /// Returns true if the packs of both runs have similar sizes. Sizes may differ because of
+  /// padding.
   [[nodiscard]] bool is_like(const core::RunInfo& run) const {
     constexpr double kMaxPadding = 0.02;
     if (packs_ == 0 || packs_ > run.packs.size() || packs_ != like_->packs.size()) return false;
@@ -451,7 +452,7 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   std::vector<std::string> notes = read->notes;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string& path = options.output[i];
-    // A timeline needs no sizes of gradients.
+    // A timeline can be written even if the sizes of gradients are unknown.
     if (read->no_sizes && (wanted[i] == Wanted::kScenario || read->facts.requested_model))
       return report(*read->no_sizes);
     const auto written =

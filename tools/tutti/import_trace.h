@@ -47,8 +47,8 @@ bool is_trace(const std::string& path);
 /// invalid; the error has the position in the file.
 core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
                                        const Environment& environment);
-/// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. The error
-/// has one problem for each option that could supply a missing fact.
+/// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. If facts are
+/// missing, the error has one problem for each option that could supply a fact.
 core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
                                                   const Environment& environment,
                                                   std::vector<std::string>& notes);

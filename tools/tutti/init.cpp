@@ -66,8 +66,8 @@ std::string list_json(const Library& library) {
   return result_json(report);
 }
 
-/// Returns the shipped profile of a model on the machine's devices ("…_v100" for "dgx1-v100");
-/// empty if there is none.
+/// Returns the name of a shipped profile with the model's layer times on the machine's GPUs, such
+/// as "…_v100" for "dgx1-v100"; empty if there is none.
 std::string profile_of(const Library& library, const std::string& model,
                        const std::string& machine) {
   for (const std::string& name : library.names(Library::Kind::kLayerTimes)) {
@@ -78,8 +78,8 @@ std::string profile_of(const Library& library, const std::string& model,
   return "";
 }
 
-/// Returns "nccl" if the machine has GPUs, and otherwise "ring", which works everywhere. An
-/// unreadable machine is reported later.
+/// Returns "nccl" if the machine has GPUs, and otherwise "ring", which works everywhere. If the
+/// machine cannot be read, this is reported later.
 std::string usual_algorithm(const InitOptions& options, const Library& library) {
   const auto file = library.find(Library::Kind::kMachine, options.machine, options.output);
   if (!file) return "ring";
@@ -96,8 +96,8 @@ struct DragonflyOptions {
 };
 
 /// Returns a dragonfly of groups of 4 routers with 4 workers each, with links between every two
-/// groups. If such groups have too many links to simulate, the groups are larger, and the number of
-/// workers per router is half the number of routers per group.
+/// groups. If these small groups would have too many links to simulate, the groups are larger, and
+/// the number of workers per router is half the number of routers per group.
 DragonflyOptions dragonfly_of(std::int64_t nodes) {
   constexpr std::int64_t kMaxRouters = 4096;
   DragonflyOptions best;
@@ -118,8 +118,8 @@ DragonflyOptions dragonfly_of(std::int64_t nodes) {
   return best;
 }
 
-/// Returns the shape for this number of workers: leaves of 16 workers and 8 spines, or
-/// dragonfly_of().
+/// Returns the network's shape for this number of workers: a fat tree with 8 spines and 16 workers
+/// per leaf, or dragonfly_of().
 std::string shape_text(const InitOptions& options) {
   if (options.network == "fat_tree") {
     return "    # Each leaf switch has several workers with their cards; spines connect the "
@@ -204,13 +204,13 @@ std::string scenario_to_start_from(InitOptions options, const Library& library) 
 
 namespace {
 
-/// A dialogue that consists of questions and answers.
+/// Asks the user questions on a stream, and reads the answers from another stream.
 class Questions {
  public:
   Questions(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
 
-  /// Repeats the question until `accept` returns no reason to refuse the answer. Returns nullopt if
-  /// the input ends.
+  /// Asks a question repeatedly until `accept` returns "", which means that the answer is valid.
+  /// Returns nullopt if the input ends.
   std::optional<std::string> ask(const std::string& question, const std::string& usual,
                                  const std::vector<std::string>& names,
                                  const std::function<std::string(const std::string&)>& accept) {
@@ -250,7 +250,8 @@ std::string free_name(const std::string& stem) {
   return name;
 }
 
-/// Returns a function that accepts names, and paths of files that the library finds.
+/// Returns a function that checks a user's answer. The function accepts the given names, and paths
+/// of files that the library finds.
 auto known_in(const std::vector<std::string>& names, Library::Kind kind, const Library& library) {
   return [&names, kind, &library](const std::string& answer) -> std::string {
     if (std::find(names.begin(), names.end(), answer) != names.end() ||
@@ -280,7 +281,8 @@ std::optional<InitOptions> ask_for_scenario(std::istream& in, std::ostream& out,
   chosen.machine = *machine;
   const auto nodes = questions.ask("Number of machines", fmt::format("{}", chosen.nodes), {},
                                    [&](const std::string& answer) {
-                                     // The scenario's field for this number has 32 bits.
+                                     // Limit the number, because the scenario's field for it has 32
+                                     // bits.
                                      const auto number = core::whole_number<std::int32_t>(answer);
                                      if (!number || *number < 1)
                                        return fmt::format("expected a whole number from 1 to {}",

@@ -16,7 +16,8 @@ struct InitOptions {
   std::int64_t nodes = 2;
   /// The kind of network: one_switch, rails, fat_tree or dragonfly.
   std::string network = "one_switch";
-  /// The kind of network link; empty: the user has to edit the latency.
+  /// The kind of network link; empty: unspecified, and the user has to edit the latency in the
+  /// file.
   std::string link;
   /// Empty: nccl if the machine has GPUs, and ring otherwise. Unused if there are parameter
   /// servers.

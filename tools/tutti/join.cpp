@@ -1,11 +1,11 @@
 // This file decides whether this process coordinates a run or joins a run, by the following rules.
 // `--join` names the coordinator. If a launcher (mpirun, srun, torchrun, TF_CONFIG) has started the
 // process, rank 0 coordinates the run. The address comes from the launcher, from --rendezvous, or
-// from a file that rank 0 writes. With `--listen` alone, the user starts the workers. Otherwise
-// this process starts all workers. Two rules apply to all cases. An address that other machines can
-// reach requires a secret of at least 16 characters. Rank 0 of a run on several machines rejects a
-// host name for itself that resolves to loopback. real/join has the protocol, and real/coordinator
-// gathers the workers.
+// from a file that rank 0 writes. With `--listen` alone, the user starts the workers. Without a
+// launcher and without --listen, this process starts all workers. Two more rules apply in all
+// cases. An address that other machines can reach requires a secret of at least 16 characters. Rank
+// 0 of a run on several machines rejects a host name for itself that resolves to loopback.
+// The folder real/join has the protocol, and real/coordinator gathers the workers.
 
 #include "tools/tutti/join.h"
 
@@ -36,10 +36,9 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-/// True if the host is this machine. A name that cannot be resolved yet may belong to another
-/// machine.
+/// True if the host is this machine. A name that cannot be resolved counts as another machine.
 bool is_near(const std::string& host) { return real::is_loopback(host).value_or(false); }
-/// True if the text itself names this machine; names are not resolved.
+/// True if the text obviously denotes this machine, without resolving a name.
 bool is_loopback_name(const std::string& host) {
   return host == "localhost" || host.starts_with("127.");
 }
@@ -60,7 +59,7 @@ Expected<std::string> read_secret(const JoinOptions& options, const real::Variab
   return text;
 }
 
-/// Checks that there is a secret if the address is not on this machine.
+/// Checks that a secret is given if other machines can reach the address.
 Expected<void> check_secret(const Address& at, const std::string& secret,
                             const std::string& doing) {
   if (is_near(at.host)) return {};
@@ -280,8 +279,9 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (end.done) return kDone;
   if (quiet && end.told) return kRunFailed;
   const int status = report(end.done.error());
-  // Launchers kill all processes when one process fails. So this process returns success, which
-  // lets rank 0 complete its files. Rank 0's exit status reports the failure for all ranks.
+  // Launchers kill all processes when one process fails. A worker therefore returns success even
+  // after a failure, which lets rank 0 complete its files. Rank 0's exit status reports the failure
+  // for all ranks.
   return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 

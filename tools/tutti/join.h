@@ -30,8 +30,7 @@ struct PartInRun {
 /// unknown; or processes of other machines can connect, but there is no secret.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,
                                       const real::Variables& variables);
-/// Returns the role in the same way as the function above, with the environment variables of this
-/// process.
+/// Like the function above, with the environment variables of this process.
 core::Expected<PartInRun> own_part(const JoinOptions& options, const std::string& join = "");
 
 /// Runs this process as a worker of a run that another process coordinates. Returns the exit

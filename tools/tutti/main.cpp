@@ -21,8 +21,8 @@
 namespace tutti::tools {
 namespace {
 
-/// Returns true if the command line contains `--format json`. If so, errors are also printed as
-/// JSON, including errors in the command line.
+/// Returns true if the command line contains `--format json`. Errors are then also printed as JSON,
+/// including errors in the command line itself.
 bool asks_for_json(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--format=json" ||
@@ -46,8 +46,8 @@ int run(const std::vector<std::string>& words) {
   return command_line.run(environment);
 }
 
-/// Opens standard file descriptors that are closed. Otherwise the next opened file would get the
-/// number of a closed descriptor, and messages to stderr would be written into this file.
+/// Opens standard file descriptors that are closed. If a standard descriptor stayed closed, the
+/// next opened file would get its number, and messages to stderr would be written into this file.
 void occupy_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -59,8 +59,8 @@ void occupy_standard_descriptors() {
 
 int main(int argc, char** argv) {
   tutti::tools::occupy_standard_descriptors();
-  // Without these signals, write calls return an error if a pipe is closed, or if the limit of the
-  // file size is exceeded. The program then removes incomplete files.
+  // Ignore the signals for a closed pipe and an exceeded file size limit, so that write calls
+  // return an error instead. The program then removes incomplete files.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

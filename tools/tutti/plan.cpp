@@ -1,9 +1,9 @@
 // This file prints a plan without executing it. If a column has the same value for all packs, the
-// value is printed once above the table, so that plans with hundreds of packs remain readable.
-// start_rule() describes in words when a pack starts, so it must consider every field of Pack that
-// can delay a launch. For packs that NCCL executes, --schedule prints NCCL's own steps if its
-// choice is known and can be lowered, and the steps that Tutti executes otherwise. plan_proofs.cpp
-// proves schedules and task graphs, and plan_graph.cpp draws the task graph.
+// value is printed once above the table, so that plans with hundreds of packs remain readable. The
+// function start_rule() describes in words when a pack starts, so it must consider every field of
+// Pack that can delay a launch. For packs that NCCL executes, --schedule prints NCCL's own steps if
+// its choice is known and can be lowered, and the steps that Tutti executes otherwise. The file
+// plan_proofs.cpp proves schedules and task graphs, and plan_graph.cpp draws the task graph.
 
 #include "tools/tutti/plan.h"
 
@@ -44,7 +44,7 @@ using core::Scenario;
 using core::Schedule;
 using core::show;
 
-/// Lists of steps that are longer than this are not printed.
+/// The maximum number of schedule steps that are printed. Longer schedules are not printed.
 constexpr std::int64_t kMaxPrintedSteps = 20'000;
 /// The maximum widths, in characters, of a pack's gradient names: in the table, and in a line that
 /// contains only names.
@@ -85,7 +85,7 @@ std::string rank_name(const Collective& collective, Rank rank) {
   return collective.group.cluster().part_name(collective.group.device(rank));
 }
 
-/// Returns the collective whose steps the user requests.
+/// Returns the collective whose schedule steps the user wants to see.
 const Collective& chosen(const Scenario& scenario, const PlanOptions& options) {
   return options.exchange ? scenario.plan.collective(scenario.plan.exchanges[*options.exchange])
                           : scenario.plan.collective(scenario.plan.packs[options.pack]);
@@ -105,7 +105,7 @@ std::vector<std::string> member_texts(const Scenario& scenario, const Pack& pack
   return names;
 }
 
-/// Returns the names that fit into a line, and the number of the remaining names.
+/// Returns the names that fit into a line, followed by the number of names that do not fit.
 std::string some_names(const Scenario& scenario, const Pack& pack) {
   std::string text;
   const std::vector<std::string> names = member_texts(scenario, pack);
@@ -132,8 +132,8 @@ std::string all_names(const Scenario& scenario, const Pack& pack) {
   return text + line + '\n';
 }
 
-/// Returns text such as "16 ranks". If workers are asynchronous, the text also names the group,
-/// because groups do not wait for each other.
+/// Returns a text that says how many ranks take part in a pack, such as "16 ranks". If workers are
+/// asynchronous, the text also names the group, because groups do not wait for each other.
 std::string taking_part(const Scenario& scenario, const Pack& pack) {
   const std::int32_t ranks = scenario.plan.collective(pack).schedule->ranks();
   if (core::reduction_scope(scenario.strategy, scenario.plan) !=
@@ -152,8 +152,9 @@ std::string way_of(const Scenario& scenario, const Pack& pack) {
   return strategy.shards == 1 ? name : fmt::format("{}, {} shards", name, strategy.shards);
 }
 
-/// Returns the rank that holds a variable, or that sums its gradients, such as "w4/cpu0". If
-/// workers are asynchronous, returns the rank in the collective of the first worker.
+/// Returns the name of the collective's root, such as "w4/cpu0": the rank that holds a variable, or
+/// that sums the gradients. If workers are asynchronous, returns the root of the first worker's
+/// collective.
 std::string root_name(const Collective& collective) {
   return rank_name(collective, collective.root);
 }

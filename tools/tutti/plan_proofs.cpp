@@ -1,9 +1,10 @@
 // Runs the checker on the schedules of a plan. The checker tracks every element, so a pack of a
-// gigabyte is proved at 4099 elements. This number is odd and fills every chunk, and the schedule
-// has the same structure as for the real size. Packs on servers are proved at their full size,
-// because the size determines their server. Packs of sparse data or of checkpoints are also proved
-// at their full size, because their reductions differ from the strategy's reduction. If NCCL would
-// execute a collective, and NCCL's choice can be lowered, NCCL's own steps are proved.
+// gigabyte is proved at 4099 elements. The number of elements in a proof is odd and fills every
+// chunk, and the schedule has the same structure as for the real size. Packs on servers are proved
+// at their full size, because the size determines their server. Packs of sparse data or of
+// checkpoints are also proved at their full size, because their reductions differ from the
+// strategy's reduction. If NCCL would execute a collective, and NCCL's choice can be lowered,
+// NCCL's own steps are proved.
 //
 // A proof that would take minutes is an error, so that an unproved schedule never counts as proved.
 // The checker is core/schedule/checker.h, and the checks of task graphs are in plan_check.cpp.
@@ -61,15 +62,16 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
                             elements, planned.elements, planned.root});
 }
 
-/// Inside workers, uses NCCL's schedule if NCCL's choice can be lowered, and rings otherwise.
-/// `words` describes which.
+/// The schedule of a collective that NCCL executes only inside workers. The parts inside workers
+/// use NCCL's schedule if NCCL's choice can be lowered, and rings otherwise. `words` says which of
+/// the two.
 struct LoweredParts {
   std::shared_ptr<const Schedule> schedule;
   std::string words;
 };
 
-/// Lowers the parts. `small` is the same collective with fewer elements. The result replaces the
-/// schedule of `small`.
+/// Makes the schedule of `small`, which is the collective of the parts `planned` with fewer
+/// elements.
 LoweredParts lowered_parts(const core::CollectiveParts& planned, const Collective& small) {
   std::string words;
   std::size_t next = 0;
@@ -95,16 +97,16 @@ std::int64_t words_to_check(const Collective& collective) {
   return words;
 }
 
-/// Returns at most kCheckedElements, but at least one element per block if the collective has
-/// blocks.
+/// Returns the number of elements with which a collective is proved: at most kCheckedElements, but
+/// at least one element per block if the collective has blocks.
 std::int64_t elements_to_check(const Collective& planned) {
   const std::int64_t elements = std::min(planned.elements, kCheckedElements);
   if (!has_blocks(planned.kind)) return elements;
   return std::max(elements / planned.contributors, std::int64_t{1}) * planned.contributors;
 }
 
-/// Proves a schedule. `small`: the collective `planned`, at a size that can be proved. If
-/// `as_it_is` is true, `small` equals `planned`.
+/// Proves the schedule of the collective `planned`. `small` is the same collective at a size that
+/// can be proved. If `as_it_is` is true, `small` equals `planned`.
 Expected<std::string> prove(const std::string& what, const Collective& planned, Collective small,
                             bool as_it_is) {
   Contract contract = small.contract();
@@ -120,8 +122,8 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
                               small.elements, planned.root, !can_be_in_place(planned.kind));
     }
   }
-  // If the elements cannot be divided evenly, a collective with fewer elements may have fewer
-  // parts.
+  // With fewer elements, `small` may have fewer parts than `planned`, so check that the numbers of
+  // parts are equal.
   const core::CollectiveParts* const parts = core::timed_parts(planned);
   if (parts && small.parts && small.parts->all.size() == parts->all.size()) {
     LoweredParts own = lowered_parts(*parts, small);

@@ -13,8 +13,8 @@ namespace tutti::tools {
 std::int64_t steps_of(const core::Schedule& schedule);
 
 /// The schedule of a collective to show. If NCCL executes the collective, and NCCL's choice is
-/// known and can be lowered, the steps are NCCL's. Otherwise, the steps are those that Tutti
-/// executes.
+/// known and can be lowered, the steps are NCCL's. For all other collectives, the steps are those
+/// that Tutti executes.
 struct ShownSteps {
   core::Collective collective;
   /// The reason why NCCL's steps are not shown although NCCL's choice is known; otherwise empty.

@@ -10,7 +10,7 @@
 
 namespace tutti::tools {
 
-/// A scenario's file and the changes to it.
+/// The options of a command that select a scenario's file and override its fields.
 struct ScenarioOptions {
   std::string file;
   std::vector<std::string> set;  ///< overrides, such as "strategy.shards=4"

@@ -19,7 +19,7 @@ std::optional<How> auto_on_off(const std::string& name) {
   return std::nullopt;
 }
 
-/// A summary without links, because there may be millions of links.
+/// A summary of a run that omits the links, because there may be millions of links.
 struct StepTimes : core::Summary {
   void link(const core::LinkRecord&) override {}
 };
@@ -45,8 +45,8 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
   const auto high = step_time(core::BandEnd::kHigh);
   const auto low = others.get();
   if (!low || !high) return std::nullopt;
-  // A step may end earlier although its collectives take longer, because the order of service may
-  // change.
+  // Take the minimum and the maximum of both runs. If collectives take longer, links may serve
+  // messages in another order, so that the step even ends earlier.
   return StepBand{std::min(*low, *high), std::max(*low, *high)};
 }
 

@@ -156,7 +156,7 @@ Expected<core::Scenario> load_cluster(const SynthesizeOptions& options,
   return scenario;
 }
 
-/// Executes the command within its time limit.
+/// Executes the search of the command within the command's time limit.
 class Synthesizing {
  public:
   Synthesizing(const SynthesizeOptions& options, const Request& request,
@@ -185,7 +185,7 @@ class Synthesizing {
       else if (*ranked)
         ranked_.push_back(std::move(**ranked));
     };
-    // If the search was stopped at the deadline, the results before the deadline are kept.
+    // Even if the search was stopped at the deadline, keep the results that it has found.
     complete_ = synthesis::find_candidates(
         graph_, task, [&](double share) { return go_on(share); }, found);
     progress_.clear();
@@ -232,7 +232,7 @@ class Synthesizing {
       // The best schedule is proved even if the search was stopped, because the schedule will be
       // written to a file.
       if (i > 0 && stopped()) break;
-      // All pieces have the same schedule. So two pieces are sufficient for the proof, which also
+      // All pieces have the same schedule, so a proof with two pieces is sufficient, and also
       // covers the order of pieces. A proof with hundreds of pieces would take minutes.
       RankedSchedule few = ranked_[i];
       few.pieces = std::min<std::int64_t>(few.pieces, 2);

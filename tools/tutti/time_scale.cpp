@@ -11,16 +11,16 @@
 namespace tutti::tools {
 namespace {
 
-/// The number of emulated bytes that one core moves per second, including all copies, and the
-/// additional cost of each message. The values are conservative and fit a small machine, because a
-/// run that is slower than necessary is still correct.
+/// The number of emulated bytes that one core can move per second, including all copies, and the
+/// CPU time of each message. The values are conservative and fit a small machine. On a faster
+/// machine, the run only takes longer than necessary.
 constexpr double kBytesPerSecond = 1e9;
 constexpr double kSecondsPerMessage = 30e-6;
 /// The time that a sleeping process needs to detect a message, if the process has to wait for a
 /// core.
 constexpr double kSecondsToNotice = 500e-6;
-/// The share of core time that is planned for messages. The rest of the core time is for bursts, in
-/// which all workers reduce the data of a round at the same time.
+/// The fraction of the cores' time that may be used for messages on average. The rest is a reserve
+/// for bursts, in which all workers reduce the data of a round at the same time.
 constexpr double kShareOfTheCores = 0.1;
 
 /// The durations of a training step and of its packs.
@@ -39,7 +39,8 @@ class Durations : public core::NullSink {
 struct Messages {
   double count = 0;
   double bytes = 0;
-  double one_after_another = 0;  ///< the number of messages of the busiest lane, over all packs
+  /// The sum, over all packs, of the number of messages of the pack's busiest lane.
+  double one_after_another = 0;
 };
 
 Messages messages_of(const core::Plan& plan) {

@@ -31,8 +31,8 @@ Expected<core::nccl::Parameters> figures(const ValidateOptions& options,
   return core::nccl::Parameters::parse(*text, options.times);
 }
 
-/// Returns the spread of the repetitions of the table's experiment; nullopt if the experiment was
-/// not repeated.
+/// Returns the spread between repetitions of an experiment; nullopt if the experiment was not
+/// repeated.
 std::optional<double> noise_of(const std::map<std::string, double>& noise,
                                const std::string& config) {
   for (const auto& [name, spread] : noise) {
@@ -41,7 +41,7 @@ std::optional<double> noise_of(const std::map<std::string, double>& noise,
   return std::nullopt;
 }
 
-/// Returns the value as JSON; null if the model covers no row.
+/// Returns a value of `of` as JSON; null if the model can predict none of the rows.
 ReportValue known(const Quality& of, double value) {
   return of.rows == 0 ? ReportValue(nullptr) : ReportValue(value);
 }

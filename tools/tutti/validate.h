@@ -10,11 +10,14 @@ namespace tutti::tools {
 struct ValidateOptions {
   std::string tables;
   std::string meta;
-  std::string noise;   ///< the file with the noise floor; empty: none
+  std::string noise;   ///< the file with the spread between repeated experiments (the noise floor);
+                       ///< empty: none
   std::string times;   ///< the file with the time model's parameters; empty: the shipped file
   std::string report;  ///< the HTML file to write; empty: none
-  std::string spread;  ///< the file with the scales of calibrations; empty: the shipped file
-  /// The ids of the tables that calibrate the predictions for their systems.
+  std::string spread;  ///< the file with the scales of the Gaussian process for calibrations;
+                       ///< empty: the shipped file
+  /// The ids of tables that are used to calibrate predictions: each table calibrates the
+  /// predictions for its own system.
   std::vector<std::string> calibrate_on;
   std::string format = "text";
 };

@@ -9,8 +9,8 @@ namespace tutti::tools {
 std::string window_program();
 
 /// `tutti view`: replaces this process by tutti-view, the program of the window. If Qt was
-/// available at build time, tutti-view is in the same directory as this program. tutti-view parses
-/// the arguments.
+/// available at build time, tutti-view is in the same directory as this program. The program
+/// tutti-view parses the arguments.
 int view(const std::vector<std::string>& words);
 
 }  // namespace tutti::tools

@@ -19,22 +19,23 @@
 
 namespace tutti::core::nccl {
 
-/// One run of an nccl-tests program.
+/// The measured times of one run of an nccl-tests program, with the conditions of the run.
 struct CalibratedTable {
   std::string source;  ///< file and line of the table: "A.log:12"
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  int nodes = 1;  ///< number of nodes as NCCL counts them; a node is a host, or a rack that NVLink
-                  ///< connects
+  int nodes = 1;  ///< number of nodes in NCCL's sense: a node is a host, or a rack whose GPUs
+                  ///< NVLink connects
   int gpus = 1;   ///< number of GPUs per node
   Version version;
   Driving driving = Driving::kProcessPerGpu;
   Transport transport = Transport::kNone;  ///< network between nodes; only set if there are several
                                            ///< nodes
   std::vector<std::string> set;  ///< environment variables that were set, such as "NCCL_ALGO=Ring"
-  std::vector<MeasuredPoint> rows;  ///< measured times; MeasuredPoint::table is unused
+  std::vector<MeasuredPoint> rows;  ///< measured times; MeasuredPoint::table is not set
 };
 
-/// The machines of a calibration, described by all properties that affect predictions.
+/// The properties of the machines on which a calibration was measured. A calibration applies only
+/// to machines with the same properties.
 struct CalibratedSystem {
   std::string cluster;  ///< name of the cluster as the user specified it; only for information
   GpuGeneration generation = GpuGeneration::kAmpere;
@@ -44,12 +45,11 @@ struct CalibratedSystem {
 };
 CalibratedSystem calibrated_system(std::string cluster, const System& system);
 
-/// Returns a digest that identifies a set of parameters.
+/// Returns a digest that identifies the parameters of the time model.
 std::string digest_of(const Parameters& figures);
 
-/// Measured times of NCCL on a cluster. The measured times are used to correct predictions for this
-/// cluster. A calibration can be written to a file (calibration_file.h) and extended with more
-/// measurements.
+/// Measured times of NCCL on a cluster, which are used to correct predictions for this cluster. A
+/// calibration can be written to a file (calibration_file.h) and extended with more measurements.
 class Calibration {
  public:
   /// REQUIRES: each table has rows.
@@ -66,7 +66,7 @@ class Calibration {
   /// parameters; "" if the calibration can be used.
   [[nodiscard]] std::string why_not(const System& system, const Parameters& figures) const;
 
-  /// Sets the NCCL variables, as pairs of name and value, under which the predicted times apply. By
+  /// Sets the environment variables of NCCL for the runs to predict, as pairs of name and value. By
   /// default, no variable is set.
   void set_variables(const std::vector<std::pair<std::string, std::string>>& variables) {
     requested_settings_ = settings_digest(variables);
@@ -88,10 +88,10 @@ class Calibration {
   TimeProcess process_;
 };
 
-/// Returns the error band of a corrected time. The logarithms of the ends of `cold`, the band of
-/// the uncorrected prediction, are multiplied by two factors. The first factor is the ratio of the
-/// standard deviations after and before the correction (known.sd / known.sd_before). The second
-/// factor is Spread::widening().
+/// Returns the error band of a corrected time. `cold` is the band of the uncorrected prediction;
+/// the result is `cold` with the logarithms of its ends multiplied by (known.sd / known.sd_before)
+/// · Spread::widening(). The ratio compares the standard deviations after and before the
+/// correction.
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

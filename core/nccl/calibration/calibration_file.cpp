@@ -1,12 +1,12 @@
 // A calibration file stores measurements, not corrections. Each row has a measured time and the
 // four parts of the uncorrected prediction (launch, hops, fill, transfer), from which all
-// corrections are computed again whenever the file is read. Therefore more measurements can be
-// added to a file later. The rows are valid only for the parameters with which the parts were
-// predicted, so the file contains a digest of these parameters (`figures`). A file is read in two
-// stages: bind() checks the syntax and types, and CalibrationReader checks names and ranges. After
-// a problem, the reader continues with a valid placeholder value, so that it can find further
-// problems. After any problem, the result is discarded. The corrections are computed in
-// core/nccl/calibration.
+// corrections are computed again whenever the file is read. Because corrections are not stored,
+// more measurements can be added to a file later. The rows are valid only for the parameters with
+// which the parts were predicted, so the file contains a digest of these parameters (`figures`). A
+// file is read in two stages: bind() checks the syntax and types, and CalibrationReader checks
+// names and ranges. After a problem, the reader continues with a valid placeholder value, so that
+// it can find further problems. After any problem, the result is discarded. The corrections are
+// computed in core/nccl/calibration.
 
 #include "core/nccl/calibration/calibration_file.h"
 
@@ -36,8 +36,8 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// Sets `value` to the entry of `names` with the given name. Reports a problem if `names` has no
-/// such entry.
+/// Sets `value` to the value that `names` has for the given name. Reports a problem if `names` does
+/// not contain the name.
 template <class Value, class Names>
 void read_name(Fields& fields, const google::protobuf::Message& message, const char* field,
                const std::string& written, const Names& names, Value& value) {
@@ -167,7 +167,7 @@ class CalibrationReader {
   Fields& fields_;
 };
 
-/// Rounds to six digits, because measurements have no more.
+/// Rounds to six significant digits, because measurements are not more precise.
 double rounded(double value) {
   if (value == 0) return 0;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));

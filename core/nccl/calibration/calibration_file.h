@@ -9,18 +9,18 @@
 
 namespace tutti::core::nccl {
 
-/// The limits of the times (in us) and sizes (in bytes) that a calibration can store.
+/// The smallest and largest times (in us) and sizes (in bytes) that a calibration can store.
 inline constexpr double kMinMeasuredUs = 1e-3;
 inline constexpr double kMaxMeasuredUs = 1e10;
 inline constexpr std::int64_t kMaxMeasuredBytes = std::int64_t{1} << 50;
 
-/// The first characters of a calibration file. A file that does not begin with these characters is
-/// not overwritten.
+/// The text with which a calibration file begins. Tutti does not overwrite a file that begins with
+/// another text.
 inline constexpr const char* kCalibrationMagic = "# A calibration of NCCL's times";
 
-/// Parses a calibration. The text has the fields of core/proto/calibration.proto. ERRORS: unknown
-/// fields and names; times and bytes out of range; no table; a table without rows. All errors are
-/// reported, each with file, line and column.
+/// Parses a calibration. The text has the fields of core/proto/calibration.proto. ERRORS: a field
+/// or name is unknown; a time or size is out of range; there is no table; a table has no rows. All
+/// errors are reported, each with file, line and column.
 Expected<Calibration> read_calibration(std::string_view text, const std::string& path,
                                        const Spread& spread);
 /// Reads a calibration from a file.

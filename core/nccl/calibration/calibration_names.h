@@ -1,6 +1,6 @@
 #pragma once
 
-// The names of GPU generations and connections in a calibration file.
+// The names that a calibration file uses for GPU generations and for connections between GPUs.
 
 #include <array>
 #include <optional>

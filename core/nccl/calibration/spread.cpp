@@ -44,8 +44,8 @@ std::string widening_name(std::size_t several, std::size_t size) {
 
 Spread Spread::initial() {
   Spread made;
-  // Standard deviations are about 50 % for latencies and 10 % for rates. A curve changes noticeably
-  // if the size changes by a factor of four.
+  // Standard deviations are about 50 % for latencies and 10 % for rates. Smooth errors change
+  // noticeably when the size changes by a factor of four.
   made.scales_ = {0.4,  0.4, 0.3, 0.1, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05,
                   0.05, 0.1, 2,   3,   1.5, 0.5,  0.7, 0.7, 0.05, 0.03};
   for (auto& of_nodes : made.widening_) of_nodes.fill(1);

@@ -8,46 +8,54 @@
 
 namespace tutti::core::nccl {
 
-/// The parameters of the process that describes how the times of one system differ from the
-/// predictions (time_process.h). Each standard deviation is that of the natural logarithm of a
-/// factor.
+/// The parameters of the Gaussian process (time_process.h) for the ratio of measured to predicted
+/// time on one system. All standard deviations are those of the natural logarithm of the ratio.
 enum class Scale {
-  kLaunch,    ///< standard deviation of a system's launch time
-  kHops,      ///< standard deviation of a system's hop time
-  kFill,      ///< standard deviation of a system's fill time
-  kTransfer,  ///< standard deviation of a system's transfer time
-  kProtocol,  ///< standard deviation of the latency that is specific to one protocol
-  kPattern,   ///< standard deviation of the latency that is specific to one message pattern: rings,
-              ///< chains, trees, sends, …
-  kCollective,        ///< standard deviation of the latency that is specific to one collective
-  kSmoothSystem,      ///< standard deviation of the smooth curve over sizes of one system
-  kSmoothProtocol,    ///< standard deviation of the smooth curve over sizes of one protocol
-  kSmoothPattern,     ///< standard deviation of the smooth curve over sizes of one pattern
-  kSmoothCollective,  ///< standard deviation of the smooth curve over sizes of one collective
-  kSmoothTable,       ///< standard deviation of the smooth curve over sizes of one table
-  kLength,            ///< length scale of the curves over sizes, in doublings of size
-  kNodesLength,   ///< length scale of the curves over ranks, in doublings of the number of ranks
-  kSeveralNodes,  ///< ratio of the curves for several nodes to the curves for one node
+  kLaunch,    ///< standard deviation of the error of the launch time, between systems
+  kHops,      ///< standard deviation of the error of the hop time, between systems
+  kFill,      ///< standard deviation of the error of the fill time, between systems
+  kTransfer,  ///< standard deviation of the error of the transfer time, between systems
+  kProtocol,  ///< standard deviation of the latency error that all calls with one protocol have in
+              ///< common
+  kPattern,   ///< standard deviation of the latency error that all calls with one message pattern
+              ///< (rings, chains, trees, sends, …) have in common
+  kCollective,        ///< standard deviation of the latency error that all calls of one collective
+                      ///< have in common
+  kSmoothSystem,      ///< standard deviation of the error that varies smoothly with the size and is
+                      ///< common to all measurements of a system
+  kSmoothProtocol,    ///< standard deviation of the error that varies smoothly with the size and is
+                      ///< common to all measurements with one protocol
+  kSmoothPattern,     ///< standard deviation of the error that varies smoothly with the size and is
+                      ///< common to all measurements with one message pattern
+  kSmoothCollective,  ///< standard deviation of the error that varies smoothly with the size and is
+                      ///< common to all measurements of one collective
+  kSmoothTable,       ///< standard deviation of the error that varies smoothly with the size and is
+                      ///< common to all rows of one nccl-tests table
+  kLength,            ///< length scale over which smooth errors change with the size, in doublings
+                      ///< of the size
+  kNodesLength,   ///< length scale over which smooth errors change with the ranks, in doublings of
+                  ///< the number of ranks
+  kSeveralNodes,  ///< ratio of the smooth errors on several nodes to the smooth errors on one node
   kAcross,  ///< correlation between the errors on one node and on several nodes, for hops, transfer
-            ///< and curves
+            ///< and smooth errors
   kOtherPattern,  ///< correlation between the errors of two different patterns, for hops and
                   ///< transfer
-  kSettings,  ///< correlation between the errors with different environment variables, for hops,
-              ///< transfer and curves
-  kRowSmall,  ///< standard deviation of the noise of a row with a size below 16 MiB
-  kRowLarge,  ///< standard deviation of the noise of a row with a size of 16 MiB or more
+  kSettings,  ///< correlation between the errors under different environment variables, for hops,
+              ///< transfer and smooth errors
+  kRowSmall,  ///< standard deviation of the noise of a measurement below 16 MiB
+  kRowLarge,  ///< standard deviation of the noise of a measurement of 16 MiB or more
 };
 inline constexpr std::size_t kScales = static_cast<std::size_t>(Scale::kRowLarge) + 1;
 
-/// The differences between systems, estimated from the systems of the fit (tools/nccl_spread). The
-/// class also contains the factors by which bands are widened so that they cover 80 % of the
-/// measurements of systems that were not used for the estimate.
+/// The variation of prediction errors between systems, as estimated by tools/nccl_spread from
+/// measured systems. The class also has factors that widen error bands, so that the bands cover 80
+/// % of the measurements of systems that were not used for the estimate.
 class Spread {
  public:
   static constexpr std::size_t kSizes = 4;  ///< number of ranges of sizes, as in ErrorBands
 
-  /// Returns the parameters that are used before any estimate. The default parameters assume
-  /// systematic differences of up to 50 %.
+  /// Returns initial parameters for the estimate. The initial parameters assume that times differ
+  /// from the predictions by up to 50 %.
   static Spread initial();
   /// Parses a CSV with the columns name, value, how. ERRORS: an unknown, missing or duplicate name;
   /// a value that is not a positive number.

@@ -1,17 +1,18 @@
 // Predicts the times of a system from other measured times of the same system.
 //
-// The closed form predicts T = launch + hops + fill + transfer. On one system, each part deviates
-// by a factor that all times of the system share. For example, its launch takes 1.3 times as long
-// as on other systems, and its network carries 0.9 times as much. To first order, the logarithm of
-// measured over predicted is this sum.
+// The time model predicts T = launch + hops + fill + transfer. On a given system, each of the four
+// parts deviates from the prediction by a factor that is the same for all its collectives. For
+// example, launches take 1.3 times as long as predicted, and the network transfers 0.9 times as
+// much per second. To first order, the logarithm r of measured over predicted time is the following
+// sum.
 //
 //   r = sum over parts of a_q f_q + latency (u_protocol + v_collective) + g(size) + e.
 //
-// Here, a_q is the share of part q in T (an all-reduce of 1 KiB: launch 0.5, hops 0.5), and f_q is
-// the logarithm of the part's factor. The latency is a_launch + a_hops. The smooth function g of
-// the size is an effect that the closed form omits, and e is the difference between repeats.
-// Nothing is known about a system before it is measured. Therefore all of these variables are
-// random with mean 0. The covariance of two rows i and j is the following sum.
+// Here, a_q is the fraction of T in part q (for an all-reduce of 1 KiB: launch 0.5, hops 0.5), and
+// f_q is the logarithm of the part's factor. The latency is a_launch + a_hops. The smooth function
+// g of the size stands for effects that the time model omits, and e is the noise between repeated
+// measurements. Before a system is measured, f, u, v, g and e are random variables with mean 0. The
+// covariance of two measurements (rows) i and j is the following sum.
 //
 //   K(i,j) = sum over q of s_q^2 a_iq a_jq c_q
 //          + latency_i latency_j (s_protocol^2 [same protocol] + s_pattern^2 [same pattern]
@@ -22,25 +23,26 @@
 //                         + A_table^2 [same table]).
 //
 // A pattern is the way in which messages travel: rings, chains (broadcast and reduce), trees,
-// switches that add, and sends. The factor c is 1 if the two rows are similar. The factor c is
-// smaller if one row was measured inside a node and the other row between nodes, or if the rows
-// were measured under different environment variables. For hops and transfer, c is also smaller if
-// the patterns of the rows differ. The function near() falls with the square of the number of
-// doublings of size, or of ranks, between the two rows.
+// switches that reduce, and sends. The factor c is 1 for two rows that were measured under the same
+// conditions. The factor c is smaller if one row was measured inside a node and the other between
+// nodes, or if the rows were measured under different environment variables. For hops and transfer,
+// c is also smaller if the patterns of the rows differ. The function near() is 1 for equal sizes
+// (or numbers of ranks), and falls with the square of the number of doublings between the two rows.
 //
-// Given a measured table with residuals r, any other time x has the correction k(x)' (K + V)^-1 r
-// and the variance k(x,x) - k(x)' (K + V)^-1 k(x). The computation needs one Cholesky factorisation
-// of at most 60 rows. For example, suppose that launch has sd 0.5, and that one row of 8 bytes,
-// with a launch share of 0.8, takes 1.5 times the predicted time (r = 0.41). This row multiplies
-// launch by exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65, and a time with a launch
-// share of 0.1 by 1.05. A time that consists only of transfer does not change and keeps its band.
+// For measured rows with the logarithms r, any other time x gets the correction k(x)' (K + V)^-1 r
+// with the variance k(x,x) - k(x)' (K + V)^-1 k(x), where V is the variance of the noise. The
+// computation needs one Cholesky factorisation of a matrix of at most 60 rows. For example, suppose
+// that launch has a standard deviation of 0.5, and that one row of 8 bytes, 0.8 of which is launch,
+// takes 1.5 times the predicted time (r = 0.41). Because of this row, launch is multiplied by
+// exp(0.5^2 * 0.8 / (0.5^2 * 0.8^2 + 0.06^2) * 0.41) = 1.65. A predicted time of which a fraction
+// of 0.1 is launch is multiplied by 1.05. A time that consists only of transfer is not corrected
+// and keeps its error band.
 //
-// Rows are weighted as if errors had Student's distribution with 4 degrees of freedom. A row that
-// contradicts the other rows, for example because of another job on the machine, then has little
-// weight. The weights are computed in three rounds: w = 5 / (4 + e^2 / V).
+// Errors are assumed to have Student's t-distribution with 4 degrees of freedom. A row that
+// contradicts the other rows, for example because another job ran on the machine, therefore has
+// little weight. The weights w = 5 / (4 + e^2 / V) are computed iteratively, in three rounds.
 //
-// The scales s, A, V and c describe the spread of the systems of the fit (spread.h,
-// tools/nccl_spread).
+// The parameters s, A, V and c are estimated from measured systems (spread.h, tools/nccl_spread).
 // SOURCE: Rasmussen and Williams, "Gaussian processes for machine learning", 2006, algorithm 2.1.
 
 #include "core/nccl/calibration/time_process.h"
@@ -57,7 +59,7 @@ namespace tutti::core::nccl {
 namespace {
 
 constexpr std::size_t kLaunchPart = 0, kHopsPart = 1, kFillPart = 2, kTransferPart = 3;
-constexpr double kDegrees = 4;  ///< degrees of freedom of the rows' Student distribution
+constexpr double kDegrees = 4;  ///< degrees of freedom of Student's t-distribution of the errors
 constexpr int kRounds = 3;
 constexpr std::int64_t kLargeRow = 16 << 20;
 
@@ -65,7 +67,7 @@ double square(double x) { return x * x; }
 
 double share(const TimedPoint& x, std::size_t part) { return x.parts_us[part] / x.us(); }
 
-/// The pattern of messages. The closed form is assumed to have the same relative error for all
+/// The pattern of messages. The time model is assumed to have the same relative error for all
 /// collectives with the same pattern.
 enum class MessagePattern { kSends, kRing, kChain, kTree, kSwitch, kPat, kNetwork };
 MessagePattern message_pattern_of(const TimedPoint& x) {
@@ -157,7 +159,8 @@ void TimeProcess::factorise() {
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = lower_[i * n + j];
       for (std::size_t k = 0; k < j; ++k) sum -= lower_[i * n + k] * lower_[j * n + k];
-      // The noise on the diagonal keeps the sum positive.
+      // The sum is positive, because the matrix has the noise on its diagonal; max() guards against
+      // rounding.
       lower_[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / lower_[j * n + j];
     }
   }
@@ -181,7 +184,7 @@ void TimeProcess::backward(std::vector<double>& b) const {
 
 TimeCorrection TimeProcess::at(const TimedPoint& point) const {
   TimeCorrection made;
-  // The requested time is treated as a row of a new table.
+  // Treat the time to correct as a row of a table that has not been measured.
   const double before = covariance(point, point, true) + noise(point);
   std::vector<double> k;
   for (const MeasuredPoint& row : rows_) k.push_back(covariance(point, row.at, false));
@@ -225,7 +228,8 @@ std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t 
     same.front().measured_us = median(us);
     tables[std::get<0>(key)].push_back(same.front());
   }
-  // If a table has fewer rows than its share, tables with more rows get the unused places.
+  // If a table has fewer rows than its equal share of `most`, larger tables get the rest of its
+  // share.
   std::vector<std::pair<std::size_t, int>> by_rows;
   for (const auto& [table, own] : tables) by_rows.emplace_back(own.size(), table);
   std::sort(by_rows.begin(), by_rows.end());

@@ -23,8 +23,7 @@ struct TimedPoint {
   int ranks = 2;
   int nodes = 1;               ///< number of nodes as NCCL counts them
   std::uint64_t settings = 0;  ///< settings_digest() of the environment variables that are set
-  /// The predicted launch, hops, fill and transfer times. The sum of the four parts is the
-  /// predicted time.
+  /// The four parts of the predicted time: launch, hops, fill and transfer.
   std::array<double, 4> parts_us{};
 
   [[nodiscard]] double us() const { return parts_us[0] + parts_us[1] + parts_us[2] + parts_us[3]; }
@@ -34,24 +33,23 @@ struct TimedPoint {
 struct MeasuredPoint {
   TimedPoint at;
   double measured_us = 1;
-  int table = 0;  ///< number of the nccl-tests run, which is the same for all rows of the run
+  int table = 0;  ///< index of the nccl-tests run; all rows of a run have the same index
 };
 
-/// The correction of one predicted time of a system, derived from measured times of the system.
+/// The correction of a predicted time, derived from times that were measured on the same system.
 struct TimeCorrection {
   double log_factor = 0;  ///< logarithm of the factor by which the prediction is multiplied
   double sd = 0;          ///< standard deviation of log(measured / corrected)
-  double sd_before = 0;   ///< standard deviation of log(measured / predicted) if there were no
-                          ///< measurements
+  double sd_before = 0;   ///< standard deviation of log(measured / predicted) before the correction
 };
 
-/// A Gaussian process for log(measured / predicted) of one system, conditioned on some measured
-/// times (time_process.cpp).
+/// Gaussian-process regression of log(measured / predicted) on one system, from some measured times
+/// (time_process.cpp).
 class TimeProcess {
  public:
   static constexpr std::array<const char*, 4> kParts = {"launch", "hops", "fill", "transfer"};
-  /// The maximum number of rows. More rows add little information, and the cost grows with the
-  /// third power of their number.
+  /// The maximum number of measurements (rows) that are used. More rows add little information, and
+  /// the cost grows with the third power of their number.
   static constexpr std::size_t kMaxRows = 60;
 
   TimeProcess(const std::vector<MeasuredPoint>& rows, const Spread& spread,
@@ -60,8 +58,8 @@ class TimeProcess {
   /// Returns the correction of a predicted time. Cost: proportional to the square of the number of
   /// rows.
   [[nodiscard]] TimeCorrection at(const TimedPoint& point) const;
-  /// Returns the correction of one part of the predicted time of rings, inside a node or between
-  /// nodes. `part` is 0 to 3: launch, hops, fill or transfer.
+  /// Returns the correction of one part of a ring's predicted time, inside a node or between nodes.
+  /// `part` is 0 to 3: launch, hops, fill or transfer.
   [[nodiscard]] TimeCorrection part(std::size_t part, bool several_nodes) const;
   [[nodiscard]] const std::vector<MeasuredPoint>& rows() const { return rows_; }
 
@@ -76,17 +74,18 @@ class TimeProcess {
 
   Spread spread_;
   std::vector<MeasuredPoint> rows_;
-  /// The Cholesky factor of the rows' covariance matrix (including the noise of the rows), stored
-  /// row by row.
+  /// The Cholesky factor of the covariance matrix of all measurements (`rows_`), including their
+  /// noise, stored row by row.
   std::vector<double> lower_;
-  std::vector<double> weights_;  ///< weights of the rows, computed from Student's distribution
+  std::vector<double> weights_;  ///< weight of each row; rows that deviate strongly have a low
+                                 ///< weight (Student's t-distribution)
   std::vector<double> alpha_;
 };
 
-/// Selects at most `most` rows of a system. First, each group of rows that have the same table and
-/// size is replaced by its median. Then the same number of rows is selected from each table, spread
-/// evenly over the table's sizes. If a table has fewer rows than this number, more rows are
-/// selected from other tables.
+/// Selects at most `most` rows of a system. First, rows of the same table and size are replaced by
+/// their median. Then the same number of rows is selected from each table, spread evenly over the
+/// table's sizes. If a table has fewer rows than this number, more rows are selected from other
+/// tables.
 std::vector<MeasuredPoint> thinned(std::vector<MeasuredPoint> rows, std::size_t most);
 
 TimedPoint timed_point(CollectiveKind kind, std::int64_t bytes, int ranks, int nodes,

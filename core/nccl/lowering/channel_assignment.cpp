@@ -15,7 +15,8 @@ constexpr std::int64_t kWarp = 32;
 /// are data.
 constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 
-/// Scales chunks from the planned size down to the actual size, in proportion.
+/// If the actual number of elements is smaller than the planned number, reduces chunk and slice
+/// sizes in proportion.
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
@@ -35,8 +36,8 @@ class ChannelAssigner {
                   std::int64_t planned, std::int64_t item)
       : comm_(comm), function_(function), choice_(choice), planned_(planned), item_(item) {}
 
-  /// Returns the channels for NCCL 2.22 and later, where the chunks of a part depend on the size of
-  /// the part.
+  /// Returns the channels of NCCL 2.22 and later. The chunk size of a channel depends on the size
+  /// of the channel's part.
   [[nodiscard]] std::vector<ChannelLoops> by_traffic() const {
     std::vector<ChannelLoops> channels;
     for (const ChannelPart& part :
@@ -49,8 +50,8 @@ class ChannelAssigner {
     return channels;
   }
 
-  /// Returns the channels for NCCL 2.20 and 2.21. The parts of these channels are as equal as
-  /// possible, in multiples of the protocol's alignment.
+  /// Returns the channels of NCCL 2.20 and 2.21. All channels get equal parts, rounded to multiples
+  /// of the protocol's alignment.
   [[nodiscard]] std::vector<ChannelLoops> evenly() const {
     const std::int64_t grain = in_elements(alignment());
     const std::int64_t bytes = planned_ * item_;
@@ -66,14 +67,15 @@ class ChannelAssigner {
     return channels;
   }
 
-  /// Returns the number of blocks that are processed as one range. If the network reduces, these
-  /// are the blocks of all heads that have the same index in their nodes.
+  /// Returns the number of blocks that a channel processes together: the blocks of one rail if the
+  /// network reduces, otherwise one. A rail has the blocks of the heads with the same index in all
+  /// nodes.
   [[nodiscard]] std::int64_t rails() const {
     return of_blocks() && by_network(choice_.algorithm, comm_.nodes) ? comm_.nodes : 1;
   }
 
-  /// Returns the channels for NCCL before 2.20, and for networks that reduce. In these cases, all
-  /// channels share the data.
+  /// Returns the channels of NCCL before 2.20, and of all releases for networks that reduce. All
+  /// these channels share the data instead of having separate parts.
   [[nodiscard]] std::vector<ChannelLoops> shared_by_all() const {
     std::vector<ChannelLoops> channels;
     for (int c = 0; c < choice_.channels; ++c) {
@@ -82,7 +84,7 @@ class ChannelAssigner {
       made.turn = c;
       made.granule = in_elements(min_chunk());
       made.side_by_side = rings_all_reduce() && choice_.protocol != Protocol::kSimple;
-      // Trees use smaller chunks only if there is a single loop.
+      // A tree divides its last loop evenly only if this loop is the only one.
       made.shares_last = choice_.algorithm == Algorithm::kRing ||
                          (choice_.algorithm == Algorithm::kTree && planned_ < made.of_loop());
     }
@@ -106,8 +108,8 @@ class ChannelAssigner {
     return made;
   }
 
-  /// In 2.6, the size of the LL128 chunks of rings depends on the number of threads, not on the
-  /// size of a slot.
+  /// True if the chunk size depends on the number of threads instead of the slot size: for rings
+  /// with LL128 in NCCL 2.6.
   [[nodiscard]] bool by_threads() const {
     return comm_.version < Version{2, 7, 0} && choice_.algorithm == Algorithm::kRing &&
            choice_.protocol == Protocol::kLl128;
@@ -134,8 +136,8 @@ class ChannelAssigner {
     return 4096;
   }
 
-  /// Returns the minimum chunk up to NCCL 2.19, in bytes. The minimum is the amount that all
-  /// threads move in one pass, or a share of that amount.
+  /// Returns the minimum chunk size in bytes up to NCCL 2.19: the data that all threads process in
+  /// one pass, or a fraction of this data.
   [[nodiscard]] std::int64_t min_chunk() const {
     constexpr std::int64_t kLl128OfThread = 60;
     const std::int64_t threads = choice_.threads;
@@ -146,7 +148,7 @@ class ChannelAssigner {
       case Protocol::kLl128: return threads * kLl128OfThread / (tree ? 8 : chain ? 1 : 2);
       case Protocol::kSimple: break;
     }
-    // Trees of 2.8 and later have a second warp that does not move data.
+    // One warp of a channel does not transfer data; in trees of 2.8 and later, two warps do not.
     const std::int64_t idle = tree && comm_.version >= Version{2, 8, 0} ? 2 * kWarp : kWarp;
     return (threads - idle) * (tree ? 64 : 8);
   }

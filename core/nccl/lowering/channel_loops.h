@@ -9,20 +9,20 @@
 
 namespace tutti::core::nccl {
 
-/// The loops of a channel, and the sizes of their chunks. A loop has `pieces` chunks: one per rank
-/// of a ring, one per head of NVLS, or a single chunk. Since 2.20, each channel has its own part of
-/// the data. Before 2.20, all channels share the data: a loop has `pieces` chunks for each of the
-/// `turns` channels.
+/// The loops in which a channel processes its data. Each loop handles `pieces` chunks. There is one
+/// chunk per rank of a ring, one per head of NVLS, or a single chunk. Since 2.20, each channel has
+/// its own part of the data. Before 2.20, all channels share the data, and a loop covers `pieces`
+/// chunks for each of the `turns` channels.
 struct ChannelLoops {
-  /// The channel's range of the buffer, or of every block. If channels share the data, `part` is
-  /// the whole range.
+  /// The channel's range of the buffer or, for collectives with blocks, of every block. If channels
+  /// share the data, `part` is the whole range.
   ChannelPart part;
   Chunks chunks;
   int pieces = 1;
   int turns = 1;  ///< number of channels that share the data; `turn` is the index of this channel
   int turn = 0;
-  /// True: chunks with the same index on all channels are adjacent. False: all chunks of one
-  /// channel are adjacent.
+  /// If channels share the data, the layout of a loop. True: the chunks with the same index on all
+  /// channels are adjacent. False: all chunks of one channel are adjacent.
   bool side_by_side = false;
   /// True: the last, incomplete loop divides its elements evenly into chunks that are multiples of
   /// `granule`; chunks after the end are empty. False: the last loop has chunks of full size until

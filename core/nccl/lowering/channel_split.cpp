@@ -8,7 +8,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the number of bytes that pass through a rank for every byte of `count`.
+/// Returns the traffic, in bytes, that NCCL counts for every byte of the `count` elements.
 std::int64_t traffic_per_byte(Function function, std::int64_t ranks) {
   switch (function) {
     case Function::kAllReduce: return 2;
@@ -33,7 +33,7 @@ std::vector<ChannelPart> split_over_channels(Function function, Protocol protoco
               "{} elements of {} bytes over {} channels of NCCL {}", count, element_bytes, channels,
               to_string(version));
   const std::int64_t least = min_traffic(version);
-  // NCCL counts the traffic of LL with a factor of four.
+  // NCCL multiplies the traffic of LL by four.
   const std::int64_t per_byte =
       traffic_per_byte(function, ranks) * (protocol == Protocol::kLl ? 4 : 1);
   const std::int64_t traffic = std::max(least, count * element_bytes * per_byte);
@@ -42,8 +42,9 @@ std::vector<ChannelPart> split_over_channels(Function function, Protocol protoco
   const std::int64_t cell = std::max<std::int64_t>(1, cell_bytes / element_bytes);
   const std::int64_t cells = divided_up(count * element_bytes, cell_bytes);
   std::int64_t each = std::min(cells, divided_up(per_channel, cell_bytes * per_byte));
-  // The first channel is like all other channels, because it has no other work to do. So its share
-  // is the share of a middle channel.
+  // NCCL may give the first channel less if it already has work of another collective. This
+  // function assumes that the collective is alone, so the first channel gets as much as a middle
+  // channel.
   const std::int64_t first = channels == 1 ? cells : each;
   std::int64_t middle = (cells - first) / each;
   std::int64_t last = (cells - first) % each;

@@ -8,8 +8,8 @@
 
 namespace tutti::core::nccl {
 
-/// The part of a collective that one channel processes: a range of elements of the buffer or, for a
-/// collective with blocks, of every block.
+/// The range of elements that one channel processes, in the buffer or, for a collective with
+/// blocks, in every block.
 struct ChannelPart {
   std::int64_t offset = 0;
   std::int64_t count = 0;
@@ -17,11 +17,11 @@ struct ChannelPart {
   bool operator==(const ChannelPart&) const = default;
 };
 
-/// Returns NCCL's division of a collective into consecutive parts, one per channel. The collective
-/// must be alone in its group. Small collectives use fewer channels, because NCCL gives each
-/// channel a minimum of traffic. `count` is the number of elements of the buffer. For an all-gather
-/// or reduce-scatter, `count` is the number of elements of a rank's block. REQUIRES: NCCL 2.22 or
-/// later; `count`, `channels` and `element_bytes` are above
+/// Returns how NCCL divides a collective's data into consecutive parts, one per channel. The
+/// collective must be the only one in its group. Small collectives use fewer channels, because NCCL
+/// gives each channel a minimum of traffic. `count` is the number of elements of the buffer. For an
+/// all-gather or reduce-scatter, `count` is the number of elements of a rank's block. REQUIRES:
+/// NCCL 2.22 or later; `count`, `channels` and `element_bytes` are above
 /// 0. SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan.
 std::vector<ChannelPart> split_over_channels(Function function, Protocol protocol, Version version,
                                              std::int64_t ranks, std::int64_t count,

@@ -10,7 +10,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the payload of one step's buffer, without flags.
+/// Returns the payload, in bytes, of one slot of a connection's buffer, without flags.
 std::int64_t step_bytes(const Communicator& comm, Protocol protocol) {
   const std::int64_t step = comm.buffer_bytes[static_cast<std::size_t>(protocol)] / kSlots;
   switch (protocol) {
@@ -35,14 +35,15 @@ std::int64_t levels(const Communicator& comm) {
   return std::bit_width(static_cast<unsigned>(comm.nodes)) - 1;
 }
 
-/// In NCCL 2.6, the chunk size is reduced if the number of chunks is small compared to the levels
-/// of the tree of nodes.
+/// Returns the chunk size of trees with LL128 in NCCL 2.6. Chunks are made smaller if there are few
+/// chunks compared to the levels of the tree of nodes.
 std::int64_t tree_ll128_of_2_6(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   while (part / chunk < 4 * (1 + levels(comm)) && chunk > 32768) chunk /= 2;
   return chunk * 15 / 16;
 }
 
-/// Before 2.20, the size of a slot, including flags, limits the chunk.
+/// Returns the chunk size of trees with LL128. Before 2.20, NCCL computes this chunk size from the
+/// slot size including flags.
 std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const bool with_flags = comm.version < Version{2, 20, 0};
   if (with_flags) chunk = comm.buffer_bytes[static_cast<std::size_t>(Protocol::kLl128)] / kSlots;
@@ -55,8 +56,8 @@ std::int64_t tree_ll128(const Communicator& comm, std::int64_t chunk, std::int64
   return with_flags ? chunk * 15 / 16 : chunk;
 }
 
-/// Before 2.20, the chunk size is reduced if the number of chunks is small compared to the depth of
-/// the tree.
+/// Returns the chunk size of trees with Simple. Before 2.20, chunks are made smaller if there are
+/// few chunks compared to the depth of the tree.
 std::int64_t tree_simple(const Communicator& comm, std::int64_t chunk, std::int64_t part) {
   const std::int64_t depth = comm.ranks_of_node() - 1 + levels(comm);
   while (part / chunk < depth * 8 && chunk > 131072) chunk /= 2;
@@ -74,13 +75,13 @@ bool slow_by_network(const Communicator& comm) {
          kFastGbPerS;
 }
 
-/// Returns the number of bytes that each head stages. The number is lower if a channel would
-/// otherwise have few chunks.
+/// Returns the chunk size, in bytes, of NVLS and NVLSTree. Chunks are smaller if a channel would
+/// otherwise have only a few.
 std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t step,
                   std::int64_t part) {
   const std::int64_t heads = heads_of(comm);
   std::int64_t chunk = std::min<std::int64_t>(131072, step);
-  // Before 2.20, the chunk size of NVLSTree starts with the size of a slot.
+  // Before 2.20, NVLSTree begins with chunks of a whole slot.
   if (algorithm == Algorithm::kNvlsTree && comm.version < Version{2, 20, 0}) chunk = step;
   const auto at_most = [&](std::int64_t times, std::int64_t limit) {
     if (part < times * heads * chunk) chunk = std::min(chunk, limit);
@@ -101,8 +102,8 @@ std::int64_t nvls(const Communicator& comm, Algorithm algorithm, std::int64_t st
   return chunk;
 }
 
-/// The chunk size is reduced if the number of chunks is small compared to the depth. The chunks
-/// that all heads process at the same time count as one chunk.
+/// Returns the chunk size of CollNet. Chunks are made smaller if there are few chunks compared to
+/// the depth. The chunks that all heads process at the same time count as one.
 std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, std::int64_t part) {
   if (chain) chunk = std::min<std::int64_t>(262144, chunk);
   const std::int64_t depth = chain ? comm.ranks_of_node() : comm.ranks_of_node() == 1 ? 1 : 2;
@@ -113,7 +114,8 @@ std::int64_t collnet(const Communicator& comm, bool chain, std::int64_t chunk, s
   return chunk;
 }
 
-/// Chunks are smaller if the blocks of all ranks together would have few chunks.
+/// Returns the chunk size of PAT. Chunks are smaller if the blocks of all ranks together would have
+/// only a few.
 std::int64_t pat(Function function, std::int64_t chunk, std::int64_t bytes) {
   const std::int64_t wanted = function == Function::kAllGather ? 32 : 16;
   while (chunk * wanted > bytes && chunk > 65536) chunk /= 2;

@@ -9,21 +9,22 @@
 
 namespace tutti::core::nccl {
 
-/// The sizes of a channel's chunks and slices in elements, and the number of slices that fit into a
-/// connection's buffer.
+/// The chunk size and slice size of a channel, in elements, and the capacity of a connection's
+/// buffer in slices.
 struct Chunks {
-  std::int64_t chunk = 1;  ///< maximum number of elements that one primitive processes
+  std::int64_t chunk = 1;  ///< maximum number of elements that one call of a device primitive
+                           ///< processes
   std::int64_t slice = 1;  ///< number of elements sent at once; a chunk has one or two slices
   int slots = kSlots;      ///< number of slices that fit into a connection's buffer
 
   bool operator==(const Chunks&) const = default;
 };
 
-/// Returns the number of GPUs of a node that own a share of the NVLS reduction.
+/// Returns the number of NVLS heads: the GPUs of a node each of which reduces a part of the data.
 int heads_of(const Communicator& communicator);
 
-/// Returns the GPUs of a node that send data to the reducing network in CollNetDirect, in their
-/// order.
+/// Returns the heads of CollNetDirect, in order: the GPUs of a node that send data to the reducing
+/// network.
 /// REQUIRES: the graph contains the orders of GPUs.
 std::vector<int> collnet_heads(const Communicator& communicator);
 

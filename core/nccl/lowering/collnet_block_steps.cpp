@@ -1,20 +1,21 @@
 // All-gathers and reduce-scatters in which the network reduces and every GPU is a head. A rail
-// consists of the blocks of all heads with the same index, node by node. Channels take turns to
-// process a rail in chunks. Chunks need not end at block boundaries: a chunk covers parts of one or
-// of several consecutive blocks.
+// consists of the blocks of all heads with the same index, node by node. The channels process the
+// chunks of a rail round robin. Chunks need not end at block boundaries: a chunk covers parts of
+// one or of several consecutive blocks.
 //
 // - All-gather: a head sends the chunk's part of its own block to its rail, and receives the parts
 //   of the other nodes. Then the head distributes the chunk in its node, either GPU by GPU
 //   (CollNetDirect) or by multicast (NVLS).
-// - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. For this sum, either
-//   these GPUs send their data to the head (CollNetDirect), or the switch reduces the data (NVLS).
+// - Reduce-scatter: a head sums its rail's chunk over all GPUs of its node. The GPUs of the node
+// either send their data to the head, which sums it (CollNetDirect), or the NVSwitch reduces the
+// data (NVLS).
 //   The network reduces the heads' chunks, and each head receives the part of its own block.
 //
-// In a rank's buffer, the blocks of a rail are not adjacent. Therefore data moves between the
-// buffer and a slot part by part. All chunks of a channel have the maximum number of parts; some
-// parts are empty. Lanes of a channel: lanes 0 to 2 are described in collnet_schedule.h. For an
-// all-gather, lane 3 + h receives chunks of head h's rail. For a reduce-scatter, lane 3 sends data
-// to the heads, or sends and receives signals.
+// In a rank's buffer, the blocks of a rail are not adjacent. Data is therefore copied between the
+// buffer and a slot part by part. For uniformity, all chunks of a channel have the same number of
+// parts, some of which may be empty. Lanes of a channel: lanes 0 to 2 are described in
+// collnet_schedule.h. For an all-gather, lane 3 + h receives chunks of head h's rail. For a
+// reduce-scatter, lane 3 sends data to the heads, or sends and receives signals.
 
 #include <algorithm>
 
@@ -40,12 +41,12 @@ class Rails : public CollNet {
     const std::int64_t chunk = channel(base).chunks.chunk;
     return std::min<std::int64_t>(nodes_, chunk < 2 ? 1 : (chunk - 2) / block_ + 2);
   }
-  /// The part of a loop's chunk that belongs to one node, given as positions in the rail. It may be
-  /// empty.
+  /// The part of a loop's chunk that lies in the block of one node, as a range of elements of the
+  /// rail. It may be empty.
   struct Part {
     std::int64_t node = 0;
     std::int64_t begin = 0, end = 0;
-    std::int64_t chunk = 0;  ///< position at which the chunk begins
+    std::int64_t chunk = 0;  ///< index in the rail at which the chunk begins
   };
   [[nodiscard]] Part of_node(Lane base, std::int64_t loop, std::int64_t node) const {
     const Range chunk = channel(base).at(loop, 0);
@@ -60,7 +61,8 @@ class Rails : public CollNet {
   [[nodiscard]] Part own_part(Rank rank, Lane base, std::int64_t loop) const {
     return of_node(base, loop, rank / gpus_);
   }
-  /// Returns the place of a part in a rank's buffer, for the rail of GPU `gpu` of each node.
+  /// Returns the range of a part in a rank's buffer. `gpu` is the index of the rail's heads in
+  /// their nodes.
   [[nodiscard]] Range in_data(const Part& part, int gpu) const {
     if (part.begin == part.end) return {Buffer::kData, 0, 0};
     const std::int64_t block = part.node * gpus_ + gpu;
@@ -73,7 +75,7 @@ class Rails : public CollNet {
                              std::int64_t loop) const override {
     return in_slot(slot, own_part(rank, base, loop));
   }
-  /// Returns the GPU that is number + 1 places after this one in the node.
+  /// Returns the GPU that is `number` + 1 positions after this rank's GPU in the node.
   [[nodiscard]] int after(Rank rank, std::int64_t number) const {
     return static_cast<int>((local(rank) + 1 + number) % gpus_);
   }
@@ -201,7 +203,7 @@ class ScatterByNetwork : public Rails {
     } else if (gpus_ == 1) {
       step.kind = StepKind::kCopy;
     } else {
-      // The first message comes from the GPU that sends its first message to this GPU.
+      // Receive first from the GPU whose first message goes to this GPU.
       step.kind = StepKind::kReceiveReduce;
       step.from =
           Peer::at(beside(rank, static_cast<int>((local(rank) + gpus_ - 1 - round) % gpus_)),

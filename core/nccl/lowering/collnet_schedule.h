@@ -3,12 +3,12 @@
 // The base class of all schedules in which the network reduces. Only the code of the lowering
 // includes this header.
 //
-// A head is a GPU next to a network card. The heads with the same index in all nodes handle the
+// A head is a GPU next to a network card. Heads with the same index, one in each node, handle the
 // same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
 // to the other heads that the chunk is available, and receives such a signal from each other head.
 // Then the switches reduce the chunks of all heads and send the sum to each head. Each head writes
-// the sum into one of eight receive slots. Every head executes this reduction as a step
-// kSwitchReduce, as in NVLS. A send slot is free again when all heads have signalled that they are
+// the sum into one of eight receive slots. In the schedule, this reduction is a kSwitchReduce step
+// of every head, as in NVLS. A send slot is free again when all heads have signalled that they are
 // at the next loop. A receive slot is free again when the head has distributed its content.
 //
 // Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
@@ -45,8 +45,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// Returns, for each loop, the index of the chunk for which this rank is the head; -1 if the rank
-  /// is not a head.
+  /// Returns the index of the chunk in each loop for which this rank is the head; -1 if the rank is
+  /// not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
   /// Returns the number of steps per loop of the lane with role `role`. The last step of kUp fills
   /// the send slot, and the last step of kDown releases the receive slot.
@@ -54,11 +54,11 @@ class CollNet : public Schedule {
   virtual void inside(Step& step, Rank rank, Lane base, Lane role, std::int64_t loop,
                       std::int64_t part) const = 0;
 
-  /// Returns the number of steps of a proxy per loop. By default, returns the number of steps for
-  /// an all-reduce.
+  /// Returns the number of steps that a proxy executes per loop. The default is the number for an
+  /// all-reduce.
   [[nodiscard]] virtual std::int64_t each_net() const { return nodes_ + 1; }
   virtual void net(Step& step, Rank rank, Lane base, std::int64_t loop, std::int64_t part) const;
-  /// Returns the range of a head's slot that the network reduces for this head.
+  /// Returns the part of a head's slot that the network reduces and sends back to this head.
   [[nodiscard]] virtual Range wanted(const Range& slot, Rank, Lane, std::int64_t) const {
     return slot;
   }
@@ -79,8 +79,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Range received(Rank rank, Lane base, std::int64_t loop) const {
     return slot(rank, base, loop, kSlots);
   }
-  /// Returns the wait until a send slot can be overwritten. A send slot can be overwritten when all
-  /// nodes have reached the loop after the loop that used the slot.
+  /// Returns a wait for the time when a send slot may be overwritten. A send slot may be
+  /// overwritten when all nodes have reached the loop after the loop that used the slot.
   [[nodiscard]] Wait until_sent(Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kNet, (loop - kSlots + 1) * each_net() + each_net() - 1};
@@ -88,7 +88,7 @@ class CollNet : public Schedule {
   [[nodiscard]] Wait until_received(Lane base, std::int64_t loop) const {
     return {base + kNet, (loop + 1) * each_net()};
   }
-  /// Returns the wait until the content of a receive slot has been distributed.
+  /// Returns a wait for the time when the content of a receive slot has been distributed.
   [[nodiscard]] Wait until_handed_out(Rank rank, Lane base, std::int64_t loop) const {
     if (loop < kSlots) return {};
     return {base + kDown, (loop - kSlots + 1) * each_inside(rank, base, kDown)};

@@ -1,10 +1,9 @@
-// All-reduces in which network switches reduce between nodes (SHARP). In each node, one GPU, the
-// head of the chunk, reduces the chunk. The network reduces the chunks of the heads with the same
-// index in all nodes (collnet_schedule.h). Then the head distributes the sum in its node.
-// CollNetDirect: every GPU sends chunk h of a loop to head h, and receives the sum of this chunk
-// from head h.
-// CollNetChain: chunks travel along a chain of the node's GPUs to the first GPU of the chain, and
-// back.
+// All-reduces in which network switches reduce between nodes (SHARP). For each chunk, one GPU of
+// each node is the head and reduces the chunk in its node. The network reduces the chunks of the
+// heads with the same index in all nodes (collnet_schedule.h). Then the head distributes the sum in
+// its node. CollNetDirect: every GPU sends chunk h of a loop to head h, and receives the sum of
+// this chunk from head h. CollNetChain: a chunk travels along a chain of the node's GPUs to the
+// first GPU of the chain, which is the head, and the sum travels back.
 //
 // Lanes of a channel: lane 0 reduces (sends up), lane 1 is the head's proxy, and lane 2 distributes
 // (passes down). For CollNetDirect, lane 3 sends to the heads, and lane 4 receives from the heads.
@@ -146,7 +145,7 @@ class Chain : public CollNet {
   }
 
  private:
-  /// Returns the GPU's position in the chain, counted from the head.
+  /// Returns the GPU's position in the chain. The head has position 0.
   [[nodiscard]] int place(Rank rank, Lane base) const {
     return places_[number(base) % places_.size()][local(rank)];
   }
@@ -155,7 +154,8 @@ class Chain : public CollNet {
   }
 
   std::vector<GraphChannel> orders_;
-  std::vector<std::vector<int>> places_;  ///< by order and GPU: position in the chain
+  std::vector<std::vector<int>> places_;  ///< for each order of GPUs and each GPU: its position in
+                                          ///< the chain
 };
 
 }  // namespace

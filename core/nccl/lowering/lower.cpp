@@ -27,8 +27,8 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
   }
 }
 
-/// Distributes the heads over the GPUs in the same way as network cards are distributed. The other
-/// GPUs of the node follow by index.
+/// Chooses heads that are spread evenly over the node's GPUs, like network cards. In each channel's
+/// order, the head comes first; the other GPUs follow by index.
 void fill_heads(Graph& direct, int gpus) {
   if (!direct.orders.empty()) return;
   for (int c = 0; c < direct.channels; ++c) {
@@ -68,8 +68,8 @@ Communicator with_orders(const Communicator& communicator,
 
 namespace {
 
-/// If the request cannot be lowered, returns the subject of the message "… not lowered to steps";
-/// otherwise returns "".
+/// If the request cannot be lowered, returns the beginning of the error message "… not lowered to
+/// steps"; otherwise returns "".
 std::string not_lowered(const Communicator& comm, const LoweringRequest& request) {
   const Algorithm algorithm = request.choice.algorithm;
   const std::string by =
@@ -84,7 +84,7 @@ std::string not_lowered(const Communicator& comm, const LoweringRequest& request
     case Algorithm::kTree:
     case Algorithm::kNvlsTree: return request.kind == CollectiveKind::kAllReduce ? "" : by;
     case Algorithm::kNvls:
-      // NVLS can gather data only from heads and scatter data only to heads.
+      // The all-gather and the reduce-scatter of NVLS work only if every GPU is a head.
       if (request.kind != CollectiveKind::kAllReduce && heads_of(comm) < comm.ranks_of_node())
         return by;
       return "";

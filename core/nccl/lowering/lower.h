@@ -12,10 +12,10 @@
 
 namespace tutti::core::nccl {
 
-/// The collective to lower. `elements` is the actual number of elements, counted as in the
-/// contract. Chunks and channels are computed from `planned`, which may be larger than `elements`.
-/// A schedule with a few thousand elements can thus have as many loops as one with millions of
-/// elements.
+/// The collective to lower. `elements` is the actual number of elements, as in the contract. NCCL's
+/// chunks and channels are computed from the number of elements `planned`, which may be larger than
+/// `elements`. A schedule with a few thousand elements can thus have the same loops and channels as
+/// a call with millions of elements.
 struct LoweringRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Choice choice;  ///< unused for sends and receives
@@ -25,15 +25,17 @@ struct LoweringRequest {
   Rank root = 0;
 };
 
-/// Returns the communicator with orders of GPUs in all of its graphs. A graph without orders gets
-/// the orders `inside`, which apply to one node. If `inside` is empty, channel c has the GPUs in
-/// index order, rotated by c, so that channels leave a node through successive cards.
+/// Returns the communicator with an order of GPUs for every channel of its graphs. Graphs that have
+/// no orders get the orders `inside`, which list the GPUs of one node. If `inside` is empty,
+/// channel c visits the GPUs in index order, rotated by c, so that successive channels leave a node
+/// through successive cards.
 Communicator with_orders(const Communicator& communicator,
                          const std::vector<std::vector<int>>& inside);
 
-/// Returns the steps that NCCL executes, in place if the kind supports it. The steps use NCCL's
-/// parts, loops, chunks, slices and slots of channels, and NCCL's order of peers. A mean is lowered
-/// as a sum, because NCCL divides during the reduction.
+/// Returns the schedule that NCCL executes for a collective. The schedule is in place if the kind
+/// of collective can be in place. The schedule reproduces how NCCL divides data into channels,
+/// loops, chunks and slices, the slots of its connections, and its order of peers. A mean is
+/// lowered as a sum, because NCCL divides during the reduction.
 ///
 /// Ring supports all five collectives. Tree, NVLSTree and CollNetChain support the all-reduce. NVLS
 /// and CollNetDirect support the all-reduce, and also the all-gather and the reduce-scatter if

@@ -1,12 +1,12 @@
-// NVLS: all-reduces by reductions and multicasts in a switch. A channel's part is divided into
-// loops with one chunk per head. A head is a GPU that owns this share of the loop. All GPUs of a
-// node signal to each other that their data is ready. Then head h lets the switch reduce chunk h of
-// all GPUs of the node, and multicasts the sum. If there are several nodes (NVLSTree), the sum
-// first travels up and down a tree of nodes, between GPUs with the same index. Even channels use
-// one tree, and odd channels use the other tree. Lanes of a channel: lane 0 signals and reduces,
-// lane 1 receives the signals of the other GPUs, lane 2 sends up, lane 3 receives from above and
-// multicasts, and lane 4 + h receives chunks of head h. If there is one node, lane 0 also
-// multicasts.
+// NVLS: all-reduces in which the NVSwitch reduces and multicasts. A channel processes its data in
+// loops. Each loop has one chunk per head; a head is a GPU that is in charge of such a chunk. All
+// GPUs of a node signal to each other that their data is ready. Then head h lets the switch reduce
+// chunk h of all GPUs of the node, and multicasts the sum. If there are several nodes (NVLSTree),
+// the sum first travels up and down a tree of nodes, between GPUs with the same index. There are
+// two trees of nodes: even channels use one, and odd channels use the other. Lanes of a channel:
+// lane 0 signals and reduces, lane 1 receives the signals of the other GPUs, lane 2 sends up, lane
+// 3 receives from above and multicasts, and lane 4 + h receives chunks of head h. If there is one
+// node, lane 0 also multicasts.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -19,7 +19,7 @@ constexpr Lane kUp = 2;
 constexpr Lane kDown = 3;
 constexpr Lane kFirstHead = 4;
 
-/// Returns the places of all nodes in one of the two trees.
+/// Returns the neighbours of every node in one of the two trees of nodes.
 std::vector<TreePlace> tree_of_nodes(int nodes, bool second) {
   Graphs one;
   one.ring.channels = one.tree.channels = 1;

@@ -12,7 +12,8 @@ class Batches {
   Batches(const P2pRounds& rounds, Version version, Rank rank, const P2pParts& parts)
       : rounds_(rounds), version_(version), rank_(rank), parts_(parts) {}
 
-  /// Adds the sent part and the received part of a round to a channel's batch together.
+  /// Assigns the parts of all rounds to batches. A round's part to send and its part to receive are
+  /// added to a batch together.
   void in_pairs(const std::vector<int>& which) {
     struct Pairs {
       int number = 0, full = 0, round = 0;
@@ -35,12 +36,13 @@ class Batches {
     }
   }
 
-  /// Adds sent and received parts to batches independently.
+  /// Assigns the parts of all rounds to batches. Parts to send and parts to receive are added
+  /// independently.
   void one_by_one(const std::vector<int>& which) {
     const bool anew = version_ >= Version{2, 18, 0};
-    // Since 2.19.4, every part of each eighth round begins a new batch. Earlier releases begin a
-    // new batch only with the first part of such a round. If the round has no parts, no new batch
-    // begins.
+    // Since 2.19.4, each part of every eighth round begins a new batch; if that round has no parts,
+    // no new batch begins. In earlier releases, a new batch begins once for every group of eight
+    // rounds, at the first round with work.
     const bool each_part_anew = version_ >= Version{2, 19, 4};
     int before = -1;
     for (const int round : which) {
@@ -60,8 +62,8 @@ class Batches {
  private:
   struct Batch {
     int number = -1;
-    std::array<std::vector<Rank>, 2> peers;  ///< peers from which the batch receives ([0]) and to
-                                             ///< which it sends ([1])
+    std::array<std::vector<Rank>, 2> peers;  ///< [0]: peers from which the batch receives; [1]:
+                                             ///< peers to which it sends
   };
 
   /// Returns the number of parts that the rank sends in a round, and the number that it receives.
@@ -92,8 +94,8 @@ class Batches {
   Version version_;
   Rank rank_;
   const P2pParts& parts_;
-  std::map<int, Batch> open_;  ///< open batch of each channel
-  bool fuses_ = true;          ///< true if the next part may be added to the open batch
+  std::map<int, Batch> open_;  ///< for each channel: the batch to which the next parts are added
+  bool fuses_ = true;          ///< false: the next part begins a new batch
 };
 
 }  // namespace

@@ -7,17 +7,18 @@
 
 namespace tutti::core::nccl {
 
-/// A part of a message that a rank sends or receives in a round, and the position of the part in a
-/// batch. The thread block of a channel executes one batch at a time, and starts the next batch
-/// when the whole batch is complete.
+/// The channel and batch to which a part of a message is assigned. A channel's thread block
+/// executes one batch of sends and receives at a time, and starts the next when the whole batch is
+/// complete.
 struct P2pAssignment {
   int round = 0, part = 0;
   int channel = 0, batch = 0;
-  int place = 0;  ///< position among the sends or among the receives of the batch
+  int place = 0;  ///< index among the sends of the batch if `sends`, otherwise among its receives
   bool sends = false;
 };
 
-/// Returns the number of parts of the message from one rank to another; 0 if there is no message.
+/// Returns the number of parts into which the message between two ranks is divided; 0 if there is
+/// no message.
 using P2pParts = std::function<int(Rank from, Rank to)>;
 
 /// Returns the assignment of a rank's sends and receives to batches, for the rounds `which`.

@@ -12,15 +12,14 @@ namespace {
 
 constexpr std::int64_t kNvlinkChunk = 524288;
 constexpr std::int64_t kOtherChunk = 131072;
-/// From this release up to 2.19, ranks use fewer channels if there are many ranks, but only in a
-/// single node.
+/// From this release up to 2.19, NCCL reduces the channels per peer in large communicators only if
+/// there is a single node.
 constexpr Version kSharesInOneNode{2, 18, 3};
-/// The maximum number of bytes per channel between two ranks for which NCCL uses LL.
+/// NCCL sends a part with LL if the part has at most this number of bytes.
 constexpr std::int64_t kLlBytes = 16384;
 
-/// Rounds down to a number that NCCL encodes in eight bits. The leading bit and the next three bits
-/// are kept.
-/// SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
+/// Rounds x down to a number that NCCL can encode in eight bits, by keeping only the leading bit
+/// and the next three bits. SOURCE: NVIDIA/nccl src/include/bitops.h, u32fp8Encode.
 std::int64_t in_eight_bits(std::int64_t x) {
   const int low = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 4);
   return x >> low << low;
@@ -32,7 +31,8 @@ struct Sizes {
   std::int64_t least = 0;  ///< minimum number of bytes of a part; before NCCL 2.22, every part is a
                            ///< multiple of this number
   std::int64_t largest = 0;  ///< maximum number of bytes of a part, if there are enough channels
-  int few = 1;  ///< smallest number of channels per peer with which every peer has its own channels
+  int few = 1;   ///< lower limit for the number of channels per peer, with which every peer has its
+                 ///< own channels
   int most = 1;  ///< maximum number of channels per peer
 };
 
@@ -51,11 +51,12 @@ void set_channels(const Communicator& comm, Sizes& made) {
   const bool old = comm.version < Version{2, 20, 0};
   const bool shares = !old || comm.nodes == 1 || comm.version < kSharesInOneNode;
   if (shares) until(made.few, 1);
-  // If a thread block has eight or more sends, it has no spare warp.
+  // A thread block with eight or more sends has no spare warp, so NCCL also limits the maximum
+  // number of channels.
   if (old && shares) until(made.most, 4);
 }
 
-/// Returns the sizes for NCCL before 2.13, where a chunk is a quarter of its slot.
+/// Returns the sizes of NCCL before 2.13, in which a chunk is a quarter of a slot.
 Sizes of_slots(const Communicator& comm) {
   Sizes made;
   const std::int64_t whole = slot(comm, Protocol::kSimple);
@@ -66,8 +67,8 @@ Sizes of_slots(const Communicator& comm) {
   return made;
 }
 
-/// Returns the chunk size of Simple since 2.13. In a single node before 2.16, the chunk is the
-/// whole slot.
+/// Returns the chunk size of Simple since 2.13. Before 2.16, the chunk is a whole slot if there is
+/// a single node.
 std::int64_t step_of(const Communicator& comm) {
   const std::int64_t whole = slot(comm, Protocol::kSimple);
   if (comm.version < Version{2, 16, 0} && comm.nodes == 1) return whole;
@@ -85,15 +86,15 @@ Sizes of_steps(const Communicator& comm, std::int64_t step) {
   return made;
 }
 
-/// Returns the chunk size of a message. The chunk is smaller if a short message crosses the
-/// network.
+/// Returns the chunk size of a message. `far` is true if the message crosses the network; short
+/// messages then have smaller chunks.
 std::int64_t chunk_of(std::int64_t bytes, std::int64_t step, bool far) {
   if (!far || bytes >= 8 * step) return step;
   return bytes < step ? step / 4 : step / 2;
 }
 
-/// Doubles the number of parts until no part is too large. Returns the number of parts and the
-/// number of bytes of one part.
+/// Doubles the number of parts until no part is too large or there are no more channels. Returns
+/// the number of parts and the bytes of one part.
 std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Sizes& size) {
   std::int64_t part = std::max(size.least, divided_up(bytes, parts));
   while (part > size.largest && parts <= size.most / 2) {
@@ -103,8 +104,8 @@ std::pair<int, std::int64_t> more_parts(std::int64_t bytes, int parts, const Siz
   return {parts, part};
 }
 
-/// Returns the portions for NCCL before 2.22, where the protocol and chunk of a part depend on the
-/// size of the part.
+/// Returns the portions of NCCL before 2.22, in which the protocol and chunk size of a part depend
+/// on the size of the part.
 P2pPortions by_parts(const Communicator& comm, std::int64_t bytes, bool far, bool self) {
   const auto before = [&](int minor) { return comm.version < Version{2, minor, 0}; };
   const Sizes size = before(13) ? of_slots(comm) : of_steps(comm, step_of(comm));

@@ -7,10 +7,11 @@
 
 namespace tutti::core::nccl {
 
-/// The division of a message between two ranks into parts and chunks.
+/// NCCL's division of a message between two ranks into parts (one per channel) and chunks.
 struct P2pPortions {
   int parts = 1;           ///< number of parts, each on its own channel
-  std::int64_t chunk = 1;  ///< number of bytes that are sent at once
+  std::int64_t chunk = 1;  ///< size of a chunk (the bytes that are sent at once), except in the
+                           ///< last part
   bool ll = false;         ///< true: protocol LL; false: protocol Simple
   /// The size in bytes of every part except the last. The last part has the remainder and may be
   /// empty.
@@ -31,10 +32,10 @@ struct P2pPortions {
 
 /// Returns the division of a message of `bytes` bytes. `far` is true if the two ranks are in
 /// different nodes. `self` is true if a rank sends the message to itself. Parts are multiples of 4
-/// KiB. In 2.20 and 2.21, parts are multiples of half a chunk if there are several nodes, and of an
-/// eighth of a chunk if there is one node. In 2.13 to 2.19, parts are multiples of an eighth of a
-/// chunk. Before 2.13, parts are multiples of a slot of the buffer (in 2.7, of four slots), and a
-/// chunk is a quarter of a slot.
+/// KiB. In 2.20 and 2.21, parts are multiples of half a chunk if there are several nodes, and
+/// multiples of an eighth of a chunk if there is one node. In 2.13 to 2.19, parts are multiples of
+/// an eighth of a chunk. Before 2.13, parts are multiples of one slot of the buffer (in 2.7: of
+/// four slots), and a chunk is a quarter of a slot.
 /// REQUIRES: NCCL 2.7 or later.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/enqueue.cc, scheduleP2pTasksToPlan, addP2pToPlan; src/init.cc,
 /// computeBuffSizes; v2.21.5 and v2.13.4 src/enqueue.cc, calcP2pChunkSize, src/proxy.cc,

@@ -11,8 +11,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns 0, 1, 3, 6, 10, …. The values x(x + 1)/2 modulo the next power of two visit all numbers
-/// below that power. Numbers that are too large are omitted.
+/// Returns 0, 1, 3, 6, 10, …. The values x(x + 1)/2, modulo the next power of two, visit all
+/// numbers below this power. Numbers that are n or more are omitted.
 std::vector<int> triangular(int count) {
   const unsigned mask = std::bit_ceil(static_cast<unsigned>(count)) - 1;
   std::vector<int> deltas;
@@ -24,8 +24,8 @@ std::vector<int> triangular(int count) {
   return deltas;
 }
 
-/// Returns the order of rounds of NCCL 2.8 to 2.21. The order goes outwards from 0 and from n/2 in
-/// turn, without duplicates.
+/// Returns the order of deltas in NCCL 2.8 to 2.21. The order alternates between numbers around 0
+/// and numbers around n/2, with growing distance, without duplicates.
 std::vector<int> outwards(int n) {
   std::vector<int> deltas;
   for (int d = 0; d <= n / 4; ++d) {
@@ -55,15 +55,15 @@ int reversed(int x, int bits) {
   return made;
 }
 
-/// From this release on, NCCL orders nodes instead of ranks.
+/// From this release on, NCCL orders deltas between nodes instead of deltas between ranks.
 constexpr Version kByNodes{2, 12, 0};
 
 bool before_2_22(Version version) { return version < Version{2, 22, 0}; }
 bool in_groups_of_eight(Version version) { return version >= Version{2, 28, 7}; }
 
-/// Returns the number of rounds of a node with `gpus` GPUs. In 2.18 to 2.21, the number is rounded
-/// up to a power of two, or above kP2pAtOnce to a multiple of kP2pAtOnce. SOURCE: NVIDIA/nccl
-/// v2.18.6 src/include/align.h, ALIGN_POWER.
+/// Returns the number of rounds with one node, which has `gpus` GPUs. In 2.18 to 2.21, the number
+/// is rounded up to a power of two or, above kP2pAtOnce, to a multiple of kP2pAtOnce. SOURCE:
+/// NVIDIA/nccl v2.18.6 src/include/align.h, ALIGN_POWER.
 int rounds_of_node(int gpus, Version version) {
   if (version < Version{2, 18, 0} || !before_2_22(version)) return gpus;
   if (gpus > kP2pAtOnce) return static_cast<int>(divided_up(gpus, kP2pAtOnce)) * kP2pAtOnce;
@@ -110,7 +110,7 @@ int P2pRounds::round_of(Rank from, Rank to) const {
   return between_index_[between] * places + inside_index_[inside];
 }
 
-/// Returns the base of the channel number before 2.22.
+/// Before 2.22: returns the base number from which the channels of a message's parts are computed.
 int P2pRounds::base_by_distance(Rank from, Rank to) const {
   if (version_ < kByNodes) return (to - from + ranks_) % ranks_;
   const int nodes = ranks_ / gpus_;

@@ -7,21 +7,20 @@
 
 namespace tutti::core::nccl {
 
-/// The maximum number of messages that a thread block sends at the same time. The same limit
-/// applies to receives.
+/// The maximum number of messages that a thread block sends at the same time, and the maximum
+/// number that it receives at the same time.
 inline constexpr int kP2pAtOnce = 8;
 
-/// The order in which a rank communicates with its peers. In round r, a rank sends to the rank at
-/// distance delta(r) after it and receives from the rank at distance delta(r) before it. The deltas
-/// are the same for all ranks, so sends and receives match.
+/// The order in which a rank communicates with its peers. In round r, a rank sends to the rank
+/// delta(r) positions after it, and receives from the rank delta(r) positions before it. All ranks
+/// use the same deltas, so every send has a matching receive.
 ///
 /// A delta has two parts: a distance between groups and a distance inside a group. Before 2.12, a
 /// group is a single rank. Since 2.12, a group is a node. Since 2.28.7, a group is eight GPUs of a
 /// node if there are several nodes. The order of the deltas between n groups is 0, 1, 2, … in 2.7,
 /// and 0, n/2, -n/2, 1, -1, n/2 - 1, … in 2.8 to 2.21. In 2.18 to 2.21, the number of rounds per
-/// group is rounded up to 1, 2, 4 or a multiple of 8. Rounds beyond the last GPU of a node are
-/// empty.
-/// SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
+/// group is rounded up to 1, 2, 4 or a multiple of 8. The rounds that are added by rounding up are
+/// empty. SOURCE: NVIDIA/nccl src/init.cc, ncclP2pSchedule (2.28.7 and later), initTransportsRank
 /// (before); src/group.cc, ncclGroupEnd (before 2.13).
 class P2pRounds {
  public:
@@ -35,11 +34,11 @@ class P2pRounds {
   [[nodiscard]] Rank receives_from(Rank rank, int round) const { return moved(rank, round, -1); }
   /// Returns the round in which `from` sends to `to`.
   [[nodiscard]] int round_of(Rank from, Rank to) const;
-  /// Returns the channel of part `part` of a message between two ranks. Since 2.13, successive
-  /// rounds use distant channels, except in 2.22 to 2.28.2. Before 2.13, successive parts of a
-  /// message use distant channels.
-  /// SOURCE: NVIDIA/nccl src/include/channel.h, ncclP2pChannelBaseForRound (2.22 and later),
-  /// ncclChannelCompute (before); src/include/device.h, ncclP2pChannelForPart.
+  /// Returns the channel that transfers part `part` of a message between two ranks. Before 2.13,
+  /// successive parts of a message are on distant channels. Since 2.13, successive rounds are on
+  /// distant channels, except in 2.22 to 2.28.2. SOURCE: NVIDIA/nccl src/include/channel.h,
+  /// ncclP2pChannelBaseForRound (2.22 and later), ncclChannelCompute (before);
+  /// src/include/device.h, ncclP2pChannelForPart.
   [[nodiscard]] int channel(Rank from, Rank to, int part) const;
   /// True if a thread block may execute both rounds at the same time. SOURCE: NVIDIA/nccl
   /// src/enqueue.cc, addWorkBatchToPlan.
@@ -56,10 +55,11 @@ class P2pRounds {
   int channels_;  ///< total number of channels
   bool one_node_;
   Version version_;
-  /// The deltas between groups, and inside a group, in the order of rounds.
+  /// The distances between groups and the distances inside a group, in the order in which rounds
+  /// use them.
   std::vector<int> between_, inside_;
-  std::vector<int> between_index_, inside_index_;  ///< position of each delta in `between_` and in
-                                                   ///< `inside_`
+  std::vector<int> between_index_, inside_index_;  ///< for each delta: its index in `between_` or
+                                                   ///< in `inside_`
 };
 
 }  // namespace tutti::core::nccl

@@ -1,16 +1,17 @@
-// The steps of the sends and receives of a group, which share one kernel. In each round
-// (p2p_rounds.h), a rank sends a message to one peer and receives a message from another. Each of
-// the two messages uses one channel per part. The thread block of a channel processes its parts in
-// batches (p2p_batches.h). A batch has up to eight rounds, which run at the same time. In each
-// round, some warps send and some warps receive. The next batch begins when all rounds of the batch
-// are complete.
+// The schedule of the sends and receives of a group, which one kernel executes. In each round
+// (p2p_rounds.h), a rank sends a message to one peer and receives a message from another. Each
+// message is divided into parts, and each part uses its own channel. The thread block of a channel
+// processes its parts in batches (p2p_batches.h). A batch has up to eight rounds, which run at the
+// same time. For each round, some warps send and other warps receive. The next batch begins when
+// all rounds of the batch are complete.
 //
 // Lanes of a rank: the lanes of channel 0, the lanes of channel 1, …, and finally the rank's
-// relays. A channel's first lane is its gate, which signals that a batch is complete. After the
-// gate lane, each place in a batch has one lane that sends and one lane that receives. With PXN,
-// data for another node is sent to the GPU that is next to the card on the receiver's rail. That
-// GPU's proxy forwards the data. There is one such relay for each sending lane that has data to
-// relay, so that no message waits for the messages of other lanes.
+// relays. A channel's first lane is its gate, which signals that a batch is complete. Then there
+// are pairs of lanes, one that sends and one that receives. The k-th pair handles the k-th send and
+// the k-th receive of each batch. With PXN, data for another node is first sent to the GPU next to
+// the card on the receiver's rail. The proxy of this GPU, the relay, forwards the data. There is
+// one relay lane for each sending lane that has data to relay, so that no message waits for
+// messages of other lanes.
 
 #include <map>
 #include <unordered_map>
@@ -22,12 +23,12 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// A part of a round's message, and the steps of the lane that moves it.
+/// A part of a round's message, and the range of a lane's steps that transfer it.
 struct Piece {
   int round = 0;
   int part = 0;
   int batch = 0;
-  std::int64_t first = 0;  ///< The part is moved by the steps [first, end) of the lane.
+  std::int64_t first = 0;  ///< the lane's steps [first, end) transfer the part
   std::int64_t end = 0;
 };
 using Pieces = std::vector<Piece>;
@@ -39,19 +40,19 @@ const Piece& piece_of(const Pieces& pieces, std::int64_t step) {
 }
 std::int64_t steps_of(const Pieces& pieces) { return pieces.empty() ? 0 : pieces.back().end; }
 
-/// The steps at which the batches of a channel wait for each other.
+/// The gate lane of a channel, at which a batch waits for the previous batch.
 struct Gate {
-  std::vector<Wait> waits;            ///< steps of the gate lane
-  std::vector<std::int64_t> through;  ///< for each batch, the number of waits after which it is
-                                      ///< complete
+  std::vector<Wait> waits;            ///< the steps of the gate lane, each of which is a wait
+  std::vector<std::int64_t> through;  ///< for each batch: the number of waits after which the batch
+                                      ///< is complete
 };
 
-/// The work of a rank's kernel. The work is identical for all ranks of a class. Lanes and channels
+/// The work of a rank's kernel, which is identical for all ranks of a class. Lanes and channels
 /// without work are omitted.
 struct Kernel {
   std::map<Lane, Pieces> lanes;
   std::map<int, Gate> gates;  ///< gate of each channel
-  /// The place in the batch of each part that is sent or received, indexed by key().
+  /// For each part that is sent or received, identified by key(): its index in the batch.
   std::unordered_map<std::int64_t, int> sends, receives;
 
   [[nodiscard]] const Pieces& pieces(Lane lane) const {
@@ -69,8 +70,8 @@ struct Kernel {
 /// The messages that a rank forwards for other ranks of its node (PXN).
 struct Relays {
   struct Lane {
-    int source = 0;          ///< GPU whose message is forwarded; a GPU of the same node
-    core::Lane sending = 0;  ///< lane of the source GPU that sends the message
+    int source = 0;          ///< the GPU, in the same node, for which this lane forwards messages
+    core::Lane sending = 0;  ///< the lane of the source GPU that sends the messages to this lane
     Pieces pieces;
   };
   std::vector<Lane> lanes;
@@ -169,12 +170,11 @@ class Sends : public Schedule {
   [[nodiscard]] const P2pPortions& portions(Rank from, Rank to) const {
     return from == to ? self_ : far(from, to) ? far_ : near_;
   }
-  /// True if rank `from` has a part for rank `to` that has to move. A part that is already in its
-  /// place does not have to move.
+  /// True if rank `from` has data for rank `to` that is not already at its final position.
   [[nodiscard]] bool exchanges(Rank from, Rank to) const {
     return (from != to || contract_.input_shift > 0) && contract_.part(from, to).has_value();
   }
-  /// Returns the rank through which a message of `from` leaves for another node. Without PXN, or
+  /// Returns the rank whose network card sends a message of `from` to another node. Without PXN, or
   /// inside a node, this is `from` itself.
   [[nodiscard]] Rank leaves_by(Rank from, Rank to) const {
     return far(from, to) ? from - from % gpus_ + p2p_.relay(from % gpus_, to % gpus_) : from;
@@ -207,7 +207,8 @@ class Sends : public Schedule {
   [[nodiscard]] std::int64_t largest_far_chunk() const {
     return std::max(chunk(far_, 0), chunk(far_, far_.parts - 1));
   }
-  /// Returns the range of a part inside the message. The caller adds the offset in the buffer.
+  /// Returns the range of a part, relative to the start of the message. The caller adds the
+  /// message's offset in the buffer.
   [[nodiscard]] Range part(const P2pPortions& portions, int number) const {
     if (count_ != planned_) {
       const EvenCut cut{count_, portions.parts};
@@ -284,8 +285,8 @@ class Sends : public Schedule {
     const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
     kernels_.resize(static_cast<std::size_t>(classes));
     relays_.resize(static_cast<std::size_t>(classes));
-    // Places are assigned first, because the number of lanes per channel depends on the batch with
-    // the most places.
+    // Assign all parts to batches first, because the number of lanes per channel depends on the
+    // largest batch.
     std::vector<std::vector<P2pAssignment>> assigned;
     const P2pParts parts = [this](Rank from, Rank to) {
       return exchanges(from, to) ? portions(from, to).parts : 0;
@@ -319,7 +320,7 @@ class Sends : public Schedule {
   }
 
   /// Makes each batch wait until all lanes of the previous batch are complete. No lane waits for
-  /// the last batch of the channel.
+  /// the last batch of a channel.
   void close_gates(Kernel& made, int channel) const {
     const Lane gate = channel * of_channel();
     std::map<int, std::vector<Wait>> of_batch;
@@ -363,10 +364,11 @@ class Sends : public Schedule {
   Version version_;
   P2pRounds rounds_;
   std::int64_t count_;    ///< number of elements of a message
-  std::int64_t planned_;  ///< number of elements for which the portions are computed
+  std::int64_t planned_;  ///< number of elements for which NCCL's division into parts and chunks is
+                          ///< computed
   std::int64_t item_;
   P2pPortions near_, far_, self_;
-  int width_ = 1;  ///< maximum number of places in any batch
+  int width_ = 1;  ///< maximum number of sends, or of receives, in any batch
   std::vector<Kernel> kernels_;
   std::vector<Relays> relays_;
 };

@@ -20,8 +20,8 @@ namespace tutti::core::nccl {
 std::shared_ptr<const Schedule> lowered_ring(const Communicator& communicator, CollectiveKind kind,
                                              Rank root, std::int64_t elements,
                                              std::vector<ChannelLoops> channels);
-/// `divided` is true if some threads of a channel reduce up the tree while others broadcast down
-/// the tree.
+/// `divided` is true if a channel's threads are divided: some reduce up the tree while the others
+/// broadcast down the tree.
 std::shared_ptr<const Schedule> lowered_tree(const Communicator& communicator, bool divided,
                                              std::vector<ChannelLoops> channels);
 std::shared_ptr<const Schedule> lowered_nvls(const Communicator& communicator,
@@ -35,14 +35,14 @@ std::shared_ptr<const Schedule> lowered_collnet(const Communicator& communicator
 std::shared_ptr<const Schedule> lowered_nvls_sharp(const Communicator& communicator,
                                                    std::vector<ChannelLoops> channels);
 /// Returns an all-gather or reduce-scatter through a reducing network, with NVLS if `nvls` is true,
-/// otherwise with CollNetDirect. REQUIRES: every GPU is a head; the part of each channel covers the
-/// blocks of one rail. The blocks of a rail are the blocks of the heads with the same index.
+/// otherwise with CollNetDirect. REQUIRES: every GPU is a head; each channel's part covers the
+/// blocks of one rail, which are the blocks of the heads with the same index in all nodes.
 std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& communicator,
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,
                                                        std::vector<ChannelLoops> channels);
-/// Returns a step of the lane on which the GPUs of a node signal to each other that their data is
-/// available. `index` is the step's index in the lane.
+/// Returns step `index` of the lane on which the GPUs of a node signal to each other that their
+/// data is available.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders` has one entry per channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,

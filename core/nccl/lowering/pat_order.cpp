@@ -1,12 +1,12 @@
-// A block is identified by its distance s from the rank, 0 … n - 1, and travels along the bits of
-// s. The lowest set bit is the dimension along which the block travels next. The tree is divided at
-// its top into `factor` branches, which take the same steps at the same time ("aggregated"). The
-// chunks of one step share a message if the message has room for them. The distance is s = branch ·
-// delta + low. The value low goes through 1 … delta - 1 in the order of a walk through a tree from
-// far to near, so that messages never need more slots than exist. The phases have NCCL's numbers:
-// phase 0 handles the leaves, phase 1 the low bits, and phases 2 and 3 the branches. An all-gather
-// begins with phase 2. A reduce-scatter ends with phases 2, 3 and 4; phase 4 handles the rank's own
-// block.
+// A block is identified by its distance s (0 … n - 1) from the rank, in ranks. A block makes one
+// hop for each set bit of s; the lowest set bit is the dimension of the next hop. The tree is
+// divided at its top into `factor` branches, which execute the same steps at the same time
+// ("aggregated"). The branches put their chunks into the same message if the message has space for
+// them. The distance is s = branch · delta + low. The steps handle the values low = 1 … delta - 1
+// in the order of a tree traversal, from far to near, so that messages never need more slots than
+// exist. The steps of each round belong to phases, which are numbered as in NCCL: phase 0 handles
+// the leaves, phase 1 the low bits, and phases 2 and 3 the branches. An all-gather begins with
+// phase 2. A reduce-scatter ends with phases 2, 3 and 4; phase 4 handles the rank's own block.
 
 #include "core/nccl/lowering/pat_order.h"
 
@@ -44,7 +44,7 @@ class AllGather : public PatWalk {
   }
 
  private:
-  /// Phase 2: sends a chunk to the head of a branch.
+  /// Phase 2: sends a chunk to the first rank of a branch.
   void branch(int a) {
     NcclStep nccl_step;
     int s = (2 * a + 1) * scale_ * delta_;
@@ -91,7 +91,7 @@ class AllGather : public PatWalk {
       }
     }
     if (s < n_ && nccl_step.send == 0 && nccl_step.skip) {
-      // The chunk is received, but there is no further rank to which it would be forwarded.
+      // The rank receives the chunk, but has no rank to which to forward it.
       nccl_step.send = -1;
       nccl_step.post_send = false;
       nccl_step.skip = false;
@@ -111,8 +111,7 @@ class AllGather : public PatWalk {
     add(nccl_step);
   }
 
-  /// Returns the next value of the low bits, in the order of a walk through a tree from far to
-  /// near.
+  /// Returns the next value of `low`, which traverses a tree from far to near.
   int next_low() {
     for (int d = 0; d < bits_; ++d) {
       const int bit = 1 << d;
@@ -249,7 +248,7 @@ class ReduceScatter : public PatReduceScatterWalk<ReduceScatter> {
     if (sent % each_ + 1 >= each_ && !skip) ++later_;
   }
 
-  int skipped_ = 0;  ///< number of steps before the steps to the current peer
+  int skipped_ = 0;  ///< number of steps that precede the steps for the current peer
   int later_ = 0;
 };
 

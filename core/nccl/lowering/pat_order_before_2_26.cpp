@@ -1,7 +1,7 @@
-// The order of steps of a PAT reduce-scatter in NCCL 2.23 to 2.25. For 2^k ranks, it equals the
-// order of later releases. For other numbers of ranks, some blocks are omitted because no rank is
-// at their distance. Omitted blocks take no space in a message, so both the sender's and the
-// receiver's step count them.
+// The order of steps of a PAT reduce-scatter in NCCL 2.23 to 2.25. For 2^k ranks, this order is the
+// same as in later releases. For other numbers of ranks, some blocks are omitted because no rank is
+// at their distance. Omitted blocks take no space in a message. Sender and receiver both count the
+// omitted blocks, to find the positions of the blocks that are sent.
 
 #include "core/nccl/lowering/pat_walk.h"
 
@@ -100,7 +100,7 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     count(nccl_step.skip, true, nccl_step.receive >= 0);
   }
 
-  /// Removes the receive if this rank exists but the next rank in this dimension does not exist.
+  /// Removes the receive from a step if the rank that would send does not exist.
   void receive_nothing_from_beyond(NcclStep& nccl_step, int s) const {
     if (s >= n_ || !nccl_step.skip) return;
     nccl_step.receive = -1;
@@ -108,8 +108,8 @@ class OldReduceScatter : public PatReduceScatterWalk<OldReduceScatter> {
     nccl_step.skip = false;
   }
 
-  /// The number of sends in the round that precede the sends to the current peer, plus the number
-  /// of omitted sends.
+  /// The number of sends in the round before those to the current peer, plus the number of omitted
+  /// sends.
   int send_skipped_ = 0;
   int receive_skipped_ = 0;  ///< number of omitted receives of the round
   int from_leaves_ = 0;      ///< number of chunks received in phase 2

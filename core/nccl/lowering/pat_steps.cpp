@@ -1,10 +1,10 @@
-// PAT between one GPU of each node. The first lane of a channel represents the thread block. For
-// each dimension, a lane for the sending proxy and a lane for the receiving proxy follow. Messages
-// are assembled and disassembled in slots of the rank's scratch. Each dimension has eight slots to
-// send and eight slots to receive. The thread block waits until the data that it reads has been
-// received and the data that it overwrites has been sent. The proxies wait for the thread block.
-// NCCL adds two operands and writes the sum in one pass. The schedule represents this pass as a
-// copy followed by an addition.
+// The schedule of PAT, in which one GPU of each node takes part. The first lane of a channel is the
+// thread block. For each dimension, there are two more lanes: the sending proxy and the receiving
+// proxy. Messages are composed and read in slots of the rank's scratch buffer. Each dimension has
+// eight slots for messages to send and eight slots for received messages. The thread block waits
+// until the data that it reads has been received and the data that it overwrites has been sent. The
+// proxies wait for the thread block. NCCL adds two operands and writes the sum in one pass. The
+// schedule represents this pass as a copy followed by an addition.
 //
 // If the number of ranks is not a power of two, NCCL's messages may have gaps between chunks. Here,
 // chunks are adjacent.
@@ -54,27 +54,29 @@ class Pat : public Schedule {
  private:
   /// A message of a loop.
   struct Message {
-    std::vector<int> places;    ///< places of the message's chunks as NCCL counts them, in
-                                ///< ascending order
-    std::int64_t complete = 0;  ///< number of moves of the sender's loop until the message is
-                                ///< complete
-    std::int64_t through = 0;   ///< number of moves of the receiver's loop until the message is no
-                                ///< longer needed
+    std::vector<int> places;    ///< NCCL's positions of the chunks in the message, in ascending
+                                ///< order
+    std::int64_t complete = 0;  ///< number of moves in a loop after which the sender has completed
+                                ///< the message
+    std::int64_t through = 0;   ///< number of moves in a loop after which the receiver does not
+                                ///< need the message any more
   };
   struct Dimension {
     std::vector<Message> messages;
-    /// The offset, in the scratch buffer, of the slots with data to send. The slots for received
-    /// data follow these slots.
+    /// The offset, in the scratch buffer, of the slots for messages to send. The slots for received
+    /// messages follow.
     std::int64_t slots = 0;
   };
   enum class To { kMessage, kAdd, kOutput, kAddOutput };
   /// A step of the thread block.
   struct Move {
     To to = To::kMessage;
-    PatStep::Place from, message;  ///< dimension -1: this step's block in the rank's own buffer
+    PatStep::Place from, message;  ///< dimension -1: the block in the rank's own buffer
     int ahead = 0;
-    bool begins_reading = false;  ///< true: the first read of `from`'s message in the loop
-    bool begins_writing = false;  ///< true: the first write to `message` in the loop
+    bool begins_reading = false;  ///< true if this is the first move of the loop that reads the
+                                  ///< message of `from`
+    bool begins_writing = false;  ///< true if this is the first move of the loop that writes to the
+                                  ///< message of `message`
   };
   struct Channel {
     ChannelLoops part;
@@ -95,8 +97,8 @@ class Pat : public Schedule {
   static const Dimension& dimension(const Channel& channel, Lane role) {
     return channel.dimensions[(role - 1) / 2];
   }
-  /// Returns the distance to the peer: positive or negative, with opposite signs for sending and
-  /// receiving.
+  /// Returns the distance from a rank to its peer, in ranks. The sign for sending is opposite to
+  /// the sign for receiving.
   [[nodiscard]] std::int32_t distance(Lane role) const {
     const std::int32_t far = 1 << (role - 1) / 2;
     return gathers_ == is_sender(role) ? -far : far;
@@ -108,8 +110,8 @@ class Pat : public Schedule {
   static std::int64_t number(const Dimension& dimension, std::int64_t loop, int message) {
     return loop * std::ssize(dimension.messages) + message;
   }
-  /// Returns the range of `chunks` chunks that comes after the first `before` chunks in a message's
-  /// slot.
+  /// Returns the range of `chunks` consecutive chunks in a message's slot, after the first `before`
+  /// chunks.
   static Range slot(const Channel& channel, const Dimension& dimension, bool sends,
                     std::int64_t loop, int message, std::int64_t before, std::int64_t chunks) {
     const std::int64_t each = channel.part.at(loop, 0).count;
@@ -234,8 +236,8 @@ class Pat : public Schedule {
           {to_message ? To::kAdd : To::kAddOutput, step.from, step.to, step.ahead});
   }
 
-  /// Marks the first move of a loop that reads from a message or writes to a message, because this
-  /// move has to wait.
+  /// For each message of a loop, marks the first move that reads from it or writes to it, because
+  /// this move has to wait for the proxy.
   static void mark_beginnings(Channel& made) {
     std::map<std::pair<int, int>, bool> read, written;
     for (Move& move : made.moves) {

@@ -19,7 +19,8 @@ namespace tutti::core::nccl {
 inline int log2_up(int n) { return std::bit_width(static_cast<unsigned>(n) - 1); }
 inline int lowest_bit(int s) { return std::countr_zero(static_cast<unsigned>(s)); }
 
-/// Walks along the tree, which is divided into branches, and collects the steps of an order.
+/// The base class of the generators of a PatOrder, which traverse the branches of PAT's tree and
+/// collect the steps.
 class PatWalk {
  public:
   PatWalk(int ranks, std::int64_t slot_bytes, std::int64_t part_bytes, bool gathers)
@@ -41,8 +42,8 @@ class PatWalk {
 
  protected:
   /// A step as NCCL's algorithm describes it. A place is the index of a chunk in its message.
-  /// `later` is the number of messages from the next message to the message of this step. `later`
-  /// counts received messages for an all-gather, and sent messages for a reduce-scatter.
+  /// `later` is the number of messages between the next message and the message of this step:
+  /// received messages for an all-gather, sent messages for a reduce-scatter.
   struct NcclStep {
     int ahead = 0;
     int receive = -1, receive_place = 0;
@@ -74,7 +75,8 @@ class PatWalk {
       step.fresh = !own_touched_;
       own_touched_ = true;
     } else {
-      // The chunk is fresh if it comes after all chunks that were used before.
+      // Chunks are used for the first time in ascending order, so a chunk after all used chunks is
+      // fresh.
       auto& most = touched_[matters.dimension];
       const std::pair here{matters.message, matters.place};
       step.fresh = !most || *most < here;
@@ -91,7 +93,7 @@ class PatWalk {
     }
     return made;
   }
-  /// True if the set bits of `i` are the highest of its k lowest bits, or if `i` is 0, where
+  /// True if the k-bit number `i` is a sequence of ones followed by zeros (or only zeros), where
   /// `power` = 2^k. REQUIRES: `i` < `power`.
   static bool new_peer(int i, int power) {
     return std::has_single_bit(static_cast<unsigned>((i ^ (power - 1)) + 1));
@@ -115,9 +117,9 @@ class PatWalk {
   bool own_touched_ = false;
 };
 
-/// Emits the steps of a reduce-scatter in order. `Phases` generates the steps for one range of
-/// releases. begin() starts a round; leaf(), pass_on(), branch_leaf() and branch() add the steps of
-/// a phase; last_received() returns the location of the last received chunk.
+/// Generates the steps of a reduce-scatter in order. The class `Phases` contains what differs
+/// between releases of NCCL. begin() starts a round; leaf(), pass_on(), branch_leaf() and branch()
+/// add the steps of a phase; last_received() returns the location of the last received chunk.
 template <class Phases>
 class PatReduceScatterWalk : public PatWalk {
  public:

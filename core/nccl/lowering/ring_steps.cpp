@@ -1,11 +1,12 @@
-// Each channel has one lane. A channel's part is processed in loops. In an all-reduce, a loop has n
-// chunks. The rank at position p first sends chunk p - 1. Then it adds its own contribution to
-// received chunks and forwards them, completes chunk p, and forwards complete chunks. (Before 2.10,
-// chunks are numbered by rank, not by position.) In an all-gather and a reduce-scatter, a loop has
-// one chunk of every rank's block. In a broadcast and a reduce, a loop is one chunk that travels
-// along the chain from the root or to the root. The data of a primitive is divided into slices.
-// Each slice is a message. The chunks of the last loop divide the remainder into n equal parts,
-// rounded up to 16 bytes. Chunks after the end of the remainder are empty, but they are sent too.
+// Each channel has one lane, which processes the channel's part of the data in loops. In an
+// all-reduce, a loop has n chunks, and the rank at position p first sends chunk p - 1. Then it adds
+// its own contribution to received chunks and forwards them, completes chunk p, and forwards
+// complete chunks. (Before 2.10, chunks are numbered by rank, not by position.) In an all-gather
+// and a reduce-scatter, a loop has one chunk of every rank's block. In a broadcast and a reduce, a
+// loop is one chunk, which travels along the chain from the root (broadcast) or to the root
+// (reduce). The data of a primitive is divided into slices. Each slice is a message. The chunks of
+// the last loop divide the remainder into n equal parts, rounded up to 16 bytes. Chunks after the
+// end of the remainder are empty, but ranks send them, too.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -87,8 +88,8 @@ class Ring : public Schedule {
     }
   }
 
-  /// Returns how many positions back in the ring the rank is whose chunk or block the primitive
-  /// moves.
+  /// Returns the distance, in ring positions, back to the rank whose chunk or block the primitive
+  /// handles.
   [[nodiscard]] std::int64_t distance(std::int64_t primitive) const {
     switch (kind_) {
       case CollectiveKind::kReduceScatter: return primitive + 1;
@@ -111,7 +112,8 @@ class Ring : public Schedule {
     return last ? StepKind::kReceive : StepKind::kReceiveSend;
   }
 
-  /// Sets the kind of a step by the rank's position after the root (`behind`).
+  /// Sets the kind of a step of a broadcast or reduce. `behind` is the number of positions between
+  /// the root and the rank.
   void along(Step& step, std::int64_t behind) const {
     const std::int64_t place = modulo(behind);
     if (kind_ == CollectiveKind::kBroadcast) {
@@ -136,8 +138,9 @@ class Ring : public Schedule {
     range.offset += rank * block_;
     return range;
   }
-  /// Slices are equal multiples of 16 elements, and at least 1/32 of the maximum slice. The last
-  /// slice has the remainder, which may be empty.
+  /// Returns the range of a slice of a chunk. All slices have the same size, a multiple of 16
+  /// elements and at least 1/32 of the maximum slice. The last slice has the remainder, which may
+  /// be empty.
   [[nodiscard]] Range cut(const Range& chunk, std::int64_t slice, Lane lane) const {
     const std::int64_t each = 16 * slices(lane);
     const std::int64_t size =
@@ -149,7 +152,8 @@ class Ring : public Schedule {
   std::int32_t n_;
   CollectiveKind kind_;
   Rank root_;
-  bool by_rank_;  ///< true: chunks of an all-reduce are numbered by rank; false: by position
+  bool by_rank_;  ///< true: the chunks of an all-reduce are numbered by rank; false: by position in
+                  ///< the ring
   std::int64_t block_;
   std::vector<ChannelLoops> channels_;
   std::vector<Order> orders_;

@@ -1,10 +1,10 @@
 // Each rank adds the data of its children to its own data and sends the sum up, chunk by chunk. The
-// root sends sums down, and every rank forwards them. Half of the channels use one tree of nodes,
-// and the other half use the other tree. Inside a node, every tree is a chain. The threads of a
-// channel are divided between an up lane and a down lane, except at the root. The root has a single
-// lane, which reduces a chunk of all children and sends the sum down before it starts the next
-// chunk. Before 2.10, Simple and LL do not divide the threads: one lane first sends all chunks up
-// and then sends all chunks down.
+// root sends sums down, and every rank forwards them. There are two trees of nodes, each of which
+// half of the channels use. Inside a node, every tree is a chain. The threads of a channel are
+// divided between an up lane and a down lane, except at the root. The root has a single lane, which
+// reduces a chunk of all children and sends the sum down before it starts the next chunk. Before
+// 2.10, Simple and LL do not divide the threads: one lane first sends all chunks up and then sends
+// all chunks down.
 
 #include "core/nccl/lowering/parts.h"
 
@@ -51,7 +51,7 @@ class Tree : public Schedule {
 
  private:
   [[nodiscard]] Lane of_channel() const { return divided_ ? 2 : 1; }
-  /// True for lanes that reduce upwards. Call this only if channels are divided.
+  /// True if the lane reduces towards the root. REQUIRES: the threads of channels are divided.
   static bool is_up(Lane lane) { return lane % 2 == 0; }
   static bool is_root(const TreePlace& place) { return place.up < 0; }
   [[nodiscard]] std::size_t index(Lane lane) const {
@@ -94,7 +94,7 @@ class Tree : public Schedule {
     return step;
   }
 
-  /// Returns the child's lane that receives the broadcast.
+  /// Returns the lane on which a child receives the broadcast.
   [[nodiscard]] Lane lane_of_child(Lane lane) const { return divided_ ? lane / 2 * 2 + 1 : lane; }
   [[nodiscard]] Lane lane_of_parent(const TreePlace& here, Lane lane) const {
     return divided_ && is_root(place(here.up, lane)) ? lane - 1 : lane;
@@ -103,8 +103,8 @@ class Tree : public Schedule {
   std::int32_t n_;
   bool divided_;
   std::vector<ChannelLoops> channels_;
-  std::vector<std::vector<TreePlace>> trees_;  ///< tree of each channel, up to the channel at which
-                                               ///< the trees repeat
+  std::vector<std::vector<TreePlace>> trees_;  ///< for each channel: its tree; only channels up to
+                                               ///< the first repetition are stored
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Determines the links and network ports that a search step uses, and the ports that the search
-// step may use. This file continues channel_search.cpp.
+// Computes which links and network ports a step of the search uses up, and which ports it may try.
+// This file continues channel_search.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Rounds a rate, so that subtracting a rate and adding it again gives the original value.
+/// Rounds a rate. After rounding, a rate that is subtracted and added again gives exactly the
+/// original value.
 float rounded(float gb_per_s) { return std::round(gb_per_s * 1000) / 1000; }
 
 bool is_tree(Pattern pattern) {
@@ -84,7 +85,8 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   };
   const int first = gpu < 0 ? 0 : gpu, end = gpu < 0 ? gpus_ : gpu + 1;
   if (topology_.hosts > 1 && settings_.scatter_nets) {
-    // If GPUs are on several hosts, the first ports of all GPUs come before all second ports.
+    // If GPUs are on several hosts, first return the first port of every GPU, then the second port
+    // of every GPU, and so on.
     std::vector<bool> done(static_cast<std::size_t>(gpus_));
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {

@@ -1,14 +1,15 @@
 // The search builds channels one after the other, and each channel GPU by GPU, with backtracking.
-// The search has an invariant: every function undoes its own changes. cross() with -1 undoes
-// cross() with 1, and the bits of used_ are cleared again. Only `best` and `steps` pass results
-// from one branch to the next. A complete channel is compared with the best result immediately.
-// Then the next channel is searched with the remaining bandwidth. When the maximum number of
+// Every function undoes its own changes before it returns: cross() with -1 undoes cross() with 1,
+// and bits of used_ are cleared. Only `best` and `steps` keep results of a branch of the search. A
+// complete channel is compared with the best result immediately. After a complete channel, the
+// search looks for the next channel with the remaining bandwidth. When the maximum number of
 // channels is reached, `steps` becomes kPerfect, which is negative and therefore ends all loops.
 //
-// Inside a node, the first channel tries the order of the PCI bus first. Every later channel tries
-// the order of the previous channel first. channel_crossings.cpp subtracts the bandwidth of a
-// channel from the links that it uses, and adds it again. node_search.cpp chooses and relaxes the
-// requirements that a trial has to meet.
+// Inside a node, the search begins with the order of the PCI bus for the first channel, and with
+// the order of the previous channel for every later channel. channel_crossings.cpp subtracts a
+// channel's bandwidth from the links that the channel crosses, and adds it again when the channel
+// is undone. node_search.cpp chooses the requirements for channels, and relaxes them after a
+// failure.
 
 #include "core/nccl/search/channel_search.h"
 
@@ -38,8 +39,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
     left_.push_back(link.gb_per_s);
     const TopologyNode& end = topology.nodes[link.to];
     const bool cpu = end.kind == NodeKind::kCpu;
-    // GPUs before Ampere request the data that they receive. POWER's NVLinks share both directions.
-    // Intel's CPUs split transfers between GPUs into packets of 64 bytes.
+    // GPUs before Ampere read incoming data, so they send read requests. POWER's NVLinks share both
+    // directions. Intel's CPUs split transfers between GPUs into packets of 64 bytes.
     link_traits_.push_back(
         {.pcie = link.kind == Wire::kPci,
          .requests_data = end.kind == NodeKind::kGpu && end.gpu.sm < 80,
@@ -101,7 +102,7 @@ void ChannelSearch::lay_from_nets(Trial& trial, Trial& best, int& steps, const R
     const int net = all[(static_cast<std::size_t>(trial.channels) + i) % count];
     if (trial.collnet && !port(net).collectives) continue;
     if (port_left_[net] < rate) continue;
-    // Odd channels use the two cards of the previous channel in reverse order.
+    // An odd channel uses the same two cards as the previous channel, in reverse order.
     if (trial.pattern == Pattern::kRing && trial.cross_nic == 2 && trial.channels % 2 == 1 &&
         net != trial.nets[row - 1])
       continue;
@@ -138,7 +139,7 @@ void ChannelSearch::lay_from_net(Trial& trial, Trial& best, int& steps, const Re
     return;
   }
   if (trial.channels == 0 && topology_.count(NodeKind::kNvs) == 0) {
-    // The order of the PCI bus is tried first as a baseline, with its own limit on steps.
+    // First try the order of the PCI bus as a baseline, with a separate limit on steps.
     int few = 1 << 10;
     Rest pci = rest;
     pci.order = Order::kPci;
@@ -222,7 +223,7 @@ void ChannelSearch::go_to_net(Trial& trial, Trial& best, int& steps, int gpu, in
                               const Rest& rest) {
   const bool balanced = trial.pattern == Pattern::kBalancedTree;
   Rest next = rest;
-  // Half of the traffic leaves the node through the first GPU, and half through the second GPU.
+  // The first and the second GPU each send half of the traffic to other nodes.
   next.back_to_net = balanced && step == 0 ? 1 : -1;
   const auto cross_to = [&](int net, float times) {
     const float whole = trial.bw_inter;
@@ -257,7 +258,7 @@ void ChannelSearch::go_to_next(Trial& trial, Trial& best, int& steps, int gpu, i
   switch (rest.order) {
     case Order::kPci: next = {step + 1}; break;
     case Order::kReplayed:
-      // The first channel has no previous channel to replay.
+      // For the first channel, there is no previous channel whose order could be repeated.
       if (trial.channels == 0) return;
       next = {trial.gpus[(trial.channels - 1) * gpus_ + step + 1]};
       break;
@@ -285,7 +286,8 @@ int ChannelSearch::pcie_gb_per_s(int gpu) const {
 
 std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_by_net) const {
   struct Score {
-    // The fields are in order of importance. Fields whose larger values are better are negated.
+    // GPUs are sorted by these fields, in this order. Rates are negated, because higher rates come
+    // first.
     int net_rate = 0, pcie_rate = 0;
     std::size_t net_hops = 0;
     int rate = 0;
@@ -317,8 +319,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
   const bool identical = std::all_of(scores.begin(), scores.end(), [&](const Score& s) {
     return s.rate == scores.front().rate && s.hops == scores.front().hops;
   });
-  // If all candidates have equal scores, candidates far from the network come first, because the
-  // return path ends near the network.
+  // If all candidates have equal scores, first try those far from the network, because the path
+  // back should end near the network.
   if (sort_by_net == -1 && identical) std::reverse(scores.begin(), scores.end());
   std::vector<int> next;
   for (const Score& score : scores) next.push_back(score.gpu);
@@ -326,8 +328,8 @@ std::vector<int> ChannelSearch::next_gpus(const Trial& trial, int gpu, int sort_
 }
 
 std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) const {
-  // NVSwitches work better if a GPU communicates with few other GPUs, so only the GPUs with the
-  // next lower and the next higher number are tried.
+  // NVSwitches work better if a GPU communicates with few other GPUs, so try only the GPUs with the
+  // next lower and the next higher number.
   const int before = (gpu - 1 + gpus_) % gpus_, behind = (gpu + 1) % gpus_;
   std::vector<int> wanted;
   if (trial.pattern == Pattern::kRing)
@@ -342,9 +344,8 @@ std::vector<int> ChannelSearch::next_neighbours(const Trial& trial, int gpu) con
 }
 
 void ChannelSearch::pull_from_switch(Trial& trial, Trial& best, int& steps, int head) {
-  // Every GPU receives a share from the switch and sends a share to the switch. The head moves
-  // twice as much data as the other GPUs, because it also moves the result that goes to the
-  // network.
+  // Every GPU receives data from the switch and sends data to the switch. The head transfers twice
+  // as much data as the other GPUs, because it also handles the result for the network.
   const auto times = [head](int g) { return g == head ? 2.0F : 1.0F; };
   int down = 0, up = 0;
   while (down < gpus_ && cross(trial, NodeKind::kNvs, 0, NodeKind::kGpu, down, times(down))) ++down;

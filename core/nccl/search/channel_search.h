@@ -14,7 +14,8 @@
 
 namespace tutti::core::nccl {
 
-/// The properties that channels must have, and the channels found so far.
+/// An attempt to find channels: the properties that channels must have, and the channels found so
+/// far.
 struct Trial {
   Pattern pattern = Pattern::kRing;
   bool collnet = false;  ///< true if the search uses only network ports that can reduce
@@ -27,16 +28,15 @@ struct Trial {
   int channels = 0;
   float latency_inter = 0;
   int hops = 0;
-  std::vector<int> gpus;  ///< indices of GPUs in channel order; one row per channel, which contains
-                          ///< all GPUs
+  std::vector<int> gpus;  ///< for each channel, the indices of all GPUs in the order of the channel
   std::vector<int> nets;  ///< indices of network ports; for each channel, the first and the last
                           ///< port
 };
 
-/// Finds channels in a topology, one after the other. Each channel takes its bandwidth from the
-/// links that it crosses. The search is depth-first and ends after a limited number of steps. The
-/// search follows NCCL's order exactly, because the result of a search that ends early depends on
-/// the order. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
+/// Finds channels in a topology, one after the other. Each channel uses up a part of the bandwidth
+/// of the links that it crosses. The search is depth-first and ends after a limited number of
+/// steps. The search tries paths in exactly NCCL's order, because the order determines the result
+/// if the search ends early. SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc.
 class ChannelSearch {
  public:
   /// `over_nodes` is true if channels begin and end at a network port.
@@ -48,25 +48,26 @@ class ChannelSearch {
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Searches channels with the properties of `trial`. If the result is better than `best`, sets
-  /// `best` to the result. `steps` is the number of allowed steps. On return, `steps` is the number
-  /// of steps left, or kPerfect if no better result is possible.
+  /// Searches channels that have the properties required by `trial`. If the result is better than
+  /// `best`, it replaces `best`. On entry, `steps` is the maximum number of search steps. On
+  /// return, it is the number of remaining steps, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool gave_up() const { return crossings_ > kMaxCrossings; }
 
-  /// Returns the network ports of a GPU, or of all GPUs if `gpu` is -1, in the order in which the
-  /// search tries them. The ports that NCCL prefers for a GPU come first, followed by all ports up
-  /// to the distance `farthest`. If `farthest` is nullopt, only preferred ports are returned.
+  /// Returns the network ports that the search tries for a GPU (for all GPUs if `gpu` is -1), in
+  /// order. The ports that NCCL prefers for a GPU come first, followed by all ports up to the
+  /// distance `farthest`. If `farthest` is nullopt, only preferred ports are returned.
   [[nodiscard]] std::vector<int> nets_for(int gpu, std::optional<PathType> farthest) const;
 
  private:
   enum class Order { kSearched, kPci, kReplayed };
-  /// The requirements that the rest of a channel must satisfy.
+  /// The requirements for the GPUs that are still to be added to a channel.
   struct Rest {
-    /// Position in the channel of the next GPU that sends to the network; -1: none.
+    /// Position in the channel of the next GPU that has to send to the network; -1: none.
     int back_to_net = -1;
-    int back_to_first = -1;  ///< position in the channel of the GPU that closes the ring; -1: none
+    int back_to_first = -1;  ///< position in the channel of the GPU that has to send back to the
+                             ///< first GPU; -1: none
     Order order = Order::kSearched;
   };
 
@@ -114,21 +115,21 @@ class ChannelSearch {
   /// Properties of a link that affect how much bandwidth a crossing takes.
   struct LinkTraits {
     bool pcie = false;
-    /// True if the link's end is a GPU that requests incoming data. The GPU's requests for data use
-    /// an eighth of the bandwidth in the other direction.
+    /// True if the link leads to a GPU that reads incoming data. The GPU's read requests use an
+    /// eighth of the bandwidth in the other direction.
     bool requests_data = false;
-    /// True if a crossing uses the same bandwidth in the other direction too.
+    /// True if a channel that crosses the link uses the same bandwidth in both directions.
     bool both_ways = false;
     bool to_intel = false;  ///< true if the link's end is an Intel CPU
   };
   std::vector<LinkTraits> link_traits_;  ///< properties of each link
-  std::vector<float> left_;              ///< GB/s of each link that channels have not used yet
-  std::vector<float> port_left_;     ///< GB/s of each network port that channels have not used yet
-  std::vector<std::uint64_t> used_;  ///< for each GPU, a bit for every channel that contains it
-  std::vector<int> local_gpu_;       ///< local GPU of each network port
+  std::vector<float> left_;              ///< for each link: its unused bandwidth in GB/s
+  std::vector<float> port_left_;         ///< for each network port: its unused bandwidth in GB/s
+  std::vector<std::uint64_t> used_;  ///< for each GPU: bit c is set if channel c contains the GPU
+  std::vector<int> local_gpu_;       ///< for each network port: its local GPU (Paths::local_gpu())
   std::int64_t crossings_ = 0;
-  std::vector<std::optional<std::vector<int>>> nets_;  ///< cached results of nets_for(), by GPU and
-                                                       ///< distance
+  std::vector<std::optional<std::vector<int>>> nets_;  ///< cached results of nets_for() for each
+                                                       ///< GPU and distance
 };
 
 }  // namespace tutti::core::nccl

@@ -1,8 +1,8 @@
-// The rings among some GPUs of a hybrid cube mesh depend on the chosen GPUs. For example, GPUs 0
-// and 1 share one link, GPUs 0 and 3 share two links, and GPUs 0 and 5 share no link. A user of k
-// GPUs normally uses the first k GPUs. vTrain's table of a V100 host confirms this: 22, 45, 85, 37,
-// 46, 87 and 134 GB/s for 2 to 8 GPUs correspond to 1, 2, 4, 2 (through a third GPU), 2, 4 and 6
-// links. NCCL's search gives the same numbers of links for the first k GPUs.
+// In a hybrid cube mesh, the rings among a subset of the GPUs depend on the subset. For example,
+// GPUs 0 and 1 share one link, GPUs 0 and 3 share two links, and GPUs 0 and 5 share no link. Users
+// of k GPUs normally use the first k. vTrain's measurements of a V100 host confirm this: 22, 45,
+// 85, 37, 46, 87 and 134 GB/s with 2 to 8 GPUs correspond to 1, 2, 4, 2 (through a third GPU), 2, 4
+// and 6 links. NCCL's search gives the same numbers of links for the first k GPUs.
 
 #include "core/nccl/search/cube_mesh.h"
 

@@ -6,9 +6,9 @@
 
 namespace tutti::core::nccl {
 
-/// The types of paths between two devices, from near to far, in the order of NCCL 2.27.5 and later.
-/// Older versions lack some of these path types, and have kP2c after kPxn. SOURCE: NVIDIA/nccl
-/// src/graph/topo.h.
+/// NCCL's types of paths between two devices, from near to far, in the order of NCCL 2.27.5 and
+/// later. Older versions lack some of these path types, and have kP2c after kPxn. SOURCE:
+/// NVIDIA/nccl src/graph/topo.h.
 enum class PathType {
   kLoc,  ///< the device itself
   kNvl,  ///< NVLink
@@ -24,14 +24,15 @@ enum class PathType {
   kDis,  ///< no path
 };
 
-/// The shape of channels. The values are those in NCCL's logs and graph files. SOURCE: NVIDIA/nccl
-/// src/graph/graph.h.
+/// The shape of channels. The enumerators have the values that NCCL writes to its logs and graph
+/// files. SOURCE: NVIDIA/nccl src/graph/graph.h.
 enum class Pattern {
-  kBalancedTree = 1,  ///< data comes from the network to the first GPU; the first two GPUs each
-                      ///< send half of it back to the network
-  /// Data comes from the network to the first GPU; the second GPU sends to the network.
+  kBalancedTree = 1,  ///< data comes from the network to the first GPU; the first and the second
+                      ///< GPU each send half of it back to the network
+  /// Data comes from the network to the first GPU, and leaves the node through the second GPU.
   kSplitTree = 2,
-  kTree = 3,  ///< data comes from the network to the first GPU, which also sends to the network
+  kTree = 3,  ///< data comes from the network to the first GPU, which also sends the data of the
+              ///< node to the network
   kRing = 4,
   kNvls = 5,
   kCollnetDirect = 6,
@@ -40,15 +41,16 @@ enum class Pattern {
 /// One channel of a graph: the GPUs of a node, in the order in which data passes through them.
 struct GraphChannel {
   std::vector<int> gpus;  ///< local ranks of the GPUs
-  /// The network devices before the first GPU and after the last GPU, given by their numbers in the
-  /// topology (`NET/0` is 0). If several hosts share an NVLink domain, the numbers of host h are
-  /// increased by h << 56. The list is empty if the graph is inside one node.
+  /// The numbers (`NET/0` is 0) of the network devices at the two ends of the channel: before the
+  /// first GPU and after the last GPU. If several hosts share an NVLink domain, the numbers of host
+  /// h are increased by h << 56. The list is empty if the graph is inside one node.
   std::vector<std::int64_t> nets;
 };
 
-/// The result of NCCL's search for one pattern. Each number in the graph of a communicator is the
-/// minimum over all ranks, except that path types and cross_nic are the maximum. SOURCE:
-/// NVIDIA/nccl, struct ncclTopoGraph in src/graph/graph.h and the attributes of its graph files.
+/// The result of NCCL's search for one pattern. Every rank searches its own graph. The
+/// communicator's graph has the minimum of all ranks' values, except for path types and cross_nic,
+/// of which it has the maximum. SOURCE: NVIDIA/nccl, struct ncclTopoGraph in src/graph/graph.h and
+/// the attributes of its graph files.
 struct Graph {
   int id = 0;  ///< number of the graph in graph files: 0 ring, 1 tree, 2 CollNet chain, 3 NVLS, 4
                ///< CollNet direct
@@ -63,12 +65,12 @@ struct Graph {
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;
   bool same_channels = false;  ///< true if all channels are equal
-  /// The order of GPUs of each channel. The list is empty if only the numbers of the graph are
-  /// known.
+  /// For each channel, the order of its GPUs. Empty if only the numbers of the graph are known.
   std::vector<GraphChannel> orders;
 };
 
-/// The results of NCCL's search for a communicator. NCCL does not use a graph without channels.
+/// The graphs that NCCL's search finds for a communicator. NCCL does not use a graph that has no
+/// channels.
 struct Graphs {
   Graph ring;
   Graph tree;

@@ -50,8 +50,8 @@ class GraphReader {
 
   const XmlText& xml_;
   Problems& problems_;
-  std::map<std::int64_t, int> gpus_;  ///< place of each GPU, indexed by its number in the file
-  /// The GPU numbers in the file, indexed by graph and channel.
+  std::map<std::int64_t, int> gpus_;  ///< for each GPU's number in the file: the index of the GPU
+  /// For each graph and channel: the channel's GPU numbers in the file.
   std::vector<std::vector<std::vector<std::int64_t>>> orders_;
 };
 
@@ -108,8 +108,9 @@ void GraphReader::read_channel(const pugi::xml_node& element, Graph& graph) {
   for (const pugi::xml_node& end : element.children()) {
     const std::string_view name = end.name();
     if (name != "gpu" && name != "net") continue;
-    // NCCL 2.21 and later write "0x…", because numbers include the host. Earlier releases write
-    // plain numbers. -1 means that no network card was found.
+    // NCCL 2.21 and later write the numbers of network devices in hexadecimal ("0x…"), because the
+    // numbers include the host. Releases before 2.21 write decimal numbers. -1 means that no
+    // network card was found.
     const char* attribute = end.attribute("dev") ? "dev" : "rank";
     const auto number = xml_.integer(end, attribute, name == "net" ? -1 : 0, kMaxId, problems_);
     if (!number) continue;

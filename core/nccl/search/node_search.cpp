@@ -1,13 +1,13 @@
 // Searches one graph of a node in the same way as NCCL. The search begins with the strictest
 // requirements: equal channels, the nearest types of paths and the highest speed. channel_search.h
 // searches for channels that meet the requirements. After a failure, relax() weakens one
-// requirement. The requirements are weakened like the digits of a counter, where the speed is the
-// highest digit. A requirement is weakened only when all requirements before it have reached their
-// limits; the requirements before it are then reset. When a graph is good enough or nothing can be
-// weakened, a second pass doubles the channels and requests more bandwidth per channel. The order,
-// the limits on steps and the rounding of floats are exactly NCCL's. NCCL stops searches early, and
-// the result of such a search depends on the order, the limits and the rounding (decision 29).
-// SOURCE: NVIDIA/nccl v2.28.9 src/graph/search.cc, ncclTopoCompute.
+// requirement. The requirements work like the digits of a counter whose highest digit is the speed:
+// a requirement is weakened only when all lower digits have reached their limits, and the lower
+// digits are then reset. When a graph is good enough, or no requirement can be weakened further, a
+// second pass doubles the channels and requests more bandwidth per channel. The order, the limits
+// on steps and the rounding of floats are exactly NCCL's. NCCL stops searches early, and the result
+// of such a search depends on the order, the limits and the rounding (decision 29). SOURCE:
+// NVIDIA/nccl v2.28.9 src/graph/search.cc, ncclTopoCompute.
 
 #include "core/nccl/search/node_search.h"
 
@@ -48,8 +48,7 @@ bool is_split(const Topology& topology, const Paths& paths) {
 }  // namespace
 
 /// Computes `most_`, the bandwidth of the best single path, and `total_`, the maximum total
-/// bandwidth of the links of one GPU. The search does not try higher bandwidths than these upper
-/// bounds.
+/// bandwidth of the links of one GPU. The search does not try bandwidths above these bounds.
 void NodeSearch::measure() {
   if (!over_nodes_ && gpus_ == 1) {
     most_ = total_ = kLocGbPerS;
@@ -102,10 +101,10 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   if (pattern == Pattern::kNvls) start.max_channels = std::min(kMaxNvlsHeads, gpus_);
   if (pattern == Pattern::kCollnetDirect) start.max_channels = std::min(kMaxDirectHeads, gpus_);
   if (gpus_ == 1 && pattern != Pattern::kRing) start.pattern = Pattern::kTree;
-  // Inside a node, all GPUs read the same amount of data, so every GPU has a channel.
+  // With NVLS inside a node, all GPUs read the same amount of data, so require one channel per GPU.
   if (!over_nodes_ && pattern == Pattern::kNvls) start.min_channels = start.max_channels;
-  // If a machine's GPUs form two such groups, trees are faster and need two channels. Trees have as
-  // many channels as rings, so rings get at least two.
+  // If the GPUs form two groups without NVLinks between them, NCCL wants trees with two channels,
+  // which are faster. Trees have as many channels as rings, so require at least two rings.
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.max_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
@@ -117,7 +116,7 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
 Trial NodeSearch::search(Trial start, const Range& range) {
   Trial best = start, trial = std::move(start);
   float total = total_;
-  // Patterns other than rings need not return to their first GPU.
+  // Channels of other patterns than rings do not return to their first GPU.
   if (gpus_ > 1 && best.pattern != Pattern::kRing)
     total = static_cast<float>(total * (gpus_ * 1.0 / (gpus_ - 1)));
   std::size_t speed = 0;
@@ -152,8 +151,8 @@ Trial NodeSearch::search(Trial start, const Range& range) {
   return best;
 }
 
-/// Relaxes one requirement of the previous walk. Returns false if no requirement can be relaxed or
-/// no steps are left.
+/// Relaxes one requirement for the next run of the channel search. Returns false if no requirement
+/// can be relaxed or no steps are left.
 bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, const StepsLeft& left,
                        std::size_t& speed) const {
   const CpuFacts& cpu = topology_.node(NodeKind::kCpu, 0).cpu;
@@ -165,7 +164,7 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.same_channels = range.same_channels;
 
-  // The steps that the walk was allowed but did not use are available to later walks.
+  // The next runs of the channel search may use the steps that the last run did not use.
   left.of_all += left.of_walk;
   if (left.of_all < 0 && best.channels > 0) return false;
 
@@ -197,8 +196,8 @@ bool NodeSearch::relax(Trial& trial, const Trial& best, const Range& range, cons
   }
   trial.cross_nic = range.cross_nic == 1 ? 1 : 0;
 
-  // Lower speeds are tried until a graph is found. After that, lower speeds are tried only while
-  // more channels might give nearly the same bandwidth.
+  // Try lower speeds until a graph is found. Then try lower speeds only as long as more channels
+  // might give nearly the same total bandwidth.
   if (speed + 1 == speeds_.size() ||
       (best.channels > 0 && !(speeds_[speed + 1] / best.bw_inter > .49)))
     return false;
@@ -219,13 +218,14 @@ bool NodeSearch::improve(Trial& trial, const Trial& best, std::size_t& speed) co
     trial.bw_inter = speeds_[--speed];
     return true;
   }
-  // Trees of two nodes and CollNet send more data inside a node than between nodes.
+  // CollNet, and trees over two nodes, send more data inside a node than between nodes.
   if (trial.bw_intra != best.bw_intra || !(trial.bw_intra < trial.bw_inter * 2)) return false;
   trial.bw_intra = speeds_[--speed];
   return true;
 }
 
-/// One multiprocessor cannot saturate a fast channel, so two multiprocessors share the channel.
+/// Replaces each fast channel by two channels with half the bandwidth, because one multiprocessor
+/// cannot saturate a fast channel.
 void NodeSearch::double_channels(Trial& graph) const {
   if (graph.channels == 0 || graph.pattern == Pattern::kNvls || graph.bw_intra < 25) return;
   if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;

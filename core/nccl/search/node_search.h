@@ -15,8 +15,8 @@
 
 namespace tutti::core::nccl {
 
-/// Searches the graphs on the topology of one node. All searches share the paths and rates of the
-/// node.
+/// Searches the graphs of a communicator on the topology of one node. The searches for all patterns
+/// use the same paths and rates.
 class NodeSearch {
  public:
   NodeSearch(const Topology& topology, const SearchSettings& settings, bool over_nodes)
@@ -35,7 +35,7 @@ class NodeSearch {
   NodeSearch& operator=(const NodeSearch&) = delete;
 
   /// Returns the best graph of a pattern with the given minimum and maximum number of channels.
-  /// `collnet` is true if only network ports that can reduce may be used.
+  /// If `collnet` is true, channels use only network ports that can reduce.
   Graph find(int id, Pattern pattern, bool collnet, int min_channels, int max_channels);
 
   [[nodiscard]] bool gave_up() const { return walks_.gave_up(); }
@@ -43,8 +43,8 @@ class NodeSearch {
   [[nodiscard]] float total() const { return total_; }
 
  private:
-  /// The range of requirements that the search tries: path types inside a node and between nodes,
-  /// crossing of network cards, and equal channels.
+  /// The limits of the requirements that the search tries: path types inside a node and between
+  /// nodes, crossing of network cards, and equal channels.
   struct Range {
     PathType min_intra = PathType::kLoc, max_intra = PathType::kSys;
     PathType min_inter = PathType::kPix, max_inter = PathType::kSys;
@@ -55,7 +55,8 @@ class NodeSearch {
   void measure();
   [[nodiscard]] Range range(Pattern pattern) const;
   Trial search(Trial start, const Range& range);
-  /// The numbers of remaining steps: for one walk, and for all walks of the search together.
+  /// The remaining search steps: for one run of ChannelSearch, and in total for all runs of this
+  /// search.
   struct StepsLeft {
     int of_walk = 0;
     std::int64_t& of_all;

@@ -14,8 +14,8 @@ namespace {
 constexpr int kMaxGpus = 160;         // deeper walks need more stack than a thread has
 constexpr int kMaxRingChannels = 32;  // half of 64, because each is used twice
 
-/// Returns the reason why a given graph does not fit a node with this number of GPUs; "" if the
-/// graph fits.
+/// Returns the reason why a graph from a file cannot be used for a node with this number of GPUs;
+/// "" if it can be used.
 std::string misfit(const Graph& graph, int gpus) {
   for (const GraphChannel& channel : graph.orders) {
     const bool known =

@@ -17,8 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kPathTypes{"LOC", "NVL", "NVB", "C2C", "PIX", "PXB",
                                                       "P2C", "PXN", "PHB", "SYS", "NET", "DIS"};
 
-/// A variable with the value 0 or 1: its name, the member that it sets, and whether 1 sets the
-/// member to true.
+/// An environment variable with the values 0 and 1: its name, the member that it sets, and the
+/// value of the member for "1".
 struct Switch {
   std::string_view name;
   bool SearchSettings::*member;
@@ -38,8 +38,8 @@ constexpr std::array<std::string_view, 5> kOthers{"NCCL_P2P_LEVEL", "NCCL_P2P_DI
                                                   "NCCL_NET_GDR_LEVEL", "NCCL_CROSS_NIC",
                                                   "NCCL_NETDEVS_POLICY"};
 
-/// Parses a maximum distance. The text is the name of a path type, or the number that old versions
-/// used for it.
+/// Parses a maximum distance. Parses a path type, given by its name or by the number that old
+/// versions used for it.
 std::optional<PathType> level(std::string_view text) {
   if (const auto type = path_type(text)) return *type <= PathType::kSys ? type : std::nullopt;
   constexpr std::array<PathType, 6> kOld{PathType::kLoc, PathType::kPix, PathType::kPxb,

@@ -8,18 +8,17 @@
 
 namespace tutti::core::nccl {
 
-/// NCCL's MAXCHANNELS, the maximum number of channels of any kind.
+/// NCCL's MAXCHANNELS: the maximum number of channels for any algorithm.
 inline constexpr int kMaxChannels = 64;
 
 /// The network cards that a GPU may use (NCCL_NETDEVS_POLICY).
 enum class NetPolicy {
-  kAuto,  ///< an equal share of the nearest network cards
+  kAuto,  ///< the nearest network cards, divided equally among the GPUs that are near to them
   kAll,   ///< all nearest network cards
   kMax    ///< at most `max_nets` of the nearest network cards
 };
 
-/// The settings of paths and of the search that environment variables determine. The defaults are
-/// NCCL's.
+/// The settings of NCCL's search, most of which are environment variables. The defaults are NCCL's.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, search.cc, topo.cc.
 struct SearchSettings {
   std::optional<PathType> p2p_level;  ///< NCCL_P2P_LEVEL; kLoc if NCCL_P2P_DISABLE=1
@@ -43,7 +42,7 @@ std::string_view to_string(PathType type);
 std::optional<PathType> path_type(std::string_view name);
 
 /// Sets the value of the environment variable `name`.
-/// ERRORS: the variable has no effect on the search; the value is invalid.
+/// ERRORS: the search does not use this variable; the value is invalid.
 Expected<void> set(SearchSettings& settings, std::string_view name, std::string_view value);
 
 }  // namespace tutti::core::nccl

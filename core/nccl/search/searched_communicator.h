@@ -15,18 +15,19 @@ namespace tutti::core::nccl {
 /// Returns the type of a CPU in NCCL's cost model. An unknown vendor counts as Intel.
 HostCpu host_cpu(const CpuFacts& cpu);
 
-/// Returns the settings on which the search depends, for the given release. (Before 2.14, NCCL does
-/// not compare the network with the links between the GPUs of a machine.) ERRORS: a setting
-/// contains a distance that NCCL does not support.
+/// Returns those settings on which the search depends, as the given release uses them. (Before
+/// 2.14, NCCL does not compare the network with the links between a machine's GPUs.) ERRORS: a
+/// setting contains a distance that NCCL does not support.
 Expected<SearchSettings> search_settings(const Settings& settings,
                                          Version version = kDefaultVersion);
 
 /// Returns the communicator over all GPUs of `count` machines like `topology`, for the search
-/// result `found`. `version` determines the number of channels. A topology does not state whether
-/// the driver supports multicast. NVLS needs multicast, so support for multicast is assumed. A
-/// CollNet plugin is assumed if the search included its graphs and some network card can reduce.
+/// result `found`. `version` determines the number of channels. NVLS needs a driver that supports
+/// multicast. A topology does not state whether the driver supports multicast, so support is
+/// assumed. A CollNet plugin is assumed if the search included CollNet graphs and some network card
+/// can reduce.
 /// REQUIRES: found = search_graphs(topology, count, …).
-/// ERRORS: there are more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 is set and some GPUs of a
+/// ERRORS: there are more than 2³¹ - 1 ranks; NCCL_NET_DISABLE_INTRA=1 is set, but some GPUs of a
 /// host are connected only by the network.
 Expected<Communicator> communicator_of(const Topology& topology, const SearchResult& found,
                                        std::int64_t count, const Settings& settings,

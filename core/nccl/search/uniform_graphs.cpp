@@ -1,11 +1,11 @@
-// NCCL's search adds channels of the same speed until links are full, beginning with the fastest
-// speed of a list. If all GPUs and network cards are identical, a formula gives the result. For
+// For each speed of a list, from fast to slow, NCCL's search adds channels of this speed until
+// links are full. If all GPUs and network cards are identical, a formula gives the result. For
 // example, take 8 H100 GPUs on switches (18 NVLinks of 20.6 GB/s in NCCL's tables, 370.8 GB/s
-// together), and the list 60, 50, 40, 30, …. 60 fits 6 times (360 in total), 50 fits 7 times (350),
-// 40 fits 9 times (360, no better), and 30 fits 12 times (360). Below half of the best speed, the
-// search stops. The result is 6 channels of 60. Channels with a speed of 25 or more are doubled,
-// and each gets half the speed: 12 x 30. Between nodes, a channel leaves through a network card.
-// With 8 cards of 50 GB/s and the list 48, 45, …, the result is 8 x
+// together), and the list 60, 50, 40, 30, …. Six channels of 60 fit (360 in total), seven of 50
+// (350), nine of 40 (360, not better), and twelve of 30 (360). The search stops below half of the
+// best speed. The result is 6 channels of 60. If the speed is 25 or more, each channel is replaced
+// by two channels of half the speed: 12 x 30. Between nodes, a channel leaves through a network
+// card. With 8 cards of 50 GB/s and the list 48, 45, …, the result is 8 x
 // 48. tests/core/nccl/uniform_graphs_test.cpp compares the formula with NCCL's own search.
 
 #include "core/nccl/search/uniform_graphs.h"
@@ -57,7 +57,7 @@ std::span<const float> speeds(int cc, bool across, Version v) {
   return across ? std::span<const float>(kAcross10) : kInside10;
 }
 
-/// Returns the rate of one NVLink as NCCL counts it, in GB/s. SOURCE: NVIDIA/nccl src/graph/topo.h.
+/// Returns the rate in GB/s that NCCL assumes for one NVLink. SOURCE: NVIDIA/nccl src/graph/topo.h.
 float nvlink(int cc, Version v) {
   if (cc < 70) return 18;
   if (v < Version{2, 10, 0}) return 21;
@@ -66,8 +66,8 @@ float nvlink(int cc, Version v) {
   return cc >= 90 && v >= Version{2, 20, 0} ? 20.6F : 20.0F;
 }
 
-/// Returns the rate between two sockets in GB/s, for Intel's Skylake and for AMD. SOURCE:
-/// NVIDIA/nccl src/graph/topo.h.
+/// Returns the rate in GB/s that NCCL assumes between two CPU sockets (for Intel: that of Skylake).
+/// SOURCE: NVIDIA/nccl src/graph/topo.h.
 float socket(HostCpu cpu, Version v) {
   if (cpu == HostCpu::kAmd && v >= Version{2, 19, 0}) return 16;
   return v >= Version{2, 18, 0} ? 10 : 9;
@@ -97,8 +97,7 @@ class Counting {
   }
 
  private:
-  /// Returns the fastest speed of the list that is at most `most`; 0 if all speeds are above
-  /// `most`.
+  /// Returns the fastest speed in the list that does not exceed `most`; 0 if there is none.
   [[nodiscard]] float fastest_up_to(float most) const {
     for (const float speed : list_) {
       if (speed <= most) return speed;
@@ -117,12 +116,13 @@ class Counting {
     if (s_.inside == Inside::kPcie)
       return speed <= std::min(static_cast<float>(s_.pcie_gb_per_s), socket(s_.cpu, version_)) ? 1
                                                                                                : 0;
-    // In a cube mesh of 8 GPUs, every ring has a pair of GPUs with only one link.
+    // In a cube mesh of 8 GPUs, every ring crosses at least one pair of GPUs that has only one
+    // link.
     if (s_.inside == Inside::kCubeMesh)
       return 3 * static_cast<int>(2 * nvlink(cc_, version_) / speed);
     const int others = s_.gpus - 1;
     if (s_.inside == Inside::kNvswitch) return static_cast<int>(per_gpu_ / speed);
-    // The rings use the links of every pair equally often.
+    // All rings together use the links between each pair of GPUs equally often.
     const float pair = per_gpu_ / static_cast<float>(s_.pairs_of_machine());
     const int times = static_cast<int>(pair / speed);
     return s_.gpus == 4 && times == 1 ? 2 : times * others;
@@ -159,7 +159,8 @@ class Counting {
 
   [[nodiscard]] bool on_nvlink() const { return s_.gpus > 1 && s_.inside != Inside::kPcie; }
 
-  /// Each GPU starts one chain; a chain ends at the GPU before the one it started from.
+  /// Returns the bandwidth of one chain if a chain starts at each GPU and passes all GPUs once. No
+  /// chain returns to its first GPU.
   [[nodiscard]] float chain_share(int channels) const {
     const auto n = static_cast<float>(s_.gpus);
     return per_gpu_ * n / (n - 1) / static_cast<float>(channels);
@@ -198,22 +199,23 @@ class Counting {
     return tree;
   }
 
-  /// Returns a graph with equally many chains and rings. One GPU of each chain sends to the network
-  /// and receives from it.
+  /// Returns the graph of CollNetChain, which has as many chains as there are rings. One GPU of
+  /// each chain sends to the network and receives from it.
   [[nodiscard]] Graph collnet_chain(const Graphs& graphs) const {
     Graph chain = graphs.tree;
     chain.id = 2;
     chain.pattern = Pattern::kTree;
     if (cc_ >= 80 || s_.nodes == 1) return chain;
-    // Before Ampere, data that enters a GPU also uses an eighth of its rate in the opposite
-    // direction. In this graph, the same card carries both directions.
+    // Before Ampere, GPUs read incoming data; their read requests use an eighth of the rate in the
+    // opposite direction. In the graph of CollNetChain, the same card sends and receives.
     chain.bw_inter = fastest_up_to(std::min(graphs.ring.bw_inter, card_and_eighth()));
     chain.bw_intra =
         std::min(chain.bw_intra, std::max(chain.bw_inter, fastest_up_to(2 * chain.bw_inter)));
     return chain;
   }
 
-  /// Returns a graph with one channel for every GPU that has a card, but at most eight channels.
+  /// Returns the graph of CollNetDirect, which has one channel for each GPU with a network card, up
+  /// to eight channels.
   [[nodiscard]] Graph collnet_direct(const Graph& chain) const {
     Graph direct = chain;
     direct.id = 4;
@@ -231,8 +233,8 @@ class Counting {
     return static_cast<float>(std::min(s_.nic_gb_per_s, s_.pcie_gb_per_s)) * 8 / 9;
   }
 
-  /// Returns a graph with one channel per head. A head reads from all GPUs and writes to all GPUs,
-  /// so its own links carry the data twice.
+  /// Returns the graph of NVLS, which has one channel per head. A head reads from all GPUs and
+  /// writes to all GPUs, so its own links transfer the data twice.
   [[nodiscard]] Graph nvls() const {
     Graph nvls;
     nvls.id = 3;

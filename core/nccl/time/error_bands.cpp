@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<const char*, 2> kNodes = {"one node", "several nodes"};
 
-/// Each of these collectives has a factor. The last entry is used for both gather and scatter.
+/// The collectives that have their own factor. Scatter uses the factor of gather.
 constexpr std::array kCollectives = {CollectiveKind::kAllReduce,     CollectiveKind::kAllGather,
                                      CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast,
                                      CollectiveKind::kReduce,        CollectiveKind::kAllToAll,

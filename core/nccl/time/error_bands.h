@@ -12,13 +12,14 @@
 
 namespace tutti::core::nccl {
 
-/// The range of the ratio of measured to predicted time that contains 80 % of all cases.
+/// The range that contains the ratio of measured to predicted time in 80 % of all cases.
 struct ErrorBand {
   double low = 1;
   double high = 1;
 };
 
-/// The number of systems to which the parameters of a network were fitted: several, one or none.
+/// The number of measured systems to which the parameters of a network were fitted: several, one or
+/// none.
 enum class KnownFrom { kSeveral, kOne, kNone };
 
 inline KnownFrom known_from(std::size_t systems) {
@@ -27,19 +28,20 @@ inline KnownFrom known_from(std::size_t systems) {
 
 /// The properties on which the error of a prediction depends, besides bytes and nodes.
 struct BandFacts {
-  KnownFrom network = KnownFrom::kSeveral;  ///< number of systems for the parameters of the
-                                            ///< network; kSeveral if there is only one node
+  KnownFrom network = KnownFrom::kSeveral;  ///< number of systems to which the network's parameters
+                                            ///< were fitted; kSeveral if there is only one node
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  bool nearest_gpu = false;  ///< true if the GPUs are unknown and timed as the nearest known model
+  bool nearest_gpu = false;  ///< true if the GPU model is unknown, so that the times of the nearest
+                             ///< known model are used
 };
 
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
 
 /// The error bands of predictions, as estimated by the validation. There is one band for each range
-/// of sizes, for one node and for several nodes. The logarithms of the band's ends are multiplied
-/// by one factor for each property in BandFacts. Bands are estimated on systems to which the
-/// parameters were not fitted.
+/// of sizes, for one node and for several nodes. For each property in BandFacts, the band is
+/// widened by a factor, which multiplies the logarithms of the band's ends. The bands were
+/// estimated with measurements of systems that were not used to fit the parameters.
 class ErrorBands {
  public:
   static constexpr std::size_t kSizes = 4;
@@ -47,14 +49,14 @@ class ErrorBands {
       "below 64 KiB", "64 KiB to 1 MiB", "1 MiB to 64 MiB", "64 MiB and more"};
   static std::size_t size_of(std::int64_t bytes);
 
-  /// The factor by which one value of a property widens bands.
+  /// A factor that widens the bands if a property (`by`) has a certain value (`name`).
   struct Factor {
     const char* by;
     const char* name;
     double value = 1;
   };
   static constexpr std::size_t kFactors = 16;
-  /// Returns the factors that apply to the facts, one per fact, as indices into factors().
+  /// Returns the indices in factors() of the factors that apply to `facts`, one for each property.
   static std::array<std::size_t, 4> factors_of(const BandFacts& facts);
 
   ErrorBands();

@@ -1,13 +1,13 @@
 // The parameters are stored in one flat list, so that a fit can change all of them without knowing
 // their meaning. The index of a parameter is computed from its kind, its row (generation of GPUs,
 // transport, or release of NCCL) and its enumerator. A new parameter therefore needs an enumerator,
-// a name, and an initial value in every row. Systems that share hardware share a row: InfiniBand
-// and RoCE, or Ampere and Ada.
+// a name, and an initial value in every row. Systems with similar hardware use the same row:
+// InfiniBand and RoCE, or Ampere and Ada.
 //
-// A file must contain every parameter exactly once. Otherwise, missing parameters of a file of
-// another version would silently get initial values. `how` is more than a comment. Error bands
-// depend on the number of systems to which a network's parameter was fitted; systems() reads this
-// number from the text. The equations of the model are in prediction.cpp.
+// A file must contain every parameter exactly once. Otherwise, parameters that are missing in a
+// file of another version would get initial values without a warning. `how` is more than a comment.
+// Error bands depend on the number of systems to which a network's parameter was fitted; systems()
+// reads this number from the text. The equations of the model are in prediction.cpp.
 
 #include "core/nccl/time/parameters.h"
 
@@ -82,7 +82,8 @@ constexpr std::size_t kReleaseBegin = kHostBegin + kHostFigures;
 constexpr std::size_t kSharpBegin = kReleaseBegin + std::size(kReleases) * kReleaseFigures;
 constexpr std::size_t kEnd = kSharpBegin + kSharpFigures;
 
-/// These parameters are not fitted; tables of networks with SHARP are used only to validate them.
+/// The values of the SHARP parameters. These values are published, not fitted; measured tables of
+/// networks with SHARP are used only for validation.
 constexpr double kSharpStart[kSharpFigures] = {0.8, 31, 1.4};
 constexpr const char* kSharpHow[kSharpFigures] = {
     "published: 20 of an HDR card's 25 GB/s (NVIDIA/nccl issue 320; comment of 2023-01-03)",
@@ -103,7 +104,7 @@ std::size_t row(GpuGeneration generation) {
   return 0;
 }
 
-/// Returns the row of a transport. InfiniBand and RoCE share one row, because they use the same
+/// Returns the row of a transport. InfiniBand and RoCE have the same row, because they use the same
 /// cards and verbs.
 std::size_t row(Transport transport) {
   switch (transport) {
@@ -123,8 +124,8 @@ std::size_t row(Transport transport) {
 }  // namespace
 
 Parameters Parameters::initial() {
-  // Hop latencies and channel rates are NCCL's own values. Shares of vendors' rates are computed
-  // from NCCL's topo.h (for example, 20 of 25 GB/s).
+  // Hop latencies and channel rates are NCCL's own values. The fractions of vendors' rates are
+  // computed from NCCL's topo.h (for example, 20 of 25 GB/s).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
       {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4, 7},
       {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4, 7},

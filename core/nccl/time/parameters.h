@@ -13,45 +13,45 @@ namespace tutti::core::nccl {
 
 /// Parameters of a generation of GPUs, for times inside a node.
 enum class GpuFigure {
-  kHopLl,  ///< latency of a hop between two GPUs over NVLink in us, by protocol
+  kHopLl,  ///< latency in us of a hop between two GPUs over NVLink, for each protocol
   kHopLl128,
   kHopSimple,
-  kChannelLl,  ///< payload in GB/s that the thread block of one channel moves, by protocol
+  kChannelLl,  ///< payload rate in GB/s of the thread block of one channel, for each protocol
   kChannelLl128,
   kChannelSimple,
-  kNvlinkShare,  ///< share of the data-sheet NVLink bandwidth that the protocol Simple reaches
-  kTreeShare,    ///< ratio of a channel's rate in a tree to its rate in a ring; in a tree, a thread
-                 ///< block moves data up and down at the same time
+  kNvlinkShare,  ///< fraction of the data-sheet NVLink bandwidth that the protocol Simple reaches
+  kTreeShare,    ///< ratio of a channel's rate in a tree to its rate in a ring; a thread block of a
+                 ///< tree transfers data up and down at the same time
   kNvlsLatency,  ///< latency in us from a GPU to the switch and back
-  kNvlsShare,    ///< share of the data-sheet NVLink bandwidth that multicast reaches
-  kPass,  ///< additional time in us of a ring's hop if the thread block moves a full pass of data
-          ///< (16 KiB)
-  kPeerChannel,  ///< rate in GB/s of one channel of a send between two GPUs
-  kNvlsFill,   ///< delay of the first result of NVLS, as a multiple of the time for the data of one
-               ///< loop
-  kRackShare,  ///< ratio of the multicast rate in a rack of several hosts to the rate in one host
-  kCopy,       ///< total rate in GB/s at which a GPU's channels copy in the step in which they do
-               ///< not send
+  kNvlsShare,    ///< fraction of the data-sheet NVLink bandwidth that multicast reaches
+  kPass,  ///< additional time in us of a ring's hop if the thread block transfers 16 KiB or more at
+          ///< once
+  kPeerChannel,  ///< rate in GB/s at which one channel sends a message to another GPU of the node
+  kNvlsFill,     ///< delay of the first NVLS result, as a multiple of the time that the data of one
+                 ///< loop takes
+  kRackShare,    ///< ratio of the multicast rate in a rack of several hosts to the rate in one host
+  kCopy,  ///< total rate in GB/s at which a GPU's channels copy data in steps that do not send
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
-  kLaunchSends,  ///< us of the kernel of sends and receives with protocol Simple
+  kLaunchSends,  ///< time in us of the kernel for sends and receives with the protocol Simple
 };
 inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSends) + 1;
 
 /// Parameters of a network, for times between nodes.
 enum class NetFigure {
-  kHopLl,  ///< latency in us of a hop between the GPUs of two nodes, by protocol
+  kHopLl,  ///< latency in us of a hop between GPUs of two nodes, for each protocol
   kHopLl128,
   kHopSimple,
-  kShare,        ///< share of the network cards' line rate that collectives reach
-  kLlChannel,    ///< payload in GB/s of one channel with LL; the data passes through host memory
-  kPeerChannel,  ///< rate in GB/s of one channel of a send between two nodes
+  kShare,        ///< fraction of the network cards' line rate that collectives reach
+  kLlChannel,    ///< payload rate in GB/s of one channel with LL, whose data passes through host
+                 ///< memory
+  kPeerChannel,  ///< rate in GB/s at which one channel sends a message to another node
   kMessage,      ///< additional time in us for each peer after the first to which a rank sends
-  kCongestionExponent,  ///< exponent of the loss in a fabric with other users; kShare is multiplied
+  kCongestionExponent,  ///< models congestion in a network with other users: kShare is multiplied
                         ///< by (nodes / 2)^-kCongestionExponent
   kShuffleShare,        ///< fraction of kShare that remains in an all-to-all
-  kRendezvous,  ///< CPU time in us for a message that is too long to send without a rendezvous, or
+  kRendezvous,  ///< CPU time in us for a message that needs a rendezvous because of its size, or
                 ///< that the CPU has to match
 };
 inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::kRendezvous) + 1;
@@ -60,20 +60,20 @@ inline constexpr std::size_t kNetFigures = static_cast<std::size_t>(NetFigure::k
 enum class PcieFigure {
   kHopLl,
   kHopSimple,
-  kShare,  ///< share of the PCIe rate per direction that a GPU reaches if it sends and receives at
-           ///< the same time
-  kThroughHost,  ///< share of the PCIe rate at which data reaches a network card through host
+  kShare,  ///< fraction of the PCIe rate per direction that a GPU reaches if it sends and receives
+           ///< at the same time
+  kThroughHost,  ///< fraction of the PCIe rate at which data reaches a network card through host
                  ///< memory, without GPUDirect
   kHopToCard,    ///< additional time in us of a hop between nodes if GPUs are PCIe cards
-  kToCard,  ///< share of the PCIe rate at which data reaches a network card that is on the same
-            ///< CPU, without a PCIe switch
+  kToCard,  ///< fraction of the PCIe rate at which data reaches a network card that is attached to
+            ///< the same CPU without a PCIe switch
 };
 inline constexpr std::size_t kPcieFigures = static_cast<std::size_t>(PcieFigure::kToCard) + 1;
 
 /// Parameters of hosts, for each operation.
 enum class HostFigure {
-  kIssue,  ///< time in us that a thread needs to launch the operation on one GPU; a thread with
-           ///< several GPUs launches on one after the other
+  kIssue,  ///< time in us in which a thread launches an operation on one GPU; a thread with several
+           ///< GPUs launches on one GPU after the other
 };
 inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure::kIssue) + 1;
 
@@ -81,17 +81,17 @@ inline constexpr std::size_t kHostFigures = static_cast<std::size_t>(HostFigure:
 enum class ReleaseFigure {
   kMessage,  ///< CPU time in us per message between two GPUs of a node; a process handles its
              ///< messages one after the other
-  kChannel,  ///< additional time in us of a kernel for each channel after the first. Up to
-             ///< NCCL 2.21, each channel fetches its work from host memory; later releases pass the
-             ///< work in the kernel's arguments.
+  kChannel,  ///< time in us that each channel after the first adds to a kernel. Up to NCCL 2.21,
+             ///< each channel reads its work from host memory; later releases pass the work in the
+             ///< kernel's arguments.
 };
 inline constexpr std::size_t kReleaseFigures =
     static_cast<std::size_t>(ReleaseFigure::kChannel) + 1;
 
 /// Parameters of a reducing network: SHARP's streaming aggregation.
 enum class SharpFigure {
-  kShare,  ///< share of a network card's line rate that it reaches if it sends to reducing switches
-           ///< and receives sums at the same time
+  kShare,  ///< fraction of its line rate that a network card reaches if it sends data to reducing
+           ///< switches and receives sums at the same time
   kHop,  ///< time in us from a GPU through its proxy and its network card to a reducing switch, and
          ///< back to the GPU
   kLevel,  ///< additional time in us for each level of switches after the first, because partial
@@ -105,15 +105,14 @@ struct Parameter {
   std::string unit;
   std::string how;  ///< origin of the value: "fitted" (with the numbers of rows and systems), "data
                     ///< sheet", "published" (with the source), or "assumed"
-  std::string kind;  ///< common name of similar parameters; "gpu.hop_simple" for all generations,
-                     ///< "net.share" for all networks; otherwise equal to `name`
+  std::string kind;  ///< name without the generation or network: "gpu.hop_simple" for all
+                     ///< generations, "net.share" for all networks; otherwise equal to `name`
 };
 
 /// The parameters of the time model, which are loaded from one file.
 class Parameters {
  public:
-  /// Returns the initial values of a fit. The initial values are from data sheets and NCCL's own
-  /// constants.
+  /// Returns initial values for a fit, taken from data sheets and NCCL's own constants.
   static Parameters initial();
   /// Parses a CSV with the columns name, value, unit, how. ERRORS: an unknown, missing or duplicate
   /// name; a value that is not a positive number.
@@ -135,7 +134,7 @@ class Parameters {
   /// this parameter.
   [[nodiscard]] bool is_measured(Transport transport) const;
 
-  /// Replaces the parameters of GPUs of one generation by those of another.
+  /// Replaces the parameters of GPUs of one generation by those of another generation.
   void use_parameters_of(GpuGeneration other, GpuGeneration generation);
 
   /// Returns all parameters. A fit may change them.

@@ -14,8 +14,8 @@ namespace tutti::core::nccl {
 
 inline constexpr double kPerUs = 1e3;  ///< number of bytes per us at 1 GB/s
 
-/// Computes the time of several resources in series through which all bytes pass. The resources
-/// together take slightly longer than the slowest one alone.
+/// Computes the time in which all bytes pass through several resources in series. The result is
+/// slightly longer than the time of the slowest resource alone.
 class Narrowest {
  public:
   void add(double us, const char* what) {
@@ -28,20 +28,21 @@ class Narrowest {
   [[nodiscard]] const char* what() const { return what_; }
 
  private:
-  double sum_ = 0;  ///< sum of the fourth powers of all times; two equal resources therefore take
-                    ///< 19 % longer than one
+  double sum_ = 0;  ///< sum of the fourth powers of all times, so that two equally slow resources
+                    ///< take 19 % longer than one
   double most_ = 0;
   const char* what_ = "";
 };
 
-/// Returns the time in us that the CPU adds to a kernel that runs for `kernel_us`. nccl-tests
-/// issues the next operation before the kernel has ended, so the CPU and the GPU form a pipeline of
-/// two stages. In the steady state, the slower stage alone determines the time per operation. A
-/// thread that drives several GPUs issues the operation on these GPUs one after the other.
-/// `messages` is the number of messages that a GPU exchanges with other GPUs of its node. A process
-/// handles the messages of all its GPUs one after the other, even if they have different threads.
-/// SOURCE: 2 to 8 A100 with one thread each take 16, 21 and 50 us for an all-to-all of 96 bytes;
-/// with one thread for all, a broadcast over 8 A100 takes 23 us at every size up to 48 KiB.
+/// Returns the time in us that is added to the duration `kernel_us` of a kernel if the CPU needs
+/// longer than the kernel. nccl-tests issues the next operation before the kernel has ended, so the
+/// CPU and the GPU form a pipeline of two stages. In the steady state, the slower stage alone
+/// determines the time per operation. A thread with several GPUs issues an operation on one GPU
+/// after the other. `messages` is the number of messages that a GPU exchanges with other GPUs of
+/// its node. A process handles the messages of all its GPUs one after the other, even if each GPU
+/// has its own thread. SOURCE: 2 to 8 A100 with one thread each take 16, 21 and 50 us for an
+/// all-to-all of 96 bytes; with one thread for all, a broadcast over 8 A100 takes 23 us at every
+/// size up to 48 KiB.
 inline double waiting_for_host(const System& s, const Communicator& comm, double kernel_us,
                                const Parameters& p, double messages = 0) {
   const double gpus = comm.ranks_of_node();
@@ -57,14 +58,14 @@ inline double waiting_for_host(const System& s, const Communicator& comm, double
 /// limits.
 inline constexpr double kLongMessage = 16384;
 
-/// The minimum number of nodes at which the network cards' lists of expected messages overflow, so
+/// The number of nodes from which on the network cards' lists of expected messages overflow, so
 /// that the CPU has to match messages. SOURCE: on Polaris with 256 nodes, a ring with LL takes 30
 /// us per node in any match mode, compared to 7 us per node on 8 nodes; the limit is assumed to be
 /// 128.
 inline constexpr int kManyNodes = 128;
 
 /// Returns the CPU time in us for one message of `wire_bytes` bytes on the network. `waits` is true
-/// if the receiver has posted its buffer long before the message arrives.
+/// if the receiver posted its receive buffer long before the message arrives.
 inline double per_message(const System& s, int nodes, double wire_bytes, bool waits,
                           const Parameters& p) {
   bool by_cpu = wire_bytes > kLongMessage;
@@ -75,8 +76,7 @@ inline double per_message(const System& s, int nodes, double wire_bytes, bool wa
   return by_cpu ? p.of(s.transport, NetFigure::kRendezvous) : 0;
 }
 
-/// Returns the number of network cards of a node that its processes use, if there is one process
-/// per GPU.
+/// Returns the number of network cards per node that are in use if there is one process per GPU.
 inline double cards_in_use(const System& s) { return std::max(1, std::min(s.nics, s.gpus)); }
 
 /// Returns the limit in GB/s per direction that PCIe sets for the network cards of a node that
@@ -94,14 +94,14 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// occupies on Ethernet. A measurement gave 92 % of 10 GbE on 2 to 8 hosts
 /// (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// The ratio of the time with two hosts to the time with three, over an overlay in which all
-/// traffic between two hosts is one flow.
+/// The factor by which two hosts are slower than three, on an overlay network in which all traffic
+/// between two hosts is one flow.
 inline constexpr double kBothWays = 1.2;
 
-/// Returns the rate in GB/s at which data leaves a node over sockets: over the connections of all
-/// `channels` together, limited by the host.
-/// SOURCE: rings over one socket each: one ring moves 2.06 GB/s, two rings 2.77 GB/s, four rings
-/// 3.28 GB/s and eight rings 3.75 GB/s (NVIDIA/nccl issue 209).
+/// Returns the total rate in GB/s at which a node sends over sockets, with the connections of
+/// `channels` channels. The host limits the total rate. SOURCE: rings over one socket each: one
+/// ring moves 2.06 GB/s, two rings 2.77 GB/s, four rings 3.28 GB/s and eight rings 3.75 GB/s
+/// (NVIDIA/nccl issue 209).
 inline double through_sockets(const System& s, double channels) {
   if (s.sockets.thread_gb_per_s <= 0) return std::numeric_limits<double>::infinity();
   constexpr double kMoreChannels = 0.3;
@@ -111,13 +111,13 @@ inline double through_sockets(const System& s, double channels) {
     connection =
         std::min(connection, sockets.threads * sockets.per_thread * sockets.connection_gb_per_s);
   double all = connection * std::pow(std::max(1.0, channels), sockets.one_flow ? 0 : kMoreChannels);
-  // With two hosts, each host receives all data that the other host sends. With two hosts, data of
-  // one direction and acknowledgements of the other direction share one queue.
+  // Only with two hosts, each host receives everything that the other sends, so data of one
+  // direction and acknowledgements of the other direction share one queue.
   if (sockets.one_flow && s.nodes == 2 * sockets.pods) all /= kBothWays;
   return sockets.host_gb_per_s > 0 ? std::min(all, sockets.host_gb_per_s) : all;
 }
 
-/// Returns the share of the line rate that collectives reach in a fabric of `nodes` nodes.
+/// Returns the fraction of the line rate that collectives reach in a network with `nodes` nodes.
 inline double arriving(const System& s, int nodes, const Parameters& p) {
   // Sockets are modelled separately, and TCP reaches the full rate of a slow link.
   if (s.sockets.thread_gb_per_s > 0) return kTcpShare;
@@ -131,9 +131,9 @@ inline double through_sharp(const System& s, const Parameters& p) {
   return std::min(s.nics * s.nic_gb_per_s * p.of(SharpFigure::kShare), through_pcie(s, p));
 }
 
-/// Returns the number of switch levels between the cards of one rail. Half of the ports of a switch
-/// lead to nodes. A Quantum switch (HDR) has 40 ports, and a Quantum-2 switch (NDR) has 64 ports.
-/// SOURCE: data sheets of QM8700 and QM9700.
+/// Returns the number of levels of switches that connect the cards of one rail. Half of the ports
+/// of a switch lead to nodes. A Quantum switch (HDR) has 40 ports, and a Quantum-2 switch (NDR) has
+/// 64 ports. SOURCE: data sheets of QM8700 and QM9700.
 inline int levels_of_switches(const System& s, int nodes) {
   const std::int64_t of_leaf = s.nic_gb_per_s < 50 ? 20 : 32;
   int levels = 1;

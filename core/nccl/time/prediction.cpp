@@ -1,7 +1,7 @@
-// The closed form of NCCL's times. A collective is launched. Then its first bytes travel hop by
-// hop. After that, the remaining bytes stream through the resource with the lowest bandwidth. For
-// example, consider an all-reduce of S bytes over a ring of n GPUs in N nodes, on c channels with
-// some protocol:
+// A closed-form model of the times of NCCL's collectives. First, the kernel is launched. Then the
+// first bytes travel hop by hop. After that, the remaining bytes stream through the resource with
+// the lowest bandwidth. For example, consider an all-reduce of S bytes over a ring of n GPUs in N
+// nodes, on c channels with some protocol:
 // - launch: the start of the kernel, once.
 // - hops: 2(n-1) consecutive steps, of which 2(N-1) are between nodes. Each step takes the hop
 //   latency of the protocol.
@@ -9,8 +9,8 @@
 //   block with the protocol), its NVLinks, and (once per node) its network cards. The resource with
 //   the lowest bandwidth limits the rate, and resources with nearly as low a bandwidth add a
 //   little.
-// - fill: a ring has no fill beyond its steps. A tree moves chunks, and each level waits for the
-//   first whole chunk of the level below.
+// - fill: for a ring, zero. In a tree, each level waits for the first complete chunk from the level
+// below.
 //
 // In LL, every 8 bytes contain a flag of 4 bytes, which halves the payload. In LL128, every 128
 // bytes contain a flag of 8 bytes, which leaves 15/16 as payload.
@@ -45,14 +45,16 @@ int log2_up(int value) {
   return log;
 }
 
-/// Returns the time of two activities that run at the same time.
+/// Returns the time of two activities that overlap: between the longer of their times and the sum
+/// of both.
 double together(double a, double b) {
   constexpr double kOverlapExponent = 1.5;
   return std::pow(std::pow(a, kOverlapExponent) + std::pow(b, kOverlapExponent),
                   1 / kOverlapExponent);
 }
 
-constexpr int kGpusOfHost = 8;  ///< an NVLink domain with more GPUs is a rack of several hosts
+constexpr int kGpusOfHost = 8;  ///< GPUs per host; an NVLink domain with more GPUs is a rack of
+                                ///< several hosts
 
 class Timing {
  public:
@@ -128,8 +130,8 @@ class Timing {
     return gpu(GpuFigure::kHopSimple);
   }
 
-  /// Returns the time in us for a piece of a ring's step. The time is the duration of one pass of a
-  /// thread block, or of a fraction of a pass if the piece is smaller.
+  /// Returns the additional time in us of a ring's hop for the data that a thread block transfers
+  /// at once (16 KiB, or less if the chunk is smaller).
   [[nodiscard]] double pass() const {
     if (s_.gpus == 1 || choice_.protocol == Protocol::kLl) return 0;  // LL moves line by line
     constexpr double kBytes = 16384;
@@ -165,15 +167,15 @@ class Timing {
   [[nodiscard]] double links_of_gpu() const {
     if (s_.inside == Inside::kPcie)
       return s_.pcie_gb_per_s * p_.of(PcieFigure::kShare) * payload(choice_.protocol);
-    // In a cube mesh, only the links that channels use are counted, one per channel.
+    // In a cube mesh, count only the links that channels use, one per channel.
     double gb_per_s = s_.nvlink_of_gpu();
     if (s_.inside == Inside::kCubeMesh)
       gb_per_s = std::min(gb_per_s, comm_.graphs.ring.channels * s_.nvlink_gb_per_s);
     return gb_per_s * gpu(GpuFigure::kNvlinkShare) * payload(choice_.protocol);
   }
 
-  /// Returns the share of network cards that are used. A channel of a ring or tree leaves a node
-  /// through one card, so a small number of channels uses only the same number of cards.
+  /// Returns the fraction of a node's network cards that are in use. A channel of a ring or tree
+  /// uses one card, so there may be fewer channels than cards.
   [[nodiscard]] double part_of_cards() const {
     const bool by_channels = choice_.algorithm == Algorithm::kRing ||
                              choice_.algorithm == Algorithm::kTree ||
@@ -191,23 +193,22 @@ class Timing {
     return choice_.protocol == Protocol::kLl128 ? gb_per_s * payload(Protocol::kLl128) : gb_per_s;
   }
 
-  /// Returns the total rate in GB/s of all channels between nodes if each channel sends one chunk
-  /// at a time.
+  /// Returns the total rate in GB/s at which all channels send chunks to another node.
   [[nodiscard]] double chunks_between() const {
     if (choice_.protocol != Protocol::kLl) return cards();
     return std::min(cards(), channels_ * ll_channel());
   }
 
-  /// Returns the rate in GB/s of an LL channel between nodes. The data of an LL channel passes
-  /// through host memory and therefore through PCIe.
+  /// Returns the rate in GB/s of one channel between nodes with LL. LL data passes through host
+  /// memory and therefore through PCIe.
   [[nodiscard]] double ll_channel() const {
     constexpr double kPcieOfFourthGeneration = 24;
     return net(NetFigure::kLlChannel) * s_.pcie_gb_per_s / kPcieOfFourthGeneration;
   }
   void through_channels(double bytes, double gb_per_s) {
     narrowest_.add(bytes / (channels_ * gb_per_s * kPerUs), "thread blocks of the channels");
-    // A slot of a connection is free again when the receiver has reported this. The round trip
-    // takes two hops. NCCL's default buffers are large enough to hide this delay.
+    // A sender can reuse a slot only after the receiver has reported that the slot is free; this
+    // round trip takes two hops. NCCL's default buffers have enough slots to hide the delay.
     const auto protocol = static_cast<std::size_t>(choice_.protocol);
     const std::int64_t buffer = comm_.buffer_bytes[protocol];
     if (buffer >= kOwnBuffers[protocol]) return;
@@ -221,14 +222,14 @@ class Timing {
     made_.links = {bytes / (links_of_gpu() * kPerUs), bytes};
     Narrowest copying;
     copying.add(kept / (gpu(GpuFigure::kCopy) * kPerUs), "");
-    // Over NVLink, senders store data at the receiver. Over PCIe, the receivers' few thread blocks
-    // fetch the data.
+    // Over NVLink, senders write data into the receiver's memory. Over PCIe, receivers read the
+    // data with few thread blocks.
     const bool pcie = s_.inside == Inside::kPcie;
     if (pcie) copying.add(kept / (channels_ * channel() * kPerUs), "");
     narrowest_.add(made_.links.us + copying.us(), pcie ? "PCIe" : "NVLink");
   }
-  /// Adds the limit of the network cards. LL data also passes through host memory, which limits
-  /// each channel.
+  /// Adds the network cards as a limit of the rate. LL data also passes through host memory, which
+  /// limits each channel.
   void through_cards(double bytes) {
     if (!far()) return;
     made_.cards = {bytes / (cards() * kPerUs), bytes};
@@ -237,8 +238,8 @@ class Timing {
       narrowest_.add(bytes / (channels_ * ll_channel() * kPerUs), "LL through the host");
   }
 
-  /// Adds the CPU time of messages. A channel sends `of_channel` messages one after the other
-  /// between nodes, and one CPU handles the messages of all channels of a card.
+  /// Adds the CPU time of messages between nodes as a limit. Each channel sends `of_channel`
+  /// messages one after the other, and one CPU handles the messages of all channels of a card.
   void messages(double of_channel, double bytes) {
     const double each = per_message(s_, comm_.nodes, bytes / payload(choice_.protocol), false, p_);
     narrowest_.add(of_channel * std::max(1.0, channels_ / cards_in_use(s_)) * each,
@@ -250,10 +251,11 @@ class Timing {
     const bool all_reduce = op_.function == Function::kAllReduce;
     const bool chain = op_.function == Function::kBroadcast || op_.function == Function::kReduce;
     const int steps = all_reduce ? 2 * (ranks_ - 1) : ranks_ - 1;
-    // On the longest path of a piece, this number of hops is between nodes; all other hops are
-    // inside a node.
+    // The number of hops between nodes on the longest path of a chunk; all other hops are inside a
+    // node.
     const int between = (all_reduce ? 2 : 1) * (nodes - 1);
-    // Repeated chains follow each other closely, because the root does not wait for the last rank.
+    // When a broadcast or reduce is repeated, the next one starts before the last rank has
+    // finished, so only one hop counts.
     const double piece_of_step = bytes_ / channels_ / (chain ? 1 : ranks_);
     const double piece = std::min(piece_of_step, chunk_bytes());
     made_.hops =
@@ -265,19 +267,19 @@ class Timing {
     through_links(moved, chain ? 0 : bytes_ / ranks_);
     through_cards(moved);
     if (!chain) {
-      // While a link is busy with one piece, the next piece is already on its way. Therefore the
-      // time is the longer of hops and transfer.
+      // While one chunk occupies a link, the next chunk is already in flight. The time is therefore
+      // the longer of hops and transfer.
       overlap_ = made_.hops;
       return;
     }
-    // Every rank forwards whole chunks.
+    // Every rank receives a whole chunk before it forwards the chunk.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
     constexpr double kShown = 0.6;  // visible share of the chain; the next broadcast hides the rest
     made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
-  /// Returns the payload in bytes of one of the eight steps of a buffer. SOURCE: NVIDIA/nccl
-  /// src/enqueue.cc, calcCollChunking.
+  /// Returns the payload, in bytes, of one of the eight slots of a connection's buffer. SOURCE:
+  /// NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double chunk_bytes() const {
     const double step =
         static_cast<double>(comm_.buffer_bytes[static_cast<std::size_t>(choice_.protocol)]) / 8;
@@ -295,10 +297,10 @@ class Timing {
     return chunk;
   }
 
-  /// Returns the number of bytes that leave a node for every byte of the all-reduce, over both
-  /// trees. As a leaf of one tree, a node sends half of the data up. As an inner node of the other
-  /// tree, a node sends half of the data up, and half of the data down to each of two children. If
-  /// there are two nodes, an inner node has only one child.
+  /// Returns how many bytes a node sends to other nodes, over both trees, for every byte of the
+  /// all-reduce. Each tree handles half of the data. In one tree, the node is a leaf and sends half
+  /// of the data up. In the other tree, the node is an inner node: it sends half of the data up,
+  /// and half of the data down to each of two children (with two nodes: to one child).
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
   void tree() {
@@ -313,8 +315,7 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);
-    // The time of the first chunks is included in `fill`, but the bytes of these chunks are counted
-    // here too.
+    // `fill` contains the time of the first chunks, but their bytes are counted here.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     if (far()) made_.cards.bytes = tree_traffic() * bytes_;
   }
@@ -327,14 +328,15 @@ class Timing {
     const double of_rack = s_.gpus > kGpusOfHost ? gpu(GpuFigure::kRackShare) : 1;
     return s_.nvlink_of_gpu() * gpu(GpuFigure::kNvlsShare) * of_rack;
   }
-  /// Returns the latency in us of a GPU that exchanges data with every head, one after the other.
+  /// Returns the latency in us of NVLS inside a node, in which a GPU exchanges data with one head
+  /// after the other.
   [[nodiscard]] double through_switch() const {
     return gpu(GpuFigure::kNvlsLatency) * std::max(1.0, 1.0 * heads() / kGpusOfHost);
   }
   [[nodiscard]] int heads() const { return std::max(1, comm_.graphs.nvls.channels); }
 
-  /// Returns the number of bytes that a channel stages for each head. SOURCE: NVIDIA/nccl
-  /// src/enqueue.cc, calcCollChunking.
+  /// Returns the chunk size of NVLS in bytes: the data of a channel for each head in one loop.
+  /// SOURCE: NVIDIA/nccl src/enqueue.cc, calcCollChunking.
   [[nodiscard]] double nvls_chunk() const {
     const double part = bytes_ / channels_;
     double chunk = std::min(131072.0, static_cast<double>(comm_.buffer_bytes[2]) / 8);
@@ -351,8 +353,8 @@ class Timing {
     return chunk;
   }
 
-  /// Predicts NVLS, in which the switch adds and multicasts. For the addition, a GPU sends S bytes
-  /// and receives S/n bytes. For the multicast, it sends S/n bytes and receives S bytes.
+  /// Predicts NVLS, in which the switch adds and multicasts. For the reduction, a GPU sends S bytes
+  /// and receives S/n bytes. For the multicast, a GPU sends S/n bytes and receives S bytes.
   void nvls() {
     const int gpus = comm_.ranks_of_node();
     const double all_reduce = op_.function == Function::kAllReduce ? 1.0 + 1.0 / gpus : 1.0;
@@ -369,8 +371,8 @@ class Timing {
 
   // --- networks that reduce ---
 
-  /// Returns the time in us to the reducing switches and back, up to the level where the chunks of
-  /// all heads meet.
+  /// Returns the time in us from a GPU to the reducing switches and back. Data passes as many
+  /// levels of switches as are needed to combine the chunks of all heads.
   [[nodiscard]] double sharp_hop() const {
     const double to_card = s_.card ? p_.of(PcieFigure::kHopToCard) : 0;
     return p_.of(SharpFigure::kHop) + to_card +
@@ -381,16 +383,16 @@ class Timing {
     return static_cast<double>(
         chunks_of(comm_, op_.function, choice_.algorithm, choice_.protocol, part, 1).chunk);
   }
-  /// All bytes travel up once and travel down once. In an all-gather, a node already has its own
-  /// block. In a reduce-scatter, a node receives only its own block.
+  /// Adds the transfer to the reducing switches and back: all bytes go up once and come down once.
+  /// In an all-gather, a node does not need its own block.
   void to_switches_and_back(double bytes) {
     if (op_.function == Function::kAllGather) bytes *= (comm_.nodes - 1.0) / comm_.nodes;
     made_.cards = {bytes / (through_sharp(s_, p_) * kPerUs), bytes};
     narrowest_.add(made_.cards.us, "from network cards to reducing switches");
   }
 
-  /// Data travels down a chain to the GPU that uses the network to reduce. At the same time, sums
-  /// travel up the chain.
+  /// Predicts CollNetChain. Along the chain, data travels to the GPU at the network card, and at
+  /// the same time, sums travel back.
   void collnet_chain() {
     const int near = 2 * (comm_.ranks_of_node() - 1);
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
@@ -402,14 +404,13 @@ class Timing {
     through_channels(rest, rate);
     through_links(2 * rest);
     to_switches_and_back(rest);
-    // The time of the first chunks is included in `fill`, but the bytes of these chunks are counted
-    // here too.
+    // `fill` contains the time of the first chunks, but their bytes are counted here.
     if (s_.gpus > 1) made_.links.bytes = 2 * bytes_;
     made_.cards.bytes = bytes_;
   }
 
-  /// A GPU sends all chunks except its own to the heads, and distributes the sums of its own chunk.
-  /// Over NVLink, these are as many bytes as in a ring.
+  /// Predicts CollNetDirect. A GPU sends all chunks except its own to the heads, and distributes
+  /// the sum of its own chunk. Over NVLink, CollNetDirect causes as much traffic as a ring.
   void collnet_direct() {
     const int gpus = comm_.ranks_of_node();
     const double heads = std::max(1, comm_.collnet_heads);
@@ -457,13 +458,13 @@ class Timing {
   double channels_ = 1;
   Prediction made_;
   Narrowest narrowest_;
-  double overlap_ = 0;  ///< time in us of the hops that overlap with the transfer
+  double overlap_ = 0;  ///< time in us of those hops that overlap with the transfer
 };
 
-/// Kernels between symmetric buffers take the time that NCCL estimates, because no published
-/// measurements separate the parts of this time. If this time is longer than the links need, the
-/// difference counts as latency. NCCL has no model for copy engines. The time of a copy engine is
-/// the time of the links plus the latency of a kernel that loads and stores.
+/// Predicts collectives on symmetric buffers. For symmetric kernels, the time is NCCL's own
+/// estimate, because no published measurements separate its parts; the time beyond what the links
+/// need counts as latency. NCCL has no estimate for copy engines. The time of copy engines is the
+/// time that the links need, plus the latency of a kernel that loads and stores.
 Prediction by_symmetric(const System& system, const Communicator& comm, const Operation& operation,
                         const Choice& choice, double launch) {
   Prediction made;

@@ -1,5 +1,5 @@
 // Predicts collectives that NCCL implements with sends and receives. NCCL has no cost model for
-// these collectives. Every pair of ranks gets channels, and all pairs run at the same time.
+// such collectives. Every pair of ranks gets channels, and all pairs run at the same time.
 
 #include <algorithm>
 #include <vector>
@@ -20,11 +20,11 @@ int far_channels(const Communicator& comm) {
   return per_peer;
 }
 
-/// Returns the number of channels of a message inside a node. Up to 2.21, the number is chosen so
-/// that no channel has more than 4 MiB. In later releases, every rank has its own channels
-/// immediately, and gets more channels for messages above 16 MiB per channel.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (up to 2.21);
-/// addP2pToPlan (later releases). The limit of 16 MiB is from measured tables.
+/// Returns the number of channels of a message inside a node. Up to 2.21, channels are added until
+/// no channel has more than 4 MiB. In later releases, the channels are first divided among the
+/// ranks; then channels are added until no channel has more than 16 MiB. SOURCE: NVIDIA/nccl
+/// src/enqueue.cc, calcP2pChunkSize, 32 chunks of 128 KiB (up to 2.21); addP2pToPlan (later
+/// releases). The limit of 16 MiB is from measured tables.
 int near_channels(double bytes, const Communicator& comm) {
   const int most = comm.channels >= 16 ? 32 : 2;
   const bool later = comm.version >= Version{2, 22, 0};
@@ -38,9 +38,9 @@ int near_channels(double bytes, const Communicator& comm) {
   return channels;
 }
 
-/// Returns the total data-sheet rate in GB/s of the NVLinks that a GPU's sends use. The result
-/// covers all NVLinks of the GPU. In a cube mesh, only links to participating GPUs are counted, and
-/// only one link if there is a single peer.
+/// Returns the total data-sheet rate in GB/s of the NVLinks over which a GPU sends. Except in a
+/// cube mesh, a GPU sends over all its NVLinks. In a cube mesh, only links to participating GPUs
+/// count, and only one link if there is a single peer.
 double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind kind) {
   if (s.inside != Inside::kCubeMesh) return s.nvlink_of_gpu();
   const bool one_peer = kind == CollectiveKind::kSendReceive;
@@ -48,13 +48,13 @@ double nvlinks_between(const System& s, const Communicator& comm, CollectiveKind
   return links * s.nvlink_gb_per_s;
 }
 
-/// The maximum number of bytes between two GPUs of a node for which NCCL uses LL. SOURCE:
-/// NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl src/enqueue.cc. In measured tables of H100 and B200, small
-/// blocks take the time of a collective with LL, and larger blocks take 4 to 7 us more.
+/// NCCL uses LL for a message between two GPUs of a node if the message has at most this number of
+/// bytes. SOURCE: NCCL_P2P_LL_THRESHOLD, NVIDIA/nccl src/enqueue.cc. In measured tables of H100 and
+/// B200, small blocks take the time of a collective with LL, and larger blocks take 4 to 7 us more.
 constexpr double kMaxOfLl = 16384;
 
-/// Returns the number of ranks of another node that the first GPU reaches over the network cards of
-/// other GPUs of its own node (PXN).
+/// Returns how many ranks of another node the first GPU of a node reaches through other GPUs'
+/// network cards (PXN).
 int relayed_peers(const Communicator& comm) {
   if (comm.p2p.relays.empty()) return 0;
   const std::vector<int>& of_first = comm.p2p.relays.front();
@@ -62,8 +62,9 @@ int relayed_peers(const Communicator& comm) {
       std::count_if(of_first.begin(), of_first.end(), [](int relay) { return relay != 0; }));
 }
 
-/// Returns the number of blocks for every other node that leave the first GPU's node through the
-/// busiest card, if PXN distributes the blocks. Returns 0 if all cards have equal shares.
+/// For messages from the first GPU to all ranks of another node, which PXN distributes over the
+/// node's cards: returns the number of messages through the busiest card. Returns 0 if all cards
+/// send equally many.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
   std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
@@ -93,15 +94,15 @@ Prediction predict_sends(const System& s, const Communicator& comm, CollectiveKi
   const double near_hop = ll ? hop(PcieFigure::kHopLl, GpuFigure::kHopLl)
                              : hop(PcieFigure::kHopSimple, GpuFigure::kHopSimple);
   double messages = 0;
-  // The root receives data from other nodes through its own card and PCIe link. Data that the root
-  // sends to other nodes leaves through all cards if NVLink connects the root to the GPUs of these
-  // cards (PXN).
+  // In a gather, the root receives data from other nodes only through its own card and PCIe link.
+  // In a scatter, the root sends through all cards if NVLink connects it to the cards' GPUs (PXN).
   const bool by_others_cards = kind == CollectiveKind::kScatter && !comm.p2p.relays.empty();
   Prediction made;
   made.launch = p.of(s.generation, ll ? GpuFigure::kLaunchLl : GpuFigure::kLaunchSends);
   Narrowest narrowest;
-  // `relayed` is the number of additional bytes on the NVLinks of the busiest GPU: bytes to other
-  // nodes that leave through another GPU's card. The same number of bytes arrives from other nodes.
+  // `relayed` is the number of additional bytes on the NVLinks of the busiest GPU, because it sends
+  // them to other nodes through another GPU's card. The same number of additional bytes arrives
+  // from other nodes.
   const auto inside = [&](double of_gpu, double of_pair, int peers, double kept,
                           double relayed = 0) {
     if (gpus == 1) return;

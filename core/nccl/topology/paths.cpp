@@ -1,12 +1,12 @@
 // Paths are computed in two stages. First, a breadth-first search from every GPU, CPU, port and
-// NVSwitch finds the paths from all nodes to the node where the search begins. The search runs
-// against the direction of the paths. Each new path therefore begins with the opposite link
-// (TopologyLink::back) and continues with the path that has already been found. Then the paths are
-// corrected. GPUs without peer access are connected through a CPU. Pairs of GPUs that can use only
-// the network are marked. GPUs with a chip-to-chip link to their CPU count as closer to the CPU's
+// NVSwitch finds the paths from all other nodes to this node. The search follows links against the
+// direction of the paths. A new path therefore consists of the link in the opposite direction
+// (TopologyLink::back) and the path that has already been found. Then the paths are corrected. GPUs
+// without peer access are connected through a CPU. Pairs of GPUs that can communicate only over the
+// network are marked. GPUs with a chip-to-chip link to their CPU count as closer to the CPU's
 // ports. Ports are reached through another GPU (PXN), or through the CPU if GPUDirect is
-// impossible. A correction reads the results of earlier corrections, so the corrections have the
-// same order as in NCCL.
+// impossible. A correction depends on the results of earlier corrections, so the order of
+// corrections is the same as in NCCL.
 
 #include "core/nccl/topology/paths.h"
 
@@ -31,8 +31,8 @@ PathType type_of(Wire kind) {
   return PathType::kLoc;
 }
 
-/// Returns the type of a path that consists of two paths. A path over C2C to the CPU and then over
-/// PCIe is near enough for GPUDirect.
+/// Returns the type of a path that is composed of two paths. If the first path leads over C2C to
+/// the CPU and the second over PCIe, the result is a type that allows GPUDirect.
 PathType joined(PathType a, PathType b) {
   const auto [near, far] = std::minmax(a, b);
   return far == PathType::kPhb && near == PathType::kC2c ? PathType::kP2c : far;
@@ -129,8 +129,8 @@ int Paths::local_cpu(int gpu) const {
 }
 
 int Paths::relay(int gpu, int net) const {
-  // The relay is the first GPU on the path. On the path to this GPU, the relay comes after the
-  // NVSwitch, if the path has an NVSwitch.
+  // The relay is the first GPU on the path. If the path crosses an NVSwitch, the relay comes after
+  // the NVSwitch.
   for (const int l : at(gpu_node(gpu), NodeKind::kNet, net).links) {
     const int node = topology_.links[l].to;
     const TopologyNode& on_the_way = topology_.nodes[node];
@@ -221,8 +221,8 @@ bool Paths::settle_net(int g, int net, int local) {
     const PathType level = settings_.pxn_c2c ? PathType::kP2c : PathType::kPxb;
     const bool reachable = at(gpu_node(local), NodeKind::kGpu, g).type <= PathType::kNvl &&
                            gpu(local).host == gpu(g).host;
-    // The detour over a relay applies only to sends. NCCL receives through a card near the GPU, and
-    // sends through the card that is near the receiver (PXN).
+    // Only sends are relayed (PXN): NCCL sends through the card on the receiver's rail, but
+    // receives through a card near the GPU.
     if (others.type <= level && reachable &&
         (others.gb_per_s > own.gb_per_s || own.type > PathType::kPxn)) {
       go_by(NodeKind::kGpu, local, node, NodeKind::kNet, net);
@@ -248,7 +248,7 @@ void Paths::settle_nets() {
     int local = settings_.pxn ? local_gpu(n) : -1;
     for (int g = 0; g < gpus; ++g) {
       if (!settle_net(g, n, local)) continue;
-      // This path may have changed which GPU is the nearest.
+      // The new paths may have changed which GPU is nearest to a port.
       gpu_nets_[g] = nets_of(g);
       net_gpus_[n] = gpus_of(n);
       if (settings_.pxn) local = local_gpu(n);
@@ -286,13 +286,13 @@ int Paths::local_net(int g, int channel) const {
   const std::vector<int>& nets = gpu_nets_[g].places;
   if (nets.empty()) return -1;
   const int count = static_cast<int>(nets.size());
-  // With reversed bits, neighbouring GPUs get distant ports.
+  // Reversing the bits assigns distant ports to neighbouring GPUs.
   const int dev = is_power_of_two(count) ? mirrored(gpu(g).gpu.dev, count) : gpu(g).gpu.dev;
   return nets[(dev + channel % nets_per_gpu(nets)) % count];
 }
 
 int Paths::local_gpu(int net) const {
-  // The assignment of ports to channels repeats after nets_per_gpu() channels.
+  // After nets_per_gpu() channels, the same ports are assigned again.
   int period = 1;
   for (int c = 0; c < std::min(period, kMaxChannels); ++c) {
     for (const int g : local_gpus(net).places) {

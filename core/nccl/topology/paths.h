@@ -16,16 +16,17 @@ struct Path {
   PathType type = PathType::kDis;
 };
 
-/// Computes the paths between GPUs, CPUs, network ports and the NVSwitch. A path is the one with
-/// the highest bandwidth among the shortest paths. NCCL changes some paths for peer access, shared
-/// memory, GPUDirect and PXN. REQUIRES: the topology outlives this object.
-/// SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc, topo.cc.
+/// Computes the paths between GPUs, CPUs, network ports and the NVSwitch. If there are several
+/// shortest paths between two nodes, the path with the highest bandwidth is used. Like NCCL, the
+/// class then changes some paths because of peer access, shared memory, GPUDirect and PXN.
+/// REQUIRES: the topology outlives this object. SOURCE: NVIDIA/nccl v2.28.9 src/graph/paths.cc,
+/// topo.cc.
 class Paths {
  public:
   Paths(const Topology& topology, const SearchSettings& settings);
 
-  /// Returns the path from a node to node number `place` of a kind (GPU, CPU, network port,
-  /// NVSwitch).
+  /// Returns the path from a node to another node, which is given by its kind (GPU, CPU, network
+  /// port, NVSwitch) and its index `place` among the nodes of this kind.
   [[nodiscard]] const Path& at(int node, NodeKind kind, int place) const {
     return paths_[node][static_cast<std::size_t>(kind)][place];
   }
@@ -34,14 +35,14 @@ class Paths {
     return at(topology_.all(from)[from_place], to, to_place);
   }
 
-  /// Returns the nearest (or farthest) path type from any GPU to any other node of `kind`, which is
-  /// GPU or network port.
+  /// Returns the nearest (or farthest) type among all paths from a GPU to another GPU or to a
+  /// network port, depending on `kind`.
   [[nodiscard]] PathType nearest(NodeKind kind) const;
   [[nodiscard]] PathType farthest(NodeKind kind) const;
 
-  /// The local ports of a GPU. From the network ports that the GPU reaches at the highest
-  /// bandwidth, the ports with the nearest path type are selected. The local GPUs of a port are the
-  /// GPUs with the nearest path type among those that the port reaches at the highest bandwidth.
+  /// The local ports of a GPU. A port is local if the GPU reaches no port at a higher bandwidth,
+  /// and no port at this bandwidth over a nearer path type. The local GPUs of a network port are
+  /// defined in the same way.
   struct Locals {
     std::vector<int> places;
     PathType type = PathType::kDis;
@@ -50,16 +51,16 @@ class Paths {
   [[nodiscard]] const Locals& local_nets(int gpu) const { return gpu_nets_[gpu]; }
   /// Returns the index of the network port that a GPU uses for a channel; -1 if there is none.
   [[nodiscard]] int local_net(int gpu, int channel) const;
-  /// Returns the index of the GPU that uses a network port on the channel with the lowest number;
-  /// -1 if no GPU uses the port.
+  /// Returns the index of the GPU that uses a network port; -1 if no GPU uses the port. If several
+  /// GPUs use the port, returns the GPU that uses it on the lowest channel.
   [[nodiscard]] int local_gpu(int net) const;
 
   /// True if a network port can read and write the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// Returns, for every GPU, its node in NCCL's sense. The node is identified by the smallest index
-  /// among the GPUs that the GPU reaches without the network. NCCL treats GPUs for which this
-  /// function returns different indices as different nodes, even if the GPUs are in one host.
+  /// Returns, for every GPU, its node in NCCL's sense: the smallest index among the GPUs that it
+  /// reaches without the network. GPUs with different results belong to different nodes, even if
+  /// they are in the same host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:
@@ -89,7 +90,7 @@ class Paths {
   const Topology& topology_;
   SearchSettings settings_;
   std::vector<OfKind> paths_;                ///< paths from each node
-  std::vector<Locals> gpu_nets_, net_gpus_;  ///< for each GPU, its local ports; for each port, its
+  std::vector<Locals> gpu_nets_, net_gpus_;  ///< for each GPU: its local ports; for each port: its
                                              ///< local GPUs
 };
 

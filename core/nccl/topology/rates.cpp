@@ -18,8 +18,8 @@ constexpr std::array<float, 11> kInsideSm100{90, 80, 70, 60, 50, 40, 30, 24, 20,
 constexpr std::array<float, 18> kAcrossSm100{96,    48, 45.1F, 42, 40, 30,   24,   22,    20,
                                              17.5F, 15, 12,    6,  3,  2.4F, 1.2F, 0.24F, 0.12F};
 
-// The rate of one lane in units of 100 Mb/s, indexed by the text that the Linux kernel prints for
-// the rate (without " PCIe" up to Linux 5.6).
+// The rate of one PCIe lane in units of 100 Mb/s, for each text with which the Linux kernel
+// describes the speed (up to Linux 5.6, without " PCIe").
 constexpr std::array<std::pair<std::string_view, int>, 10> kPcieSpeeds{{{"2.5 GT/s", 15},
                                                                         {"5 GT/s", 30},
                                                                         {"8 GT/s", 60},

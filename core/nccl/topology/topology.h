@@ -31,7 +31,7 @@ enum class CpuVendor { kOther, kIntel, kAmd, kZhaoxin };
 
 /// The known properties of a GPU.
 struct GpuFacts {
-  int rank = 0;  ///< rank of the GPU in the file, from 0
+  int rank = 0;  ///< rank of the GPU in the topology file, counted from 0
   int dev = 0;   ///< index of the GPU in NVML
   int sm = 0;    ///< compute capability: ten times the major number, plus the minor number
   bool gdr = false;
@@ -41,17 +41,18 @@ struct GpuFacts {
 struct CpuFacts {
   CpuArch arch = CpuArch::kOther;
   CpuVendor vendor = CpuVendor::kOther;
-  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family. For AMD's
-  /// Milan, NCCL's family is thus 175 instead of 25.
+  /// The CPU family as NCCL stores it: the base family plus 16 times the extended family. For
+  /// example, AMD's Milan, which is usually called family 25 (15 + 10), has 175 in NCCL (15 + 16 ·
+  /// 10).
   int family = 0;
   int model = 0;
 };
 
-/// The known properties of a port of a network card.
+/// The properties of a network card's port.
 struct NetFacts {
   std::string name;
   int dev = 0;             ///< device number in NCCL's network plugin
-  std::uint64_t asic = 0;  ///< identifier shared by the ports of one card
+  std::uint64_t asic = 0;  ///< identifier of the network card, which is the same for all its ports
   int port = 0;
   float gb_per_s = 0;
   float latency_us = 0;
@@ -88,13 +89,14 @@ struct TopologyLink {
                  ///< it ends
   int to = 0;
   Wire kind = Wire::kPci;
-  float gb_per_s = 0;  ///< rate that NCCL assumes for the link
+  float gb_per_s = 0;  ///< rate in GB/s that NCCL assumes for the link
   int back = -1;       ///< index of the link of the same kind in the other direction; -1: none
 };
 
-/// The machine as NCCL's search represents it: one host, or all hosts of an NVLink domain. Nodes
-/// are in the order of the file, and the links of a node are ordered by bandwidth. The order of the
-/// nodes and the order of the links determine which channel is found first.
+/// The graph of devices and links on which NCCL's search works. The graph represents one host, or
+/// all hosts of an NVLink domain. Nodes are in the order of the file, and the links of a node are
+/// ordered by bandwidth. The order of nodes and the order of links determine which channel the
+/// search finds first.
 struct Topology {
   std::vector<TopologyNode> nodes;
   std::vector<TopologyLink> links;

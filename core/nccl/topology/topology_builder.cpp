@@ -8,8 +8,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Returns 4 or 5 for a Broadcom switch of that PCIe generation; otherwise 0. `level` is 0 for the
-/// upper half of a switch, and 1 for the lower half.
+/// Returns the PCIe generation of a Broadcom switch, 4 or 5; 0 for all other switches. `level` is 0
+/// for the upper half of a switch, and 1 for the lower half.
 int broadcom_generation(std::uint64_t device, std::uint64_t level) {
   const std::uint64_t model = device & ~std::uint64_t{0xfff};
   if (model == 0x1000'c010'1000'a000) return 4;
@@ -88,7 +88,7 @@ void TopologyBuilder::absorb(int top, int sub) {
 }
 
 void TopologyBuilder::flatten_broadcom_switches() {
-  // Every merge changes the links of a switch, and therefore affects which switches can be merged
+  // Merging two switches changes their links, and thereby affects which switches can be merged
   // next.
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     if (gone_[n] || nodes_[n].kind != NodeKind::kPci) continue;

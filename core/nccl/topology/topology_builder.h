@@ -1,7 +1,7 @@
 #pragma once
 
-// Declarations that the reader of topology files and the functions on topologies share. No other
-// code includes this header.
+// Declarations for the source files that read and change topologies. No other code includes this
+// header.
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ class TopologyBuilder {
     float gb_per_s = 0;
   };
 
-  /// Starts with no nodes, or with those nodes of a topology for which `keep` returns true.
+  /// Begins with an empty topology, or with those nodes of an existing topology for which `keep`
+  /// returns true.
   TopologyBuilder() = default;
   template <class Keep>
   TopologyBuilder(const Topology& topology, const Keep& keep);
@@ -31,8 +32,8 @@ class TopologyBuilder {
   [[nodiscard]] int find(NodeKind kind, int host, std::uint64_t local_id) const;
 
   /// Adds a link in one direction. If there is already a link of this kind between the two nodes,
-  /// only increases its bandwidth. The links of a node are in descending order of bandwidth. Links
-  /// with the same bandwidth are in the order in which they were added.
+  /// only increases its bandwidth. The links of a node are in descending order of bandwidth; links
+  /// with equal bandwidth are in the order in which they were added.
   void join(int from, int to, Wire kind, float gb_per_s);
   void join_both_ways(int a, int b, Wire kind, float gb_per_s);
   /// Returns the index of the CPU at the root of a GPU's PCIe tree; -1 if there is none.
@@ -46,8 +47,8 @@ class TopologyBuilder {
   /// Moves the links that lead up the PCIe tree to the end of each node's list of links.
   void sort_links();
 
-  /// Returns the topology. Calls `one_way(from, to)` for each link that has no link in the other
-  /// direction.
+  /// Returns the topology. Calls `one_way(from, to)` for each link without a counterpart in the
+  /// other direction.
   template <class OneWay>
   Topology finish(const OneWay& one_way) const;
 
@@ -59,7 +60,7 @@ class TopologyBuilder {
   [[nodiscard]] int cpu_above(int node, int from) const;
 
   std::vector<TopologyNode> nodes_;     ///< nodes without their links
-  std::vector<std::vector<End>> ends_;  ///< ends of the links of each node
+  std::vector<std::vector<End>> ends_;  ///< for each node: the nodes to which its links lead
   std::vector<bool> gone_;              ///< true for each node that has been removed
 };
 

@@ -1,11 +1,11 @@
 // NCCL's XML describes a PCIe tree below each CPU. A topology file is read in two passes, because
-// NVLinks refer to elements that may come later in the file. The first pass adds all nodes and PCIe
-// links, from the CPUs down. The second pass adds NVLinks, chip-to-chip links and links between
-// PCIe switches. Nodes and links must be in NCCL's order, because NCCL's search depends on the
-// order. All NVLink switches of all hosts become a single node. In ambiguous cases, the reader does
-// the same as NCCL. If this may surprise the user, the reader adds a note, for example if an
-// unknown PCIe speed counts as generation 3. topology_builder.h contains the rules for adding
-// links, and paths.cpp computes the paths between nodes.
+// an NVLink may refer to an element that comes later in the file. The first pass adds all nodes and
+// PCIe links, from the CPUs down. The second pass adds NVLinks, chip-to-chip links and links
+// between PCIe switches. Nodes and links must be in NCCL's order, because NCCL's search depends on
+// the order. One node of the topology represents all NVSwitches of all hosts. In ambiguous cases,
+// the reader does the same as NCCL. The reader adds a note if NCCL's behaviour may surprise the
+// user, for example if an unknown PCIe speed counts as generation 3. topology_builder.h contains
+// the rules for adding links, and paths.cpp computes the paths between nodes.
 
 #include "core/nccl/topology/topology_file.h"
 
@@ -27,8 +27,7 @@ namespace {
 constexpr int kMaxNodes = 576;  // per kind: NCCL_TOPO_MAX_NODES
 constexpr std::int64_t kMaxIndex = 1 << 20;
 
-/// Returns the kind of node that a PCI class represents. The same table applies to the class of an
-/// NVLink's far end.
+/// Returns the kind of node for a PCI class, either of an element or of the far end of an NVLink.
 NodeKind kind_of_class(std::string_view pci_class) {
   if (pci_class.starts_with("0x068000")) return NodeKind::kNvs;
   if (pci_class.starts_with("0x068001")) return NodeKind::kCpu;
@@ -66,7 +65,7 @@ class TopologyReader {
     int node = 0;
     int host = 0;
   };
-  /// An element whose links are added when all nodes exist.
+  /// An element whose links are added in the second pass, when all nodes exist.
   struct Later {
     int node = 0;
     pugi::xml_node element;
@@ -261,8 +260,8 @@ void TopologyReader::read_cpu(const pugi::xml_node& cpu) {
   for (const pugi::xml_node& child : cpu.children()) {
     if (std::string_view(child.name()) == "pci") read_pci(child, {made, host});
     if (std::string_view(child.name()) != "nic") continue;
-    // The element is a virtual card. NCCL has one virtual card per host, at the first CPU of the
-    // host that has a virtual card.
+    // The element is a virtual card. NCCL uses one virtual card per host, at the first of the
+    // host's CPUs that has one.
     int nic = made_.find(NodeKind::kNic, host, 0);
     if (nic < 0) {
       TopologyNode card;
@@ -284,12 +283,12 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
     int far = -1;
     switch (kind_of_class(*pci_class)) {
       case NodeKind::kGpu: {
-        // This call adds only one direction; the element at the other end lists the other
+        // Add only one direction here, because the element at the other end lists the other
         // direction.
         const auto target = bus(link, "target");
         if (target) far = made_.find(NodeKind::kGpu, made_.node(gpu.node).host, *target);
-        // An NVLink from a GPU to itself is a bridge whose other end is in another guest. NCCL
-        // counts the link as a link of the GPU, but no path uses it.
+        // An NVLink from a GPU to itself is a bridge whose other end belongs to another virtual
+        // machine. NCCL counts this link, but no path uses it.
         if (far == gpu.node)
           notes_.push_back({xml_.where(link),
                             "an NVLink from a GPU to itself; a virtual machine shows such a link "
@@ -303,7 +302,7 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
           made_.join_both_ways(gpu.node, far, Wire::kNvl, rate);
         break;
       default: {
-        // All switches of all hosts are represented by one node.
+        // One node represents all NVSwitches of all hosts.
         TopologyNode node;
         node.kind = NodeKind::kNvs;
         if ((far = made_.find(NodeKind::kNvs, 0, 0)) < 0) far = add(std::move(node), link);
@@ -334,7 +333,7 @@ void TopologyReader::add_peer_switches(const Later& pci) {
 }
 
 void TopologyReader::number_ranks(Topology& topology) {
-  // Files that were combined from several trays may number ranks from 0 in each tray.
+  // In a file that was combined from the files of several trays, ranks may begin at 0 in each tray.
   std::set<int> ranks;
   std::set<std::pair<int, int>> devices;
   bool of_all_hosts = true;

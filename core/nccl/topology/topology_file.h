@@ -12,7 +12,7 @@ namespace tutti::core::nccl {
 /// several hosts that share an NVLink domain. As in NCCL, GPUs without a rank and network ports
 /// without a device number are ignored. If no GPU has a rank, all GPUs are used, in the order of
 /// their device numbers. If the ranks of every host start at 0, they are renumbered consecutively.
-/// Error messages call the text `file`.
+/// `file` is the name that error messages use for the text.
 /// ERRORS: the text is not XML; an element is incomplete or inconsistent; there is no GPU; there
 /// are more than 576 nodes of one kind, which is NCCL's limit.
 /// SOURCE: NVIDIA/nccl v2.28.9 src/graph/xml.cc, topo.cc.

@@ -49,7 +49,7 @@ class Drawing {
   int place(const Part& part) {
     TopologyNode node;
     node.kind = kind_of(part.kind);
-    // All NVSwitches are represented by one node.
+    // One node represents all NVSwitches.
     if (node.kind == NodeKind::kNvs && switch_ >= 0) return switch_;
     if (node.kind != NodeKind::kNvs)
       node.local_id = static_cast<std::uint64_t>(made_.count(node.kind)) + 1;
@@ -98,7 +98,7 @@ class Drawing {
   const Machine& machine_;
   const System& system_;
   TopologyBuilder made_;
-  std::vector<int> places_;  ///< node of each part of the machine
+  std::vector<int> places_;  ///< for each part of the machine: its node in the topology
   int switch_ = -1;
 };
 

@@ -7,11 +7,11 @@
 
 namespace tutti::core::nccl {
 
-/// Returns the topology that NCCL would find on a machine (NCCL_TOPO_DUMP_FILE). This topology is
-/// only needed if settings change the paths of NCCL's search. `system` contains the properties of
-/// the machine's GPUs and CPUs. Links have the rates in the machine's file, which equal the rates
-/// in NCCL's tables. A card has one port. A card supports GPUDirect if the system supports
-/// GPUDirect.
+/// Returns the topology that NCCL would find on a machine (NCCL_TOPO_DUMP_FILE). This function is
+/// needed only if settings change the paths that NCCL's search uses. `system` contains the
+/// properties of the machine's GPUs and CPUs. The rates of links are those in the machine's file,
+/// which are the same as in NCCL's tables. A card has one port. If the system supports GPUDirect,
+/// all its network cards do.
 /// ERRORS: a GPU or card is not attached to PCIe.
 Expected<Topology> topology_of(const Machine& machine, const System& system);
 

@@ -25,7 +25,7 @@ std::optional<Number> read(std::string_view text) {
   return value;
 }
 
-/// Returns the name of an attribute as it is shown in problems: "gpu.sm".
+/// Returns the name of an attribute for error messages: "gpu.sm".
 std::string name_of(const pugi::xml_node& element, const char* attribute) {
   return fmt::format("{}.{}", element.name(), attribute);
 }

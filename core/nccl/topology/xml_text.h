@@ -16,8 +16,7 @@
 
 namespace tutti::core::nccl {
 
-/// An XML document that records the line and column of each element, and reports errors of
-/// attributes at this location.
+/// An XML document. Errors in attributes are reported with the line and column of their element.
 class XmlText {
  public:
   /// Parses a document. The document's root element must be `root`. If the root element has a
@@ -61,8 +60,8 @@ class XmlText {
   std::vector<std::ptrdiff_t> line_ends_;
 };
 
-/// Returns a bus id as a number. The number consists of the hexadecimal digits of the text without
-/// `.` and `:`, so that "0000:07:00.0" is 0x7000. If the text contains any other character, this
+/// Returns a bus id as a number. The hexadecimal digits of the text, without `.` and `:`, are read
+/// as one number: "0000:07:00.0" is 0x7000. If the text contains any other character, this
 /// character and the following text are ignored. Returns nullopt if there are no digits or more
 /// than 16 digits.
 std::optional<std::uint64_t> bus_number(std::string_view text);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNear = 1e-10;  // on the logarithmic axes; closer points are on the edge
 
-/// A point or a vector on the logarithmic axes.
+/// A point or a vector in the plane with logarithmic axes.
 struct LogPoint {
   double x = 0, y = 0;
   friend LogPoint operator-(LogPoint a, LogPoint b) { return {a.x - b.x, a.y - b.y}; }
@@ -28,7 +28,7 @@ bool is_on_edge(LogPoint p, LogPoint a, LogPoint b) {
   const LogPoint across{edge.y, -edge.x};
   const double square = cross_product(edge, across);
   if (std::abs(square) < kNear) return false;
-  // The foot of the perpendicular from p to the edge, as a share of the edge's length.
+  // The foot of the perpendicular from p to the edge: 0 means a, and 1 means b.
   const auto at =
       static_cast<long double>(cross_product(p, across) - cross_product(a, across)) / square;
   if (at < -kNear || at > 1 + kNear) return false;

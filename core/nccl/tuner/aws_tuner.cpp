@@ -29,9 +29,9 @@ std::vector<Region> regions_of(Ec2 kind, Function function, int gpus) {
 }
 
 /// Returns the size in bytes, on the wire, of the chunk that NCCL would choose for a Tree with
-/// LL128 on `channels` channels. The computation is the tuner's own: it assumes eight GPUs per
-/// node, and 1 + log2(nodes) + 0.8 steps.
-/// SOURCE: nccl_ofi_regions.cpp, calculateChunkSizeTreeLL128.
+/// LL128 on `channels` channels. The formula is that of the tuner, which assumes eight GPUs per
+/// node, and 1 + log2(nodes) + 0.8 steps. SOURCE: nccl_ofi_regions.cpp,
+/// calculateChunkSizeTreeLL128.
 std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   constexpr int kGpus = 8;
   constexpr std::int64_t kGrain = 1920;      // bytes of data that a warp moves at a time
@@ -47,8 +47,8 @@ std::int64_t tree_chunk(std::int64_t bytes, int channels, int nodes) {
   return chunk / kGrain * kGrainWire;
 }
 
-/// Several numbers of channels give the largest chunks; returns the largest of these numbers.
-/// SOURCE: calculateBestNChannelTree.
+/// Returns the number of channels that gives the largest chunks. If several numbers of channels
+/// give the largest chunks, returns the largest of them. SOURCE: calculateBestNChannelTree.
 int tree_channels(std::int64_t bytes, int nodes) {
   int best = 0;
   std::int64_t largest = 0;
@@ -60,8 +60,9 @@ int tree_channels(std::int64_t bytes, int nodes) {
   return best;
 }
 
-/// Returns the number of channels, which the tuner also sets on P6-B200; nullopt if the tuner does
-/// not set the number. SOURCE: region_get_coll_info_internal_v3.
+/// Returns the number of channels that the tuner chooses; nullopt if it leaves the number to NCCL.
+/// Only the tuner for P6-B200 chooses the number of channels. SOURCE:
+/// region_get_coll_info_internal_v3.
 std::optional<int> channels_of(Algorithm algorithm, Protocol protocol, std::int64_t bytes,
                                int nodes, int gpus_per_node) {
   if (algorithm == Algorithm::kTree && protocol == Protocol::kLl128 && gpus_per_node == 8 &&

@@ -41,7 +41,7 @@ Tuner::Pick TableTuner::pick(const Communicator& comm, const Operation& operatio
     if (row.channels > 0) pick.channels = std::min(row.channels, most);
     return pick;
   }
-  // NVIDIA's example plugin sets one channel before it searches the table.
+  // NVIDIA's example plugin sets the number of channels to 1 before it searches the table.
   return is_example() ? Pick{std::nullopt, 1} : Pick{};
 }
 
@@ -85,7 +85,8 @@ std::string TableTuner::why_not(const Communicator& comm) const {
   if (comm.version < first)
     return fmt::format("NCCL {} cannot load this tuner plugin, which needs NCCL {}.{} or later",
                        to_string(comm.version), first.major, first.minor);
-  // NVIDIA's example plugin sets the number of channels of all calls.
+  // NVIDIA's example plugin sets the number of channels for every call, even without a matching
+  // row.
   const bool decides =
       is_example() || std::any_of(table_.rows.begin(), table_.rows.end(), [&](const auto& row) {
         return is_for(row, static_cast<std::uint64_t>(comm.nodes),

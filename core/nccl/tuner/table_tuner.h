@@ -9,11 +9,11 @@
 
 namespace tutti::core::nccl {
 
-/// A tuner plugin that follows a table. A table with Tutti's header is for libnccl-tuner-tutti.so;
-/// a table without this header is for NVIDIA's example plugin.
+/// A tuner plugin that reads its choices from a table. If the table has Tutti's header, the plugin
+/// is libnccl-tuner-tutti.so; otherwise, it is NVIDIA's example plugin.
 class TableTuner final : public Tuner {
  public:
-  /// `name` is the name of the table's file, which messages use.
+  /// `name` is the name of the table's file, for messages.
   TableTuner(core::tuner_table::Table table, std::string name)
       : table_(std::move(table)), name_(std::move(name)) {}
 
@@ -29,15 +29,15 @@ class TableTuner final : public Tuner {
   [[nodiscard]] bool is_example() const {
     return table_.reader == core::tuner_table::Reader::kNvidiaExample;
   }
-  /// Returns the first release of NCCL that can load the plugin.
+  /// Returns the oldest release of NCCL that can load the plugin.
   [[nodiscard]] Version first_release() const;
 
   core::tuner_table::Table table_;
   std::string name_;
 };
 
-/// Loads a table and returns its tuner. ERRORS: the file cannot be read; it is not a valid table
-/// (the error contains the line and column).
+/// Loads a table and returns its tuner. ERRORS: the file cannot be read; the file is not a valid
+/// table (the error states the line and column).
 Expected<std::shared_ptr<const TableTuner>> load_table_tuner(const std::string& path);
 
 }  // namespace tutti::core::nccl

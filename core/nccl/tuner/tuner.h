@@ -17,7 +17,7 @@ namespace tutti::core::nccl {
 /// make a choice before NCCL compares the estimates. Tuners are immutable.
 class Tuner {
  public:
-  /// The values that the plugin sets. nullopt: NCCL chooses.
+  /// The values that the plugin chooses. nullopt: NCCL chooses the value.
   struct Pick {
     std::optional<std::pair<Algorithm, Protocol>> cell;
     std::optional<int> channels;
@@ -28,16 +28,16 @@ class Tuner {
   Tuner& operator=(const Tuner&) = delete;
   virtual ~Tuner() = default;
 
-  /// Returns the plugin's choice for a call. `all` contains NCCL's candidates. Candidates with a
-  /// reason in Candidate::off cannot be chosen. `registered` is true if both buffers are
+  /// Returns the plugin's choice for a call. `all` contains NCCL's candidates. The plugin cannot
+  /// choose a candidate for which Candidate::off is set. `registered` is true if both buffers are
   /// registered.
   [[nodiscard]] virtual Pick pick(const Communicator& communicator, const Operation& operation,
                                   const std::vector<Candidate>& all, bool registered) const = 0;
   /// Returns sizes in bytes at which the result of pick() may change, in any order. Between two
-  /// neighbouring sizes of the list, the result changes at most once.
+  /// neighbouring sizes, the result changes at most once.
   [[nodiscard]] virtual std::vector<std::int64_t> boundaries(const Communicator& communicator,
                                                              Function function) const = 0;
-  /// Changes the constants of NCCL's cost model. Since NCCL 2.28, plugins can change the constants.
+  /// Changes the constants of NCCL's cost model, as plugins can since NCCL 2.28.
   virtual void rewrite(const Communicator& /*communicator*/, Constants& /*constants*/) const {}
   /// Returns a description of the tuner for messages.
   [[nodiscard]] virtual std::string name() const = 0;

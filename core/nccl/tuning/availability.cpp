@@ -1,6 +1,6 @@
-// Finds the cells that a version does not support or does not enable. For example, LL128 relies on
-// 128-byte stores that are not split. Not every path between GPUs guarantees that 128-byte stores
-// are not split.
+// Determines which combinations of collective, algorithm and protocol (cells) a version does not
+// support or enable. For example, LL128 needs paths between GPUs that never split 128-byte stores,
+// which not all paths guarantee.
 
 #include "core/nccl/tuning/parts.h"
 
@@ -14,7 +14,7 @@ bool ll128_is_safe_between(const Cell& cell) {
   if (!cell.at_least(7)) return type <= PathType::kPix;
   if (!cell.at_least(17) || !hopper) return type <= PathType::kPxb;
   if (cell.at_least(27, 5)) return type <= (c2c ? PathType::kPxn : PathType::kPxb);
-  // Before 2.27, kP2c did not exist, and such a path counted as a path through the CPU.
+  // Before 2.27, NCCL had no type kP2c, and treated such a path as a path through the CPU.
   if (type == PathType::kP2c) return cell.at_least(27) && c2c;
   return type <= PathType::kPxn;
 }

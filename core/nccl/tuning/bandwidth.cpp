@@ -1,9 +1,9 @@
 // The bandwidth of a cell. The computation starts from the total rate of the search's channels (the
 // bus). The overhead of the protocol and NVIDIA's measured losses of the algorithm are subtracted.
-// The result is multiplied by the share of the bus that carries the collective's own bytes. A
-// worked example: 8 H100 GPUs in one node, with a ring of 12 channels of 30 GB/s. The bus has 360
-// GB/s. LL carries half of the bus bandwidth (180), and at most 141 on that GPU. A ring all-reduce
-// moves 2(n-1)/n = 14/8 of its bytes. The bandwidth is 141 / (14/8) = 80.6 GB/s.
+// The result is multiplied by the ratio of the collective's bytes to the bytes on the bus. A worked
+// example: 8 H100 GPUs in one node, with a ring of 12 channels of 30 GB/s. The bus has 360 GB/s. LL
+// reaches half of the bus bandwidth (180), but at most 141 on this GPU. A ring all-reduce sends
+// 2(n-1)/n = 14/8 of its bytes. The bandwidth is 141 / (14/8) = 80.6 GB/s.
 
 #include <algorithm>
 #include <limits>
@@ -13,7 +13,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// Returns the row of the tables for these GPUs. Up to 2.16, mixed GPUs were treated as Volta.
+/// Returns the index of these GPUs' generation in the tables of constants. Up to 2.16, NCCL treats
+/// a mix of generations as Volta.
 std::size_t generation(const Communicator& comm) {
   const Version v = comm.version;
   const int cc = comm.compute_capability;
@@ -77,8 +78,8 @@ float channel(const Cell& cell) {
   return cell.comm.nodes <= 2 || cell.collnet() ? graph.bw_intra : graph.bw_inter;
 }
 
-/// Applies limits that depend on the generation of GPUs. These limits exist only in versions before
-/// 2.18.
+/// Applies limits that depend on the generation of GPUs. Only versions before 2.18 have these
+/// limits.
 float limited_by_generation(const Cell& cell, float bus) {
   const std::size_t row = generation(cell.comm);
   if (row == 1 && cell.at_least(7) && !cell.at_least(7, 5)) return static_cast<float>(bus * 0.92);
@@ -98,8 +99,7 @@ float ring(const Cell& cell, float bus) {
   if (!cell.is(Protocol::kLl128)) return bus;
   if (!cell.at_least(7))
     return static_cast<float>(std::min(bus * 120.0 / 128.0, cell.constants.ll128_max[function]));
-  // If a node has only one participating GPU, the GPU sends and receives through the same network
-  // card.
+  // If only one GPU of a node participates, it sends and receives through the same network card.
   const double share = cell.ranks_per_node() < 2 && !cell.at_least(23) ? 0.7 : 0.92;
   const double most = cell.at_least(10)
                           ? of_channel(cell, cell.constants.ring_ll128_max)
@@ -107,7 +107,7 @@ float ring(const Cell& cell, float bus) {
   return static_cast<float>(std::min(bus * share, most));
 }
 
-/// Returns the limit of the total bus bandwidth of a tree, which applied up to 2.7.
+/// Returns the upper limit of a tree's total bus bandwidth, which NCCL applies up to 2.7.
 double old_tree_max(const Cell& cell) {
   const bool more = cell.at_least(7) && generation(cell.comm) == 1 && cell.is(Protocol::kLl128);
   if (cell.comm.nodes > 2) return more ? 105.0 : 80.0;

@@ -1,11 +1,11 @@
-// Repeats NCCL's decision for one call. When a communicator is created, the cost model computes a
-// latency and a bandwidth for each algorithm and protocol. For a call, these values are combined
-// with the size: time = latency · operations + bytes / bandwidth. NCCL's corrections for trees of
-// medium size and for the latency of rings between nodes are applied. The candidate with the
-// smallest time is chosen. Ties go to the first candidate, so both the order of the candidates and
-// the single precision of NCCL's arithmetic affect the choice. Then the number of channels is
-// reduced until every thread has enough bytes; after that, the number of threads is reduced for the
-// same purpose.
+// Reproduces NCCL's choice of algorithm, protocol, channels and threads for one call. When a
+// communicator is created, the cost model computes a latency and a bandwidth for each algorithm and
+// protocol. For a call, these values are combined with the size: time = latency · operations +
+// bytes / bandwidth. NCCL then corrects the times of trees at medium sizes, and the latency of
+// rings between nodes. The candidate with the smallest time is chosen. If several candidates have
+// the smallest time, the first of them is chosen. The order of candidates and the single precision
+// of NCCL's arithmetic therefore affect the choice. Then the number of channels is reduced until
+// every thread has enough bytes; after that, the number of threads is reduced for the same purpose.
 //
 // The rules depend on the release, from 2.6 to 2.30. If there is a tuner, it makes its choices
 // before the cost model. A symmetric kernel replaces the choice of the tuner or of the cost model.
@@ -59,7 +59,7 @@ bool network_adds(const Communicator& comm, ElementType type, Reduction reductio
   return !narrow || comm.collnet_narrow;
 }
 
-/// Returns the reason why the call excludes an algorithm; null if the call does not exclude it.
+/// Returns the reason why an algorithm cannot execute this call; null if it can.
 const char* not_for(const Communicator& comm, const Operation& operation, Algorithm algorithm) {
   const int local = comm.ranks_of_node();
   const bool nvls = algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree;
@@ -80,8 +80,7 @@ const char* not_for(const Communicator& comm, const Operation& operation, Algori
   return nullptr;
 }
 
-/// Applies NCCL's correction for trees, because trees are slower at medium sizes than the model
-/// predicts.
+/// Applies NCCL's correction for trees, which are slower at medium sizes than the model predicts.
 float corrected(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, float bandwidth) {
   if (operation.function != Function::kAllReduce) return bandwidth;
@@ -118,8 +117,8 @@ float stretched(const Communicator& comm, const Operation& operation, Algorithm 
                             (v >= Version{2, 17, 0} && comm.compute_capability >= 90 ? 1.5 : 1.9));
 }
 
-/// Returns the time of a cell of the model at this size. `bandwidth` is the bandwidth of the cell,
-/// or its bandwidth before the user's preferences were applied.
+/// Returns NCCL's time estimate for an algorithm and a protocol at this size. `bandwidth` is the
+/// model's bandwidth, with or without the user's preferences.
 Candidate timed(const Communicator& comm, const Operation& operation, Algorithm algorithm,
                 Protocol protocol, const Entry& entry, float bandwidth) {
   Candidate candidate{algorithm, protocol, entry.latency_us, bandwidth, 0, entry.off};
@@ -133,8 +132,8 @@ Candidate timed(const Communicator& comm, const Operation& operation, Algorithm 
   if (comm.version < Version{2, 10, 0}) times = 1;
   candidate.time_us = latency * static_cast<float>(times) +
                       static_cast<float>(operation.bytes) / (1000 * candidate.bandwidth);
-  // Consecutive sums of 8-bit floats over many ranks lose too much precision, so such a ring is
-  // only used if there is no other candidate.
+  // A ring sums one rank after the other, which loses too much precision for 8-bit floats and many
+  // ranks. NCCL therefore uses a ring for such calls only if there is no other candidate.
   if (algorithm == Algorithm::kRing && comm.ranks > 8 && is_fp8(operation.type) &&
       comm.version >= Version{2, 24, 0})
     candidate.time_us *= 1024.0F;
@@ -160,8 +159,8 @@ std::optional<Candidate> fastest(const std::vector<Candidate>& all) {
   return best;
 }
 
-/// Returns the best ring although the user has disabled rings. Releases 2.19 to 2.23 did this if no
-/// other candidate was left.
+/// Returns the best ring even if the user has disabled rings. Releases 2.19 to 2.23 use such a ring
+/// if there is no other candidate.
 std::optional<Candidate> backup(const Communicator& comm, const Model& model,
                                 const Operation& operation) {
   if (comm.version < Version{2, 19, 0} || comm.version >= Version{2, 24, 0}) return std::nullopt;
@@ -258,9 +257,8 @@ class Resources {
   std::int64_t threshold_ = 0;
 };
 
-/// Returns the maximum number of channels for the algorithm. This maximum also limits a tuner's
-/// choice.
-/// SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
+/// Returns the maximum number of channels for the algorithm. The maximum also limits a tuner's
+/// choice. SOURCE: NVIDIA/nccl src/enqueue.cc, scheduleCollTasksToPlan (nMaxChannels[kind]).
 int channels_for(const Communicator& comm, const Choice& choice) {
   const bool nvls =
       choice.algorithm == Algorithm::kNvls || choice.algorithm == Algorithm::kNvlsTree;
@@ -303,8 +301,7 @@ Expected<Choice> choose(const Communicator& communicator, const Model& model,
   Resources(communicator, model, operation, choice).set();
   choice.tuned = tuned;
   if (pick.channels) choice.channels = std::min(*pick.channels, channels_for(communicator, choice));
-  // Symmetric kernels are used regardless of the tuner, because NCCL does not call the tuner for
-  // them.
+  // NCCL checks for symmetric kernels before it calls the tuner, so the tuner cannot prevent them.
   if (const auto kernel = symmetric_kernel(communicator, model, operation)) {
     constexpr int kThreads = 512;
     return Choice{

@@ -26,7 +26,7 @@ enum class ElementType {
   kFloat8e5m2,
 };
 
-/// A collective call, or several calls of a group that NCCL aggregates.
+/// The input of NCCL's choice: a collective call, or several calls of a group that NCCL aggregates.
 struct Operation {
   Function function = Function::kAllReduce;
   /// The size of the larger buffer in bytes. For an all-gather or reduce-scatter, the size includes
@@ -34,12 +34,12 @@ struct Operation {
   std::int64_t bytes = 0;
   ElementType type = ElementType::kFloat32;
   Reduction reduction = Reduction::kSum;
-  /// The number of collectives that run one after the other on a channel. The number is above 1 in
-  /// a large group (aggregate.h).
+  /// The number of collectives that run one after the other on a channel; above 1 only in large
+  /// groups (aggregate.h).
   int pipelined = 1;
 };
 
-/// A possible choice, with NCCL's estimate of its time.
+/// A combination of algorithm and protocol that NCCL considers, with NCCL's estimate of its time.
 struct Candidate {
   Algorithm algorithm = Algorithm::kRing;
   Protocol protocol = Protocol::kSimple;
@@ -58,10 +58,9 @@ struct Choice {
   int threads = 0;   ///< threads per channel
   float estimate_us = 0;
   bool tuned = false;  ///< true if a tuner plugin has made the choice
-  /// The symmetric kernel ("AllReduce_RSxLD_AGxST") or "copy engines", if one of them moves the
-  /// data between symmetric buffers instead of an algorithm and a protocol. If `symmetric` is set,
-  /// `channels` is the number of thread blocks of the kernel. Empty: the algorithm and protocol are
-  /// used.
+  /// If NCCL uses a symmetric kernel instead of an algorithm and a protocol: the kernel's name
+  /// ("AllReduce_RSxLD_AGxST"), or "copy engines". `channels` is then the kernel's number of thread
+  /// blocks. Empty: NCCL uses the algorithm and the protocol.
   std::string_view symmetric = {};
 };
 

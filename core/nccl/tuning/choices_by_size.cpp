@@ -8,13 +8,13 @@
 namespace tutti::core::nccl {
 namespace {
 
-// NCCL's corrections change at certain sizes. Between two such sizes, the time of each candidate
-// grows linearly. A candidate that is fastest at both ends of such an interval is therefore fastest
-// everywhere in the interval, and its number of channels only grows with the size. Therefore two
-// checks are sufficient: examine the sizes where corrections change, and halve every interval whose
-// ends differ until the two sizes are neighbours. Corrections change at powers of two, and at a few
-// sizes that depend on the communicator. The sizes that depend on the communicator are found by
-// examining kPerOctave sizes of each octave.
+// NCCL corrects its estimates differently at different sizes. Between two sizes at which a
+// correction changes, the time of each candidate grows linearly. A candidate that is fastest at
+// both ends of such an interval is therefore fastest everywhere in the interval, and its number of
+// channels only grows with the size. It is therefore sufficient to compute the choice at all sizes
+// where corrections change, and to bisect every interval whose ends have different choices.
+// Corrections change at powers of two, and at a few sizes that depend on the communicator. The
+// sizes that depend on the communicator are found by examining kPerOctave sizes of each octave.
 constexpr std::int64_t kPerOctave = 32;
 
 bool same(const Choice& a, const Choice& b) {

@@ -9,13 +9,13 @@
 
 namespace tutti::core::nccl {
 
-/// A range of sizes in bytes for which the algorithm, protocol and number of channels are the same.
-/// It includes `first` and `last`.
+/// A range of sizes in bytes for which NCCL chooses the same algorithm, protocol and number of
+/// channels. It includes `first` and `last`.
 struct ChoiceRange {
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Choice choice;  ///< choice for the range; its number of threads and its estimate are those for
-                  ///< the size `first`
+  Choice choice;  ///< choice for the range; the number of threads and the estimate apply to the
+                  ///< size `first`
 };
 
 /// Returns NCCL's choices for all sizes from 0 to the largest 64-bit number, as ranges in ascending

@@ -10,7 +10,7 @@
 namespace tutti::core::nccl {
 namespace {
 
-// The value that means that a version has no such limit.
+// The value of a limit that a version does not have.
 constexpr double kLots = 1e9;
 constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
                                   {{kLots, kLots, kLots}},
@@ -19,8 +19,8 @@ constexpr PerGeneration kNone = {{{{kLots, kLots, kLots}},
 
 // The changes of the constants between consecutive releases.
 // SOURCE: NVIDIA/nccl (BSD-3-Clause), src/graph/tuning.cc and src/include/device.h at the tags
-// given here. The single CollNet of 2.6 to 2.13 uses the row of CollNetDirect. If a version does
-// not support a generation of GPUs, the generation uses the row of the last supported generation.
+// given here. The single CollNet of 2.6 to 2.13 uses the row of CollNetDirect. GPUs of a generation
+// that a version does not support use the values of the last supported generation.
 std::vector<Constants> history() {
   using enum Algorithm;
   using enum Hardware;

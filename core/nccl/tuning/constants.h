@@ -7,39 +7,39 @@
 
 namespace tutti::core::nccl {
 
-/// Three values: for one node, for two nodes, and for more nodes.
+/// A constant with three values: for one node, for two nodes, and for more nodes.
 using PerScale = std::array<double, 3>;
-/// Four values: for Volta and older, Ampere, Hopper, and Blackwell.
+/// A constant with four values: for Volta and older, Ampere, Hopper, and Blackwell.
 using PerGeneration = std::array<PerScale, 4>;
-/// Latencies in us, by algorithm and protocol.
+/// Latencies in us for each algorithm and protocol.
 using Latencies = std::array<std::array<double, kProtocols>, kAlgorithms>;
 
 /// The kinds of connections between two GPUs in NCCL's tables.
 enum class Hardware { kNvlink, kPci, kNet };
 
-/// The constants of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). NCCL stores
-/// latencies, efficiencies and factors in single precision.
+/// The constants of NCCL's cost model: latencies in us, bandwidths in GB/s (1e9). Constants are
+/// `float` where NCCL uses single precision.
 struct Constants {
   Version since;
   Latencies base;                ///< initial latency of the whole collective
-  std::array<Latencies, 3> hop;  ///< latency of one hop, by Hardware
+  std::array<Latencies, 3> hop;  ///< latency of one hop for each value of Hardware
   PerGeneration ll_max;          ///< maximum bus bandwidth of LL
-  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth per channel of a ring with LL128
-  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth per channel of a tree with LL128
+  PerGeneration ring_ll128_max;  ///< maximum bus bandwidth of one channel of a ring with LL128
+  PerGeneration tree_ll128_max;  ///< maximum bus bandwidth of one channel of a tree with LL128
   /// The maximum bus bandwidth of LL128 for each collective. In 2.6, the LL128 limit applies to all
   /// channels together. In 2.7 to 2.9, the limit applies to one channel. From 2.10 on, the limit is
   /// 0.
   std::array<double, kFunctions> ll128_max;
-  PerGeneration tree_max;                 ///< maximum bus bandwidth per channel of a tree
-  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth per channel of an NVLS tree
+  PerGeneration tree_max;                 ///< maximum bus bandwidth of one channel of a tree
+  PerGeneration nvls_tree_max;            ///< maximum bus bandwidth of one channel of an NVLS tree
   std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS for each generation of GPUs (2.28
                                           ///< and later)
-  int operations_per_batch;  ///< number of grouped collectives that share one latency, for all
-                             ///< algorithms except Ring
+  int operations_per_batch;  ///< for all algorithms except Ring: number of grouped collectives that
+                             ///< have one latency together
 };
 
-/// The factors by which NCCL reduces a tree's bandwidth at a size, by protocol and log2(bytes /
-/// 64). `sizes` is the number of values per protocol.
+/// The factors by which NCCL reduces a tree's bandwidth. A factor depends on the protocol and on
+/// log2(bytes / 64). `sizes` is the number of factors per protocol.
 struct TreeCorrection {
   Version since;
   int sizes;

@@ -34,7 +34,7 @@ float between(const Cell& cell) {
   return cell.is(Protocol::kSimple) ? once + card : once;  // Simple also flushes
 }
 
-/// Returns the proxy's time per message. In a ring between nodes, every hop waits for this time.
+/// Returns the proxy's time per message, which every hop of a ring between nodes includes.
 float net_overhead(const Cell& cell) {
   if (cell.comm.nodes == 1 || !cell.at_least(18)) return 0;
   float us = cell.comm.cpu == HostCpu::kAmd ? 2.0F : 1.0F;

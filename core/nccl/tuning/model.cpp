@@ -49,8 +49,8 @@ void set_thresholds(Model& model, const Communicator& comm, const Settings& sett
   }
 }
 
-/// True if NCCL_ALGO applies to the cell. Up to 2.18, NCCL_ALGO applies only if several algorithms
-/// were possible.
+/// True if NCCL_ALGO applies to the cell. Up to 2.18, NCCL_ALGO has an effect only if several
+/// algorithms are possible.
 bool listens(const Cell& cell) {
   if (!cell.at_least(17)) return cell.all_reduce();
   return cell.at_least(19) || cell.all_reduce() || !cell.is(Algorithm::kRing);
@@ -89,8 +89,8 @@ bool has_preferences(const Settings& settings) {
   return any(settings.algorithms) || any(settings.protocols);
 }
 
-/// True if the tuner plugin is used. In 2.21, a tuner would override the user's settings, so
-/// plugins make no choices if the user has specified algorithms or protocols.
+/// True if the tuner plugin is used. In 2.21, a tuner would override the user's settings, so the
+/// plugin is not used if the user has specified algorithms or protocols.
 bool tuner_is_used(const Communicator& comm, const Settings& settings) {
   return comm.version >= Version{2, 22, 0} || !has_preferences(settings);
 }

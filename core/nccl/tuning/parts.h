@@ -9,7 +9,7 @@
 
 namespace tutti::core::nccl {
 
-/// One cell of the model's tables: a collective with an algorithm and a protocol, in a
+/// The input for one entry of the cost model: a collective with an algorithm and a protocol, in a
 /// communicator.
 struct Cell {
   const Communicator& comm;
@@ -45,10 +45,10 @@ struct Cell {
 /// Returns floor(log2(value)); 0 if the value is 0 or 1.
 int log2i(std::int64_t value);
 
-/// Returns the reason why this release has no cost model for the cell; null if there is a model.
+/// Returns the reason why this release of NCCL has no cost model for the cell; null if it has one.
 const char* missing(const Cell& cell);
-/// Returns the cell's bandwidth in GB/s of the collective's bytes; 0 if the network does not
-/// support the cell.
+/// Returns the cell's bandwidth, as GB/s of the collective's bytes; 0 if the network does not
+/// support the algorithm.
 float bandwidth_of(const Cell& cell);
 /// Returns the cell's latency in us.
 float latency_of(const Cell& cell);

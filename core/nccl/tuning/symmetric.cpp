@@ -4,9 +4,9 @@
 // multiprocessors that computation could use. Therefore NCCL determines, for each kernel, the
 // smallest number of blocks whose time is within 2.5 % of the time with the maximum number. NCCL
 // then uses the kernel with the lowest product of its time and 1 + 2.5 % per block. Floats are
-// rounded where NCCL rounds them, because nearly equal candidates depend on the rounding. NCCL has
-// no estimate for copy engines. The time of copy engines is computed from the bytes that cross
-// links (core/nccl/time).
+// rounded exactly as in NCCL, because the choice between nearly equal candidates depends on the
+// rounding. NCCL has no estimate for copy engines. The time of copy engines is computed from the
+// bytes that cross links (core/nccl/time).
 
 #include "core/nccl/tuning/symmetric.h"
 
@@ -22,11 +22,11 @@ namespace {
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr int kMaxBlocks = 64;
 
-/// The rule by which NCCL's model counts the bytes that a kernel moves.
+/// The rule by which NCCL's model computes the number of bytes that a kernel transfers.
 enum class Bus {
-  kAllToAll,       ///< LL: each rank sends its whole buffer to every rank, with flags
-  kTwoShots,       ///< reduce-scatter and all-gather by loads and stores
-  kInSwitch,       ///< reduce-scatter and all-gather by the switch
+  kAllToAll,       ///< LL: each rank sends its whole buffer, with flags, to every other rank
+  kTwoShots,       ///< a reduce-scatter by loads, then an all-gather by stores
+  kInSwitch,       ///< a reduce-scatter and an all-gather, both by the switch
   kBlocksOfPeers,  ///< each rank receives the blocks of all other ranks
 };
 
@@ -39,7 +39,7 @@ struct SymmetricShape {
   bool reduces = false;     ///< true if the switch reduces the data
 };
 
-/// All kernels in NCCL's order, because this order decides ties.
+/// All kernels in NCCL's order, because NCCL chooses the first of several kernels with equal times.
 constexpr std::array<SymmetricShape, 11> kSymmetricShapes{{
     {"AllReduce_AGxLL_R", Function::kAllReduce, Bus::kAllToAll, true},
     {"AllReduce_AGxLLMC_R", Function::kAllReduce, Bus::kAllToAll, true, true},
@@ -82,15 +82,15 @@ Figures figures_of(const SymmetricShape& kernel, const Communicator& comm) {
   return {kernel.ll ? ll : all_reduce ? 19.5 : 13.0, 55 * kGb, in_switch ? 1000 * kGb : 600 * kGb};
 }
 
-/// Returns the time and the number of blocks of a kernel. The number of blocks is the smallest
-/// number whose time is within 2.5 % of the time with the maximum number. `bytes` is the size of
-/// one rank's argument.
+/// Returns the time of a kernel and its number of thread blocks. NCCL uses the smallest number of
+/// blocks with which the time is within 2.5 % of the time with the maximum number. `bytes` is the
+/// size of one rank's argument.
 SymmetricKernel timed(const SymmetricShape& kernel, const Communicator& comm, std::int64_t bytes,
                       int only_blocks) {
   const int n = comm.ranks;
   const auto size = static_cast<double>(bytes);
-  // NCCL computes with whole bytes. LL's factor of 9 represents the doubled number of bytes and the
-  // additional processing.
+  // NCCL computes with whole bytes. The factor of 9 accounts for LL's doubled number of bytes and
+  // its additional processing.
   double bus = 0, multiplier = 1;
   int most = kMaxBlocks;
   const int most_by_switch = ((comm.compute_capability < 100 ? 16 : 32) + n - 1) / n;
@@ -148,12 +148,12 @@ bool implemented(const Operation& operation) {
           operation.type == ElementType::kBfloat16 || is_of_8_bits(operation.type));
 }
 
-/// True if the NVSwitch can sum elements of this type. Other reductions have been excluded before.
+/// True if the NVSwitch can sum elements of this type. REQUIRES: the reduction is a sum.
 bool switch_adds(const Communicator& comm, ElementType type) {
   return comm.nvls && (!is_of_8_bits(type) || comm.compute_capability >= 100);
 }
 
-/// Returns the number of bytes of one rank's argument, as NCCL's calls count them.
+/// Returns the size in bytes of the argument that one rank passes to NCCL.
 std::int64_t argument_bytes(const Communicator& comm, const Operation& operation) {
   return operation.function == Function::kAllReduce ? operation.bytes
                                                     : operation.bytes / comm.ranks;
@@ -175,7 +175,7 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     return SymmetricKernel{kCopyEnginesName, 0, 0};
   if (!implemented(operation)) return std::nullopt;
   std::int64_t bytes = argument_bytes(comm, operation);
-  // From 2.28 on, sizes are rounded up to whole cells.
+  // From 2.28 on, NCCL rounds sizes up to whole cells.
   constexpr std::int64_t kCell = 1024;
   if (comm.version >= kCopyEngines) bytes = (bytes + kCell - 1) / kCell * kCell;
   const bool all_reduce = operation.function == Function::kAllReduce;
@@ -190,7 +190,7 @@ std::optional<SymmetricKernel> symmetric_kernel(const Communicator& comm, const 
     if (model.symmetric_kernel && *model.symmetric_kernel != kernel.name) continue;
     if (kernel.multicasts && !comm.nvls) continue;
     if (kernel.reduces && !switch_adds(comm, operation.type)) continue;
-    // LL kernels count elements with 32 bits, and each LL kernel executes only one collective of a
+    // LL kernels count elements in 32 bits, and an LL kernel executes only one collective of a
     // group.
     if (kernel.ll && (on_bus >= 2 * kGiB || operation.pipelined > 1)) continue;
     const SymmetricKernel one = timed(kernel, comm, bytes, model.symmetric_blocks);

@@ -38,7 +38,8 @@ std::vector<GateDecision> CreditGate::start() {
 
 void CreditGate::visit_state(StateVisitor& visitor) {
   visitor.same(credit_.count());
-  // Items in flight contain the number of their step, which changes with every step.
+  // The keys of items in flight contain the step's number, so states with items in flight never
+  // compare equal.
   if (!ready_.empty() || !done_.empty() || !waiting_.empty()) visitor.unfit();
 }
 

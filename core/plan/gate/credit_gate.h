@@ -14,12 +14,13 @@ namespace tutti::core {
 /// A gate that models BytePS's scheduled queue of one worker: it starts items in the order of their
 /// priority, as long as the bytes in flight do not exceed a credit.
 ///
-/// An item that is ready on all replicas of the worker starts if its bytes do not exceed the
-/// remaining credit. The item with the lowest priority value starts first; among equal values, the
-/// item of the earliest step. If an item is too large for the remaining credit, later items may
-/// start before it. The gate returns an item's bytes to the credit when the item is complete on all
-/// replicas of the worker. SOURCE: byteps/common/scheduled_queue.cc. (BytePS returns the credit one
-/// stage earlier, before the copies to the CPU.)
+/// An item starts when it is ready on all replicas of the worker and its bytes do not exceed the
+/// remaining credit. The item with the lowest priority value starts first. If two items have equal
+/// values, the item of the earlier training step starts first. If an item is too large for the
+/// remaining credit, later items may start before it. When an item is complete on all replicas of
+/// the worker, the gate adds the item's bytes to the credit again. SOURCE:
+/// byteps/common/scheduled_queue.cc. (BytePS returns the credit one stage earlier, before the
+/// copies to the CPU.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)
@@ -27,8 +28,8 @@ class CreditGate final : public Gate {
 
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
-  /// Visits the credit. The state can be compared only while no item is waiting or in flight, for
-  /// example between steps.
+  /// Visits the credit. The gate's state can be compared with another gate's state only while no
+  /// item is waiting or in flight, for example between training steps.
   void visit_state(StateVisitor& visitor) override;
 
  private:
@@ -42,13 +43,13 @@ class CreditGate final : public Gate {
   GateItems items_;
   GateMembers members_;
   Bytes credit_;  ///< remaining credit
-  /// The number of replicas on which the item is ready, or complete. The item's entry is erased
-  /// when the number reaches the number of replicas of the worker.
+  /// For each item: the number of replicas on which it is ready (`ready_`) or complete (`done_`).
+  /// When all replicas of the worker are counted, the item is erased from the map.
   std::map<Key, std::int64_t> ready_, done_;
   std::set<StartOrder> waiting_;
 };
 
-/// The rule that gives every worker its own CreditGate.
+/// The gate rule of BytePS: every worker has its own CreditGate.
 class CreditRule final : public GateRule {
  public:
   explicit CreditRule(Bytes credit) : credit_(credit) {}
@@ -63,7 +64,7 @@ class CreditRule final : public GateRule {
   [[nodiscard]] std::vector<std::int64_t> settings() const override { return {credit_.count()}; }
 
  private:
-  Bytes credit_;  ///< limit on a worker's bytes in flight
+  Bytes credit_;  ///< maximum number of bytes that a worker may have in flight
 };
 
 }  // namespace tutti::core

@@ -33,7 +33,7 @@ std::vector<GateDecision> CycleGate::ready(const GateRequest& request, Time now)
 
 // --- rounds ---
 
-/// Accounts for each idle round that the executor skipped, in order.
+/// Adds the time of each idle round that the executor skipped, in order.
 void CycleGate::pass_idle_rounds(Time now) {
   if (!options_.idle || in_round_ || announced_ || next_ >= now) return;
   const Time period = std::max(options_.cycle, *options_.idle);
@@ -94,8 +94,8 @@ std::vector<GateDecision> CycleGate::end_round(const GateProposal& agreed, Time 
 
 // --- streams ---
 
-/// Starts the batch on replicas that have no batch in flight. All other replicas start the batch
-/// when they have completed their earlier batches.
+/// Starts the batch on all replicas that have no batch in flight. All other replicas start the
+/// batch later, when done() reports that their earlier batches are complete.
 void CycleGate::start(std::shared_ptr<const GateBatch> batch,
                       std::vector<GateDecision>& decisions) {
   const std::int64_t number = first_in_queue_ + std::ssize(queue_);

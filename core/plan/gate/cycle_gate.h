@@ -17,10 +17,11 @@ namespace tutti::core {
 /// the items that are ready on all replicas into batches.
 ///
 /// A cycle is a round of the gate. A round begins one cycle time after the previous round began, or
-/// when the previous round ends, whichever is later. In each round, every process reports for each
-/// item of the current step if the item is ready on all replicas of the process. The process also
-/// reports which rank was the last to report the item. Items that are ready on all processes are
-/// fused (fusion_order.h). Every replica executes its batches in order, one at a time.
+/// when the previous round ends, whichever is later. In each round, every process reports, for each
+/// item of the current step, whether the item is ready on all replicas of the process. Every
+/// process also reports on which of its ranks the item became ready last. Items that are ready on
+/// all processes are fused (fusion_order.h). Every replica executes its batches in order, one at a
+/// time.
 ///
 /// Memory: 12 bytes for each replica of this process, and the items that are ready or in flight.
 /// SOURCE: horovod/common/operations.cc, RunLoopOnce; horovod/common/controller.cc,
@@ -31,9 +32,9 @@ class CycleGate final : public Gate {
     Bytes threshold;     ///< maximum size of a batch
     bool cached = true;  ///< true: all items fit into the response cache
     Time cycle;
-    /// The duration of the agreement in a cycle without ready items. If `idle` is set, the executor
-    /// skips cycles without ready items, and the gate adds the time of the skipped cycles when the
-    /// next request arrives. If `idle` is nullopt, the executor runs all cycles.
+    /// The time that the processes need to agree in a cycle without ready items. If `idle` is set,
+    /// the executor skips cycles without ready items. When the next item becomes ready, the gate
+    /// adds the time of the skipped cycles. If `idle` is nullopt, the executor runs all cycles.
     std::optional<Time> idle;
   };
 
@@ -43,18 +44,20 @@ class CycleGate final : public Gate {
   std::vector<GateDecision> ready(const GateRequest& request, Time now) override;
   std::vector<GateDecision> done(const GateRequest& request) override;
   std::optional<Time> next_round(Time now) override;
-  /// Returns two numbers for each item. The first number is 1 if the item is ready on all replicas
-  /// of this process, otherwise 0. The second number is -1 - FusionOrder::Arrival::order of the
-  /// latest report, if this report arrived after the last round; otherwise 0.
+  /// Returns a report with two numbers for each item. The first number of an item is 1 if the item
+  /// is ready on all replicas of this process, otherwise 0. The second number is 0 if the last of
+  /// these replicas reported the item before the previous round; otherwise, it is -1 -
+  /// FusionOrder::Arrival::order of this last report.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 
  private:
-  /// The state of an item of a step until the processes agree to start the item.
+  /// The state of an item before the processes agree to start it.
   struct Pending {
     std::int64_t replicas = 0;  ///< number of replicas on which the item is ready
-    std::int64_t round = 0;     ///< round in which the last replica reported the item
-    std::int64_t order = 0;  ///< FusionOrder::Arrival::order of the replicas' reports in this round
+    std::int64_t round = 0;     ///< round in which the item was reported last
+    std::int64_t order = 0;     ///< the largest FusionOrder::Arrival::order of the replicas that
+                                ///< reported the item in this round
   };
   /// A batch that is not yet complete on all replicas of this process.
   struct Queued {
@@ -69,16 +72,17 @@ class CycleGate final : public Gate {
   void start(std::shared_ptr<const GateBatch> batch, std::vector<GateDecision>& decisions);
 
   std::size_t items_ = 0;
-  std::int64_t items_in_step_ = 0;  ///< number of items that pass the gate
+  std::int64_t items_in_step_ = 0;  ///< number of items per step that the gate controls
   Options options_;
   GateMembers members_;
   FusionOrder order_;
 
   std::map<std::pair<std::int32_t, std::int32_t>, Pending> pending_;  ///< by step and item
-  std::vector<std::int32_t> reported_;  ///< by replica: number of items that the replica reported
-                                        ///< in its current step
+  std::vector<std::int32_t> reported_;  ///< for each replica: number of items that became ready in
+                                        ///< the replica's current step
   std::int64_t ready_here_ = 0;  ///< number of items that are ready on all replicas of this process
-  std::int32_t step_ = 0;        ///< first step with items that the processes have not agreed on
+  std::int32_t step_ = 0;        ///< the first training step with items that the processes have not
+                                 ///< agreed to start
   std::int64_t agreed_in_step_ = 0;
 
   std::int64_t rounds_ = 0;  ///< number of rounds that have begun
@@ -87,23 +91,25 @@ class CycleGate final : public Gate {
   bool in_round_ = false;
   bool announced_ = false;  ///< true if next_round() has returned the time of the next round
 
-  std::deque<Queued> queue_;  ///< batches in order, from the first that is not complete on all
-                              ///< replicas
-  std::int64_t first_in_queue_ = 0;      ///< number of the first batch in `queue_`
-  std::vector<std::int64_t> completed_;  ///< by replica: number of completed batches; if the next
-                                         ///< batch is in `queue_`, this batch is in flight
+  std::deque<Queued> queue_;  ///< batches in start order, beginning with the first batch that is
+                              ///< not complete on all replicas
+  std::int64_t first_in_queue_ = 0;      ///< index of the first batch in `queue_`, counted over the
+                                         ///< whole run
+  std::vector<std::int64_t> completed_;  ///< for each replica: number of completed batches; if the
+                                         ///< next batch is in `queue_`, the replica is executing
+                                         ///< this batch
 };
 
-/// The rule with one CycleGate for all replicas or, if there are several processes, one CycleGate
-/// for each process. The gates of the processes agree in cycles.
+/// The gate rule of Horovod: one CycleGate controls all replicas. If there are several processes,
+/// each process has a CycleGate for its own replicas, and these gates agree in every cycle.
 class CycleRule final : public GateRule {
  public:
   struct Settings {
     Bytes threshold;  ///< maximum size of a batch
     Time cycle;
-    Time agreement;        ///< duration of the agreement in a cycle
-    Time first_agreement;  ///< duration of the agreement in the first step or, if `cached` is
-                           ///< false, in every step
+    Time agreement;        ///< time that the processes need to agree in a cycle
+    Time first_agreement;  ///< time that the processes need to agree in a cycle of the first
+                           ///< training step or, if `cached` is false, of any step
     bool cached = true;
   };
 
@@ -114,8 +120,8 @@ class CycleRule final : public GateRule {
                                            const GateRounds& rounds) const override;
   [[nodiscard]] bool fuses() const override { return true; }
   [[nodiscard]] Time cycle() const override { return settings_.cycle; }
-  /// Returns the duration of the agreement, which is longer in step 0, because items are not yet in
-  /// the cache.
+  /// Returns the time that the processes need to agree in a cycle. In training step 0, this time is
+  /// longer, because the items are not yet in the cache.
   [[nodiscard]] Time agreement(std::int32_t step) const override {
     return step == 0 || !settings_.cached ? settings_.first_agreement : settings_.agreement;
   }

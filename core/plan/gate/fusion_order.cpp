@@ -36,7 +36,7 @@ std::vector<std::vector<int>> fused(const std::vector<GateItem>& ready, Bytes th
 
 std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> arrivals) {
   const auto last_use = [this](const Arrival& a) -> std::int64_t& { return last_use_[a.item]; };
-  // Cached items come first. Two cached items never have the same last use.
+  // Cached items come first. Two cached items never have equal values in last_use_.
   const auto key = [&](const Arrival& a) {
     const bool cached = last_use(a) != kNever;
     return std::tuple(!cached, last_use(a), cached ? 0 : a.order, a.item);
@@ -54,8 +54,8 @@ std::vector<std::vector<std::int32_t>> FusionOrder::cycle(std::vector<Arrival> a
     for (const int i : group) items.push_back(arrivals[i].item);
   }
   if (!cached_) return batches;
-  // The last use of a cached item is the time of its lookup. A new item is inserted into the cache
-  // when all ranks have the fused responses.
+  // A cached item counts as used when it is looked up. A new item counts as used when it is
+  // inserted into the cache, after all ranks have received the fused responses.
   if (all_cached) {
     for (const Arrival& a : arrivals) last_use(a) = uses_++;
   } else {

@@ -13,15 +13,16 @@ namespace tutti::core {
 
 /// An executor's settings for the rounds of its gates.
 struct GateRounds {
-  /// The cycle time for runs on another time scale; nullopt: the cycle time of the rule.
+  /// The cycle time, if the run uses another time scale than the rule; nullopt: the cycle time of
+  /// the rule.
   std::optional<Time> cycle = std::nullopt;
   /// True if the executor skips rounds without ready items. The gate adds GateRule::agreement() to
   /// its time for each skipped round.
   bool skip_idle = false;
 };
 
-/// A gate policy and its settings, as a plan states them. A rule makes the gates of a run and
-/// provides the properties of the policy, so that no other code distinguishes policies.
+/// The gate policy of a plan, with its settings. A rule makes the gates of a run and states the
+/// properties of the policy. Other code does not distinguish policies.
 class GateRule {
  public:
   virtual ~GateRule() = default;
@@ -29,15 +30,15 @@ class GateRule {
   [[nodiscard]] virtual GateScope scope() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Gate> make(GateItems items, GateMembers members,
                                                    const GateRounds& rounds) const = 0;
-  /// True if items may be fused. The collectives of fused items, and their times, are computed at
-  /// run time.
+  /// True if items may be fused. If true, the collectives of fused items and their durations are
+  /// computed at run time.
   [[nodiscard]] virtual bool fuses() const { return false; }
   /// Returns the time between the starts of two rounds; zero if there are no rounds.
   [[nodiscard]] virtual Time cycle() const { return {}; }
-  /// Returns the duration of the agreement in a round with items of `step`.
+  /// Returns the time that processes need to agree in a round with items of training step `step`.
   [[nodiscard]] virtual Time agreement(std::int32_t) const { return {}; }
 
-  /// Describes when an item starts: "in the cycle after it is ready everywhere".
+  /// Returns a description of when an item starts: "in the cycle after it is ready everywhere".
   [[nodiscard]] virtual std::string starts_when() const = 0;
   /// Returns the unique name of the policy: "credit", "cycles".
   [[nodiscard]] virtual std::string_view name() const = 0;

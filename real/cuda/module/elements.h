@@ -104,7 +104,7 @@ TUTTI_DEVICE std::int64_t combined(std::int64_t a, std::int64_t b) {
   return (op == Op::kMin ? a < b : a > b) ? a : b;
 }
 
-/// Returns a ⊕ b, rounded to the element's type.
+/// Returns a ⊕ b, rounded to the element's type; `op` is the operation ⊕.
 template <Op op, class Element>
 TUTTI_DEVICE Element combined_element(Element a, Element b) {
   return Wide<Element>::back(combined<op>(Wide<Element>::from(a), Wide<Element>::from(b)));
@@ -125,7 +125,7 @@ TUTTI_DEVICE std::int64_t scaled_integer(std::int64_t value, double factor) {
   const bool negative = (value < 0) != (factor_bits >> 63 != 0);
   const std::uint64_t magnitude =
       value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  // The product in two words. The product has at most 117 bits.
+  // Compute the product, which has at most 117 bits, as two words of 64 bits.
 #ifdef __CUDA_ARCH__
   std::uint64_t high = __umul64hi(magnitude, mantissa);
 #else

@@ -75,8 +75,8 @@ __device__ __forceinline__ std::int64_t grid_width() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-/// Calls `on_vector(i)` for this thread's vectors (i counts from the end of the head), and
-/// `on_single(e)` for its single elements.
+/// Calls `on_vector(i)` for each vector of 16 bytes that this thread has to process, and
+/// `on_single(e)` for each of its single elements. The index i counts vectors after the head.
 template <class Element, class OnVector, class OnSingle>
 __device__ __forceinline__ void each(const Split& split, OnVector on_vector, OnSingle on_single) {
   for (std::int64_t i = first_index(); i < split.vectors; i += grid_width()) on_vector(i);
@@ -166,7 +166,8 @@ __global__ void busy_kernel(std::uint64_t until, std::uint64_t most,
   __threadfence_system();
 }
 
-/// Calls `with.template operator()<Element>()` with the element type that has this number.
+/// Calls `with` as a template, instantiated for the element type whose core::DataType has the value
+/// `type`.
 template <class With>
 cudaError_t by_type(int type, With with) {
   switch (type) {
@@ -180,7 +181,8 @@ cudaError_t by_type(int type, With with) {
   }
 }
 
-/// Calls `with` as by_type() does, for the operation and the element type with these numbers.
+/// Calls `with` like by_type(), but instantiated for both the operation and the element type that
+/// these numbers denote.
 template <class With>
 cudaError_t by_operation_and_type(int operation, int type, With with) {
   return by_type(type, [&]<class Element>() {

@@ -23,7 +23,7 @@ ncclComm_t nccl(TuttiNcclCommunicator* communicator) {
   return reinterpret_cast<ncclComm_t>(communicator);
 }
 
-/// Converts a core::DataType. REQUIRES: the number is a valid value of the enumeration.
+/// Converts a core::DataType to NCCL's data type. REQUIRES: `type` is a valid core::DataType.
 ncclDataType_t type_of(int type) {
   constexpr ncclDataType_t types[] = {ncclFloat32,  ncclFloat32, ncclFloat64, ncclFloat16,
                                       ncclBfloat16, ncclInt32,   ncclInt64};
@@ -127,7 +127,7 @@ int receive(TuttiNcclCommunicator* communicator, void* to, std::int64_t count, i
                   static_cast<cudaStream_t>(stream));
 }
 
-/// Makes NCCL load the profiler from this library's file. Returns false if that is impossible.
+/// Makes NCCL load this library as its profiler plugin. Returns false if that is impossible.
 bool follow_channels() {
   Dl_info file{};
   if (::dladdr(&ncclProfiler_v4, &file) == 0 || !file.dli_fname) return false;

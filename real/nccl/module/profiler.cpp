@@ -12,9 +12,10 @@
 #include <vector>
 
 // NCCL calls the profiler from its own threads. The thread that enqueues kernels on streams reports
-// the begin and the end of collectives. Another thread reports channels, which kernels have
-// recorded, mostly after the collective's event has ended. A collective's event, of about 32 bytes,
-// is therefore kept until the collective's communicator is destroyed.
+// the begin and the end of collectives. Another thread reports the channels, whose times the
+// kernels have recorded. Most channels are reported after the end of their collective. The event of
+// a collective, of about 32 bytes, is therefore kept until the collective's communicator is
+// destroyed.
 
 namespace tutti::real {
 namespace {

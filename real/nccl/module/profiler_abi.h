@@ -4,15 +4,16 @@
 #include <cstdint>
 
 // The part of version 4 of NCCL's profiler interface that Tutti uses. NCCL installs no header for
-// this interface, so every plugin has its own declarations. NCCL defines the layout and the numbers
-// of the structures; Tutti has chosen the names.
+// this interface, so every plugin has its own declarations. The layout of the structures and all
+// numeric values are NCCL's; the names are Tutti's.
 // SOURCE: NVIDIA/nccl, src/include/plugin/profiler/profiler_v4.h and
 // src/include/plugin/nccl_profiler.h. NCCL 2.27 introduced version 4, and later releases still
 // support it.
 
 extern "C" {
 
-/// Types of events. A plugin requests events by a mask of these bits. This one: a collective.
+/// The type of the event that describes a collective. Types of events are bits, and a plugin
+/// requests events by a mask of these bits.
 inline constexpr int kNcclEventCollective = 1 << 1;
 /// The type of the event that describes one channel of an operation on the device.
 inline constexpr int kNcclEventChannel = 1 << 6;

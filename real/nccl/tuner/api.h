@@ -21,11 +21,12 @@ enum LogSubsystem : unsigned long { kInit = 0x1, kTuning = 0x40 };
 using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* file, int line,
                         const char* format, ...);
 
-/// The cost of a pair of algorithm and protocol that NCCL cannot use for the call.
+/// In the cost table, marks a pair of algorithm and protocol that NCCL cannot use for the
+/// collective.
 inline constexpr float kImpossible = -1.0F;
 
-/// ncclTuner_v2_t, of NCCL 2.21. This version of the interface has no cost table. NCCL chooses the
-/// values that the plugin does not set.
+/// ncclTuner_v2_t, of NCCL 2.21. In NCCL 2.21, the interface of tuners has no cost table. NCCL
+/// chooses the values that the plugin does not set.
 struct TunerV2 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -34,8 +35,8 @@ struct TunerV2 {
   Result (*destroy)(void* context);
 };
 
-/// ncclTuner_v3_t, of NCCL 2.22 and 2.23. Despite its type, `costs` points to an array of
-/// algorithms × protocols floats. NCCL chooses the smallest.
+/// ncclTuner_v3_t, of NCCL 2.22 and 2.23. Despite its type, `costs` points to one array of
+/// algorithms × protocols floats. NCCL chooses the pair with the smallest cost.
 struct TunerV3 {
   const char* name;
   Result (*init)(std::size_t ranks, std::size_t nodes, Logger log, void** context);
@@ -66,9 +67,9 @@ struct TunerV5 {
   Result (*finalize)(void* context);
 };
 
-/// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel, with `channels` = 1
-/// and the bytes of that channel. For CollNet, and for NVLS over several nodes, NCCL makes one call
-/// for all channels instead.
+/// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel. `channels` is then
+/// 1, and `bytes` is the number of bytes that this channel moves. For CollNet, and for NVLS over
+/// several nodes, NCCL makes one call for all channels instead.
 struct TunerV6 {
   const char* name;
   Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,

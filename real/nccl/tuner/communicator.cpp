@@ -1,11 +1,12 @@
-// This code is part of a plugin that NCCL loads into the user's training program. The code
-// therefore needs no other libraries at run time. A missing or invalid table is never a failure:
-// the plugin writes a line to NCCL's log, and NCCL makes its own choice. open() keeps only the rows
-// for the size of the communicator. The chosen row is the first possible row that matches the call.
-// The cost of the chosen row is set to 0, so that NCCL's search for the minimum finds it. NCCL 2.21
-// has no cost table, so possible() repeats NCCL's rules. NCCL may call from several threads: rows
-// never change, and atomic flags ensure that each message is logged once. plugin.cpp adapts this
-// class to the versions of NCCL's interface.
+// This code is part of a plugin that NCCL loads into the user's training program. A plugin in a
+// user's program must not depend on other libraries, so this code needs none at run time. A missing
+// or invalid table is never a failure: the plugin writes a line to NCCL's log, and NCCL makes its
+// own choice. The function open() keeps only the rows for the size of the communicator. The chosen
+// row is the first row that matches the collective, and whose algorithm and protocol NCCL can use.
+// The cost of this row's algorithm and protocol is set to 0, so that NCCL's search for the minimum
+// finds it. NCCL 2.21 has no cost table, so possible() repeats NCCL's rules. NCCL may call from
+// several threads: rows never change, and atomic flags ensure that each message is logged once. The
+// file plugin.cpp adapts this class to the versions of NCCL's interface.
 
 #include "real/nccl/tuner/communicator.h"
 
@@ -153,8 +154,8 @@ void Communicator::choose_without_costs(const Call& call, bool collnet, bool nvl
   log_without_row(call);
 }
 
-/// True if NCCL 2.21 has a kernel for the row's choice. NCCL itself does not check the choice of a
-/// tuner.
+/// True if NCCL 2.21 has a kernel for the algorithm and protocol in the row. NCCL 2.21 does not
+/// check a tuner's choice itself.
 /// SOURCE: NVIDIA/nccl (v2.21.5) src/enqueue.cc, topoGetAlgoInfo; src/graph/tuning.cc.
 bool Communicator::possible(const Row& row, bool collnet, bool nvls) const {
   enum { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };
@@ -189,8 +190,8 @@ void Communicator::set_chunk(const Call& call, int algorithm, int protocol, int 
     const Row& row = rows_[i];
     if (row.chunk_bytes == 0 || row.algorithm != algorithm || row.protocol != protocol) continue;
     Call whole = call;
-    // NCCL passes the bytes of one channel (TunerV6). Rows of the table contain the bytes of a
-    // whole call.
+    // If `channels` is 1, `call.bytes` is the size of one channel's data (TunerV6). The table's
+    // rows contain sizes of whole collectives, so convert the size.
     if (channels == 1) whole.bytes *= static_cast<std::uint64_t>(row.channels);
     if (!matches(row, whole)) continue;
     *chunk = row.chunk_bytes;

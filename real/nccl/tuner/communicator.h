@@ -13,14 +13,14 @@
 namespace tutti::real::nccl_tuner {
 
 /// The tuner of one communicator, with the lines of the tuner table that apply to the communicator.
-/// NCCL creates one tuner for each communicator of each rank. After construction, calls change only
-/// the record of logged messages, so NCCL may call the tuner from several threads.
+/// NCCL creates one tuner for each communicator of each rank. NCCL may call the tuner from several
+/// threads, because after construction only the record of logged messages changes.
 class Communicator {
  public:
-  /// Reads the tuner table. Its path is in the environment variable TUTTI_TUNER_TABLE, or else in
-  /// NCCL_TUNER_CONFIG_FILE, the variable of NVIDIA's example plugin. Returns null if no path is
-  /// set, if the table is invalid (a warning states the place and the reason), or if no line
-  /// applies to this communicator. NCCL then decides alone.
+  /// Reads the tuner table. The path of the table is in the environment variable TUTTI_TUNER_TABLE,
+  /// or else in NCCL_TUNER_CONFIG_FILE, the variable of NVIDIA's example plugin. Returns null if no
+  /// path is set, if the table is invalid (a warning states the place and the reason), or if no
+  /// line applies to this communicator. NCCL then decides alone.
   static std::unique_ptr<Communicator> open(std::size_t ranks, std::size_t nodes, Logger log);
 
   /// The cost table of one call, of shape algorithms × protocols.
@@ -33,8 +33,8 @@ class Communicator {
     }
   };
 
-  /// Applies the first line that matches the call, and whose algorithm and protocol NCCL can use.
-  /// If there is no such line, `costs` and `channels` remain unchanged.
+  /// Applies the first line that matches the collective, and whose algorithm and protocol NCCL can
+  /// use. If there is no such line, `costs` and `channels` remain unchanged.
   void choose(const core::tuner_table::Call& call, const Costs& costs, int* channels);
 
   /// Applies the first matching line like choose(), but for NCCL 2.21, which has no cost table.
@@ -52,8 +52,8 @@ class Communicator {
 
   Communicator(std::vector<Row> rows, std::size_t nodes, Logger log);
 
-  /// The messages about one line of the table that have already been logged. Each message is logged
-  /// only once.
+  /// Records which messages about one line of the table have been logged, because each message is
+  /// logged only once.
   struct LoggedFlags {
     std::atomic<bool> applied{false}, impossible{false}, chunk{false};
   };

@@ -1,9 +1,10 @@
-// libnccl-tuner-tutti.so: the entry points that NCCL calls. Each of the releases 2.21 to 2.30 of
-// NCCL uses the newest of these symbols that it supports. NCCL 2.19 and 2.20 support only
-// ncclTunerPlugin_v1, which has no state per communicator. These releases run without a tuner.
+// libnccl-tuner-tutti.so: the entry points that NCCL calls. Each release of NCCL from 2.21 to 2.30
+// uses the newest symbol ncclTunerPlugin_v2 … v6 that the release supports. NCCL 2.19 and 2.20
+// support only ncclTunerPlugin_v1, which has no state per communicator. NCCL 2.19 and 2.20
+// therefore run without Tutti's tuner.
 //
-// If a tuner's init fails, NCCL aborts the communicator. init() therefore always succeeds. If
-// init() creates no context, every call leaves the choice to NCCL.
+// If a tuner's init fails, NCCL aborts the communicator. The function init() therefore always
+// succeeds. If init() creates no context, every call leaves the choice to NCCL.
 
 #include <cstdlib>
 #include <memory>
@@ -29,7 +30,7 @@ void open(std::size_t ranks, std::size_t nodes, Logger log, void** context) {
   }
 }
 
-/// Calls `use` with the communicator, if there is one.
+/// Calls `use` with the tuner of the communicator, if there is a tuner.
 template <class Use>
 Result with(void* context, Use use) {
   if (!context) return kSuccess;

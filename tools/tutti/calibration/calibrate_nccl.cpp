@@ -1,10 +1,10 @@
 // The command calibrates from logs (--log), adds logs to an existing calibration (--calibration),
 // or suggests measurements (--suggest), which needs no log. In all cases, the measured tables are
-// collected first. A Calibration is made from these tables; it gives the report, the suggestions
-// and the file. The file is created before the computation, so that a path that cannot be written
-// is reported immediately. The file stores measurements. The correction factors at the beginning of
-// the file are comments for readers. Logs are matched with predictions in measured_tables.h, and
-// the factors are computed in core/nccl/calibration.
+// collected first. A Calibration is made from these tables. The report, the suggestions and the
+// file are made from the Calibration. The file is created before the computation, so that a path
+// that cannot be written is reported immediately. The file stores measurements. The correction
+// factors at the beginning of the file are comments for readers. Logs are matched with predictions
+// in measured_tables.h, and the factors are computed in core/nccl/calibration.
 
 #include "tools/tutti/calibration/calibrate_nccl.h"
 
@@ -48,7 +48,7 @@ std::string interval(double log_factor, double sd) {
                      std::exp(log_factor + kEightOfTen * sd));
 }
 
-/// Reports the correction factor of one group of predictions.
+/// Reports the factor by which the calibration corrects one group of predictions.
 Report part_report(const nccl::TimeProcess& process, std::size_t part, bool several_nodes) {
   const nccl::TimeCorrection known = process.part(part, several_nodes);
   const auto end = [&](double sign) {

@@ -149,7 +149,7 @@ class LogReader {
     return {};
   }
 
-  /// Returns the options, completed by facts from the header of the log.
+  /// Returns the options, with missing facts taken from the header of the log.
   Expected<NcclPerfOptions> requested_of(const NcclTestsTable& table) {
     NcclPerfOptions requested = options_.nccl;
     const core::NcclTestsRun& run = table.run;
@@ -184,7 +184,8 @@ class LogReader {
     return requested;
   }
 
-  /// Returns the variables of --set, and the modelled variables of the log's environment.
+  /// Returns NCCL's variables that apply to the log: those of --set, and those in the log's
+  /// recorded environment that Tutti's model of NCCL knows.
   Expected<std::vector<std::string>> variables_of(const NcclTestsTable& table) {
     std::vector<std::string> all = options_.set;
     const auto given = nccl_variables(options_.set);

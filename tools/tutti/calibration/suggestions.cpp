@@ -19,10 +19,11 @@ constexpr CollectiveKind kSuggestedKinds[] = {
     CollectiveKind::kBroadcast, CollectiveKind::kAllToAll,  CollectiveKind::kSendReceive};
 constexpr std::int64_t kSuggestedSizes[] = {1 << 10, 1 << 14, 1 << 17, 1 << 20,
                                             1 << 23, 1 << 26, 1 << 30};
-/// Four sizes are as informative as a whole table (docs/validation/nccl-calibration.md).
+/// The sizes to measure. Four sizes are as informative as a whole table
+/// (docs/validation/nccl-calibration.md).
 constexpr std::int64_t kMeasuredSizes[] = {1 << 10, 1 << 17, 1 << 22, 1 << 28};
 
-/// The points to predict for one number of nodes.
+/// The collectives and sizes to predict for one number of nodes.
 class Points {
  public:
   static Expected<Points> of(const CalibrateOptions& options, int nodes,

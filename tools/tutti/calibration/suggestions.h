@@ -13,14 +13,15 @@ namespace tutti::tools {
 struct Suggestion {
   core::CollectiveKind kind = core::CollectiveKind::kAllReduce;
   int nodes = 1;
-  /// The expected median ratio between the upper and the lower end of an error band after this
-  /// measurement.
+  /// The median ratio between the upper and the lower end of error bands that is expected after
+  /// this measurement.
   double width = 1;
 };
 
 /// The uncertainty of predicted times, and measurements that reduce it.
 struct Suggestions {
-  double width = 1;  ///< current median ratio, over all times that a user may request to predict
+  double width = 1;  ///< the current median ratio between the ends of error bands, over all times
+                     ///< that a user may request
   std::vector<Suggestion> best;  ///< suggestions, narrowest band first
 };
 

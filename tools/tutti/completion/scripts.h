@@ -4,7 +4,7 @@
 
 namespace tutti::tools::completion {
 
-// The files of this folder, embedded in the program.
+// The completion scripts in this folder, embedded in the program.
 std::string_view bash();
 std::string_view zsh();
 std::string_view fish();

@@ -51,8 +51,8 @@ class ScratchFolder {
   std::string path_;
 };
 
-/// Runs a program without a display, and waits for its end. ERRORS: the program cannot be started;
-/// its exit status is not 0.
+/// Runs a program that needs no display, and waits until it has ended. ERRORS: the program cannot
+/// be started; its exit status is not 0.
 Expected<void> run_window(std::vector<std::string> words) {
   std::vector<std::string> environment{"QT_QPA_PLATFORM=offscreen"};
   for (char** entry = ::environ; *entry; ++entry) {

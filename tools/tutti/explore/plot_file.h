@@ -7,13 +7,14 @@
 
 namespace tutti::tools {
 
-/// Checks, before the plot is made, that the plot can be written to `path`. `path` ends in .svg or
-/// .png, or is "-" (an SVG to standard output) or "" (no plot). ERRORS (kRequest): `path` has
-/// another suffix; or the suffix is .png, and tutti-view, which draws PNGs, is not installed.
+/// Checks that a plot can be written to `path`, which ends in .svg or .png, or is "-" (an SVG to
+/// standard output) or "" (no plot). To be called before the plot is made. ERRORS (kRequest):
+/// `path` has another suffix; or the suffix is .png, and tutti-view, which draws PNGs, is not
+/// installed.
 core::Expected<void> check_plot(const std::string& path);
 
-/// Writes the plot as SVG, or as PNG if `path` ends in .png. `inputs`: the files that are being
-/// read. ERRORS: an error of write_file(); the PNG cannot be drawn.
+/// Writes the plot as SVG, or as PNG if `path` ends in .png. `inputs` are the command's input
+/// files, which are not overwritten. ERRORS: an error of write_file(); the PNG cannot be drawn.
 core::Expected<void> write_plot(const std::string& path, const std::vector<std::string>& inputs,
                                 const std::string& svg);
 

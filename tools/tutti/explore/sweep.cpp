@@ -1,13 +1,13 @@
 // A process of `tutti sweep` has one of three roles. If the argument is the file of a sweep, the
-// process only prints a report. Otherwise it executes the sweep and writes the file. If a launcher
-// has started several processes, rank 0 writes the file. All other ranks get points from rank 0 and
-// return outcomes. All ranks must have the same version, scenario, settings and axes, which are the
-// input of identity().
+// process only prints a report. A single process without a launcher executes the sweep and writes
+// the file. If a launcher has started several processes, rank 0 writes the file. Ranks other than
+// rank 0 get points from rank 0, and return the outcomes of these points. All ranks must have the
+// same version, scenario, settings and axes, which are the input of identity().
 //
-// The file makes sweeps resumable: the same command continues with the missing points. All other
-// outputs are made from the file at the end, so the reports of a new and of an existing sweep have
-// the same form. Points are evaluated in sim/sweep, shared among ranks in sweep_ranks.cpp, and
-// tabulated in sweep_output.cpp.
+// The file makes sweeps resumable: the same command continues with the missing points. Outputs
+// other than the sweep file are made from this file at the end, so the reports of a new and of an
+// existing sweep have the same form. Points are evaluated in sim/sweep, shared among ranks in
+// sweep_ranks.cpp, and tabulated in sweep_output.cpp.
 
 #include "tools/tutti/explore/sweep.h"
 
@@ -47,8 +47,8 @@ using core::Outcome;
 using core::ProblemCode;
 using core::SweepStore;
 
-/// Returns notes on extrapolations in the points of a report. Each note occurs once, with the
-/// number of points to which it applies.
+/// Returns notes that say where the results of `points` are extrapolated. Each note occurs once,
+/// with the number of points to which it applies.
 Expected<std::vector<std::string>> notes_on(SweepStore& store,
                                             const std::vector<std::int64_t>& points) {
   const auto files = store.files();
@@ -90,8 +90,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
                          {"--plot", options.plot}});
 }
 
-/// Prints and writes all requested results; the database is written separately. Returns the exit
-/// status.
+/// Prints the report, and writes all other requested outputs except the sweep's file. Returns the
+/// exit status.
 int tell_results(SweepStore& store, const SweepOptions& options, Format format,
                  const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
@@ -126,7 +126,8 @@ int tell_results(SweepStore& store, const SweepOptions& options, Format format,
   return print_report(sweep_text(store, outcomes, options.rows, *notes));
 }
 
-/// Removes `strategy=NAMES` from the axes, and returns the names; empty if there is no such axis.
+/// Removes the axis `strategy=NAMES`, which compares strategies, from `over`, and returns its
+/// names; empty if there is no such axis.
 Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& over) {
   constexpr std::string_view kStrategies = "strategy=";
   std::vector<std::string> names;
@@ -149,9 +150,8 @@ Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& ove
   return names;
 }
 
-/// If the output is a terminal, asks the user whether a new sweep with this many points is
-/// intended. ERRORS: the user answers no; or the sweep is too large and there is no terminal on
-/// which to ask.
+/// If a new sweep has very many points, asks the user on the terminal whether this is intended.
+/// ERRORS: the user answers no; or the sweep is too large and there is no terminal on which to ask.
 Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string& output,
                           bool agreed) {
   const auto space = core::Space::of(axes);
@@ -173,8 +173,8 @@ Expected<void> check_size(const std::vector<core::Axis>& axes, const std::string
                  size);
 }
 
-/// Returns the axes of the request as they are before the settings of the strategies are known: an
-/// axis with the names of the strategies, and all other axes.
+/// Returns the axes with which options are checked before the settings of the compared strategies
+/// are known: an axis with the names of the strategies, and all other axes.
 std::vector<core::Axis> provisional_axes(const std::vector<std::string>& strategies,
                                          const std::vector<core::Axis>& axes) {
   std::vector<core::Axis> all = axes;
@@ -202,8 +202,8 @@ Expected<void> check_plot_options(const std::vector<core::Axis>& axes, const Swe
   return core::check(*space, plot);
 }
 
-/// Puts the axis of strategies in front of the axes, and prints notes. ERRORS: as for
-/// core::strategy_alternatives().
+/// Inserts an axis with the settings of the compared strategies in front of the other axes, and
+/// prints notes about the settings. ERRORS: as for core::strategy_alternatives().
 Expected<void> add_strategies(std::vector<core::Axis>& axes,
                               const std::vector<std::string>& strategies,
                               const core::BaseOfAlternatives& base, const core::Library& library,
@@ -290,8 +290,8 @@ int help(const PartInRun& part, const core::SweepInfo& info, const core::Library
   return *done ? kDone : kRunFailed;
 }
 
-/// Executes the remaining points. The ranks of `part`, if there are any, share the work. Returns
-/// true if all points are done.
+/// Executes the points that are not complete. If `part` is given, several ranks share the work.
+/// Returns true if all points are complete.
 Expected<bool> execute_points(SweepStore& store, const core::Library& library,
                               const std::vector<core::Override>& set, int threads,
                               const Interrupt& interrupt, std::optional<PartInRun>& part,
@@ -409,7 +409,7 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
                   output);
   if (const auto other = check_names(options, output); !other) return report(other.error());
-  // The settings of strategies are tried only if the rest of the request is valid.
+  // Determine the settings of the compared strategies only if the rest of the request is valid.
   const std::vector<core::Axis> provisional = provisional_axes(*strategies, *axes);
   if (const auto possible = check_plot_options(provisional, options, !strategies->empty());
       !possible)

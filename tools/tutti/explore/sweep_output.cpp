@@ -1,10 +1,10 @@
 // Writes the results of a sweep in three forms, from outcomes that may be incomplete. CSV and JSON
 // contain every completed point, for further processing. Times in the CSV file are exact to the
 // picosecond. The text is for readers: the best points, the effect of each field, and the most
-// frequent errors. The effect of a field is a comparison of its values. Each value is represented
-// by the best time of all points with this value. An average would be dominated by settings that
-// are useless in practice. Errors are grouped by message, because one mistake often affects
-// thousands of points. Other files of this folder run the sweep.
+// frequent errors. To show the effect of a field, the text compares the field's values. Each value
+// is represented by the best time of all points with this value. Settings that are useless in
+// practice would dominate an average. Errors are grouped by message, because one mistake often
+// affects thousands of points. Other files of this folder run the sweep.
 
 #include "tools/tutti/explore/sweep_output.h"
 
@@ -77,7 +77,8 @@ std::vector<std::int64_t> by_time(const Outcomes& outcomes) {
   return points;
 }
 
-/// Returns the column headings of the fields. An axis that compares strategies has one column.
+/// Returns the headings of the columns that show a point's fields. An axis that compares strategies
+/// has one column for all its fields.
 std::vector<std::string> shown_fields(const core::Space& space) {
   std::vector<std::string> headings;
   for (const core::Axis& axis : space.axes()) {
@@ -114,7 +115,8 @@ class ShownValues {
 
  private:
   const core::Space& space_;
-  std::vector<std::vector<std::string>> labels_;  ///< by axis and row; empty without a title
+  std::vector<std::vector<std::string>> labels_;  ///< the labels of strategies, by axis and row of
+                                                  ///< the axis; empty for axes without a title
 };
 
 std::string best_points(const core::SweepStore& store, const Outcomes& outcomes, int rows) {
@@ -170,8 +172,8 @@ std::vector<std::string> fields_without(const core::SweepStore& store, std::size
   return fields;
 }
 
-/// Tabulates the distribution of step times over the seeds; reporting only the best seed would
-/// mislead.
+/// Returns a table with the distribution of step times over the seeds, because the time of the best
+/// seed alone would be misleading.
 std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, std::size_t seed,
                        int rows) {
   std::vector<SeedTimes> groups = by_seed(store, outcomes, seed);
@@ -179,7 +181,7 @@ std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, 
   groups.resize(std::min(all, static_cast<std::size_t>(rows)));
   if (groups.empty()) return "";
   std::vector<std::string> headings{"seeds", "median", "q1", "q3", "min", "max"};
-  // The seeds do not have a column of their own.
+  // Omit the column of the seed, since each row covers all seeds.
   const std::vector<std::string> fields = shown_fields(store.space());
   const auto column = static_cast<std::size_t>(
       std::find(fields.begin(), fields.end(), core::kSeedField) - fields.begin());
@@ -217,8 +219,8 @@ Report seed_report(const std::vector<std::string>& fields, const SeedTimes& grou
           {"max_us", group.times.back()}};
 }
 
-/// For each value of each field, lists the best step time of all points with this value. With
-/// several seeds, lists the best median.
+/// For each value of each field, lists the best step time of all points with this value. If there
+/// are several seeds, lists the best median over the seeds instead.
 std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   const std::vector<std::string> fields = shown_fields(store.space());
   std::vector<std::map<std::string, Time>> best(fields.size());
@@ -251,8 +253,8 @@ std::string by_field(const core::SweepStore& store, const Outcomes& outcomes) {
   return "effect of each field, with all other fields at their best values\n" + text + '\n';
 }
 
-/// Returns error messages without the parts that identify the point. The most frequent message is
-/// first.
+/// Returns a summary of the points' error messages, most frequent first. Parts that identify a
+/// point are removed, so that equal errors are counted together.
 std::string error_summary(const core::SweepStore& store, const Outcomes& outcomes) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> messages;  // count, and first point
   for (std::size_t p = 0; p < outcomes.size(); ++p) {

@@ -22,13 +22,15 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes);
 /// Returns the text report: the best `rows` points, the effect of each field, errors, and `notes`.
 std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, int rows,
                        const std::vector<std::string>& notes);
-/// Returns the outcome of a point: its status, and its times or the reason why it has no times.
+/// Returns a point's outcome as a report: its status, and its times or the reason why it has no
+/// times.
 core::Report outcome_report(const core::Outcome& outcome);
-/// Returns the values of a point by field name.
+/// Returns the settings of a point as a report that maps field names to values.
 core::Report settings_report(const std::vector<std::string>& fields,
                              const std::vector<std::string>& values);
-/// Returns the points in the first `rows` rows of the text report. These are the best points or, if
-/// there are several seeds, all points of the settings with the best medians.
+/// Returns the points that the first `rows` rows of the text report show. Without several seeds,
+/// the text report shows the best points. With several seeds, it shows the settings with the best
+/// medians, and the result has all points of these settings.
 std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
                                           int rows);
 

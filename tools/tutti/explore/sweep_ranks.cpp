@@ -55,8 +55,8 @@ constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
 /// them.
 constexpr auto kLateJoinTimeout = std::chrono::seconds(10);
 
-/// Sends a text. Returns false if the other side has closed the connection. Messages are short, so
-/// the connection accepts them immediately.
+/// Sends a text as a message. Returns false if the other side has closed the connection, or accepts
+/// no data for ten seconds.
 bool send_text(const real::Socket& socket, std::string_view text) {
   const std::string message = real::framed(text);
   std::size_t sent = 0;
@@ -75,7 +75,7 @@ bool send_text(const real::Socket& socket, std::string_view text) {
   return true;
 }
 
-/// Sends a word if the connection can accept data now; otherwise drops the word.
+/// Sends a word such as "alive" if the connection can accept data now; otherwise sends nothing.
 void send_word(const real::Socket& socket, std::string_view word) {
   pollfd file{socket.get(), POLLOUT, 0};
   if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
@@ -95,7 +95,8 @@ bool read_some(const real::Socket& socket, real::FrameReader& reader) {
   }
 }
 
-/// Returns the number after a word, as in "point 12".
+/// Returns the number that follows `word` in a message such as "point 12"; nullopt if the message
+/// has another form.
 std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
@@ -128,7 +129,7 @@ struct Helper {
   real::Socket socket;
   real::FrameReader reader{kLongest};
   int rank = -1;                      ///< number of the rank; -1: it has not sent "hello"
-  std::optional<std::int64_t> point;  ///< the point that it is executing
+  std::optional<std::int64_t> point;  ///< the point that the connection's thread is executing
   Clock::time_point heard = Clock::now();
   bool gone = false;
 };
@@ -170,8 +171,8 @@ class Leader {
       stop_.store(stop_.load() || left_ > 0);
       changed_.notify_all();
     }
-    // Notify all ranks, including ranks that join late. A rank that cannot connect fails, and
-    // launchers then kill all other ranks.
+    // Notify all ranks of the end, including ranks that join late. A rank that could not connect
+    // would fail, and the launcher would then kill all other ranks.
     const auto until = Clock::now() + kLateJoinTimeout;
     const auto missing = [&] {
       return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
@@ -292,9 +293,9 @@ class Leader {
     }
   }
 
-  /// Assigns a point to an idle connection, or ends the connection if all points are done. While
-  /// other connections execute the last points, an idle connection has to wait, because another
-  /// connection may fail.
+  /// Assigns a point to an idle connection, or ends the connection if all points are done. If other
+  /// connections are executing the last points, keep the idle connection waiting, because one of
+  /// the others may fail.
   void send_points_to(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
@@ -358,7 +359,7 @@ struct Line {
   }
 };
 
-/// The connections of this process.
+/// The connections from this process to rank 0.
 class Lines {
  public:
   void add(Line& line) {
@@ -372,7 +373,7 @@ class Lines {
   void send_heartbeats() {
     const std::lock_guard lock(mutex_);
     for (Line* line : lines_) {
-      // A connection that is sending a message does not need to send "alive".
+      // Skip a connection on which a message is being sent, because it does not need an "alive".
       const std::unique_lock sending(line->sending, std::try_to_lock);
       if (sending) send_word(line->socket, "alive");
     }
@@ -390,7 +391,7 @@ enum class End {
   kLate,     ///< the rank ended because rank 0 considers it failed
 };
 
-/// The work of one connection, beginning with the greeting.
+/// The loop of one connection's thread, beginning with the greeting.
 class Help {
  public:
   Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)

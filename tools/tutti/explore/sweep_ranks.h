@@ -20,11 +20,11 @@ struct SharedSweep {
   std::string identity;
   int threads = 1;  ///< threads of this process
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
-      work;                    ///< called on any thread
-  std::function<bool()> stop;  ///< the interrupt flag, polled on the calling thread
-  std::int64_t points = 0;     ///< the number of points of the sweep
-  /// If a rank sends nothing for this time, it has failed. The exact limit is
-  /// real::longest_silence() of this value.
+      work;  ///< called on any thread
+  /// Returns true if the user has interrupted the sweep; polled on the calling thread.
+  std::function<bool()> stop;
+  std::int64_t points = 0;  ///< the number of points of the sweep
+  /// The timeout. A rank that sends nothing for real::longest_silence(timeout) counts as failed.
   std::chrono::duration<double> timeout{60};
 };
 
@@ -41,9 +41,9 @@ core::Expected<bool> lead_sweep(
     const std::function<bool(std::int64_t, const core::Outcome&)>& take);
 
 /// Called on all ranks except rank 0. Requests points from rank 0, and evaluates them until there
-/// are no more points. Also ends if rank 0 considers this rank failed, because this rank was silent
-/// for too long. If rank 0 considers this rank failed, a message is printed to stderr, but no error
-/// is returned. Returns false if interrupted.
+/// are no more points. Also ends if rank 0 reports that it considers this rank failed, because this
+/// rank was silent for too long. If rank 0 considers this rank failed, a message is printed to
+/// stderr, but no error is returned. Returns false if interrupted.
 /// ERRORS: rank 0 does not answer, is gone, or sends nothing for too long; rank 0 executes another
 /// sweep.
 core::Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep);

@@ -22,7 +22,8 @@ using core::Error;
 using core::Outcome;
 using core::ProblemCode;
 
-/// Returns the plot of the curve along the first axis that has ordered values.
+/// Returns a plot of the step times around the best setting, along the first axis that has ordered
+/// values.
 core::Plot curve_plot(const TuneResult& result) {
   const AxisCurve& curve = result.curves.front();
   core::Plot plot;
@@ -45,7 +46,7 @@ core::Plot curve_plot(const TuneResult& result) {
   return plot;
 }
 
-/// Writes all evaluated points, in the order of the space.
+/// Writes all evaluated points to the CSV file, in the order of the search space.
 void write_tried(Tuning& tuning, std::ostream& out) {
   for (const std::string& field : tuning.space().fields()) out << core::csv_cell(field) << ',';
   out << "status,stopped_early,compared,step_time_us\r\n";
@@ -113,8 +114,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
   std::vector<std::string> notes;
-  // If the user specifies the fields to vary, there is no limit, because the user has accepted the
-  // time.
+  // If the user specifies the fields to vary, do not limit the work, because the user has accepted
+  // the time.
   std::optional<sim::MostWork> max_work;
   if (axes && axes->empty()) {
     axes = core::default_axes(*scenario);

@@ -23,23 +23,23 @@ class ComparablePoints {
   /// Returns the reason why the step time of a point is not comparable with the step time of the
   /// current scenario; empty if the times are comparable.
   [[nodiscard]] std::string why_not(std::int64_t point);
-  /// Returns the settings of a point without the settings of packing. These settings determine
-  /// which programs move the packs.
+  /// Returns a key with all settings of a point except packing. The settings in the key determine
+  /// which software moves the packs.
   [[nodiscard]] std::string key_of(std::int64_t point) const;
   /// Returns the scenario at a point. ERRORS: the scenario is invalid.
   [[nodiscard]] core::Expected<core::Scenario> with_point(std::int64_t point) const {
     return with(space_.overrides(point));
   }
-  /// Returns true if the same programs move the gradients in the current scenario and in `other`.
+  /// Returns true if the same software moves the gradients in the current scenario and in `other`.
   [[nodiscard]] bool same_data_movers(const core::Scenario& other) const {
     return core::same_data_movers(data_movers_, core::data_movers_of(other));
   }
 
-  /// The rows of each axis, divided into comparable rows and other rows. Points with other rows
-  /// need not be simulated.
+  /// The rows of each axis (each row sets the axis's fields), divided into two lists. A point is
+  /// comparable only if all its rows are in `compared`, so other points need not be simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared,
-        others;            ///< by axis: indices of the axis's rows
+        others;            ///< by axis: indices of rows
     bool nothing = false;  ///< true: for some axis, all rows are in `others`
   };
   [[nodiscard]] Rows rows() const;

@@ -1,11 +1,11 @@
-// The text begins with the decision: step times, the recommendation and its reason. There are three
-// cases: no comparable setting was found, the best setting is not recommended, or the best setting
-// is recommended. Then the text has the evidence: changes on the critical path, the range of values
-// within 1 % of the best time, and the gain on clusters with faster or slower links. Settings whose
-// advantage is doubtful are listed separately, each with the reason. The last sections have
-// settings to paste, and commands that verify the prediction on the cluster. JSON has the same data
-// under names that do not change. tuning.cpp has the search and all decisions. This file only
-// writes reports.
+// The text begins with the decision: step times, the recommendation and its reason. The decision
+// has three cases: no comparable setting was found, the best setting is not recommended, or the
+// best setting is recommended. The evidence follows: changes on the critical path, the range of
+// values within 1 % of the best time, and the gain on clusters with faster or slower links.
+// Settings whose advantage is doubtful are listed separately, each with the reason. The last
+// sections have settings to paste, and commands that verify the prediction on the cluster. JSON has
+// the same data under names that do not change. The file tuning.cpp has the search and all
+// decisions. This file only writes reports.
 
 #include "tools/tutti/explore/tune_report.h"
 
@@ -33,10 +33,11 @@ using core::Time;
 
 namespace {
 
-/// Differences along a curve below this fraction are reported as equal.
+/// Two costs on a curve that differ by less than this fraction are reported as equal.
 constexpr double kFlat = 0.01;
 
-/// Returns the time of the packs on the critical path of the last step, divided by cause.
+/// Returns the time that packs take on the critical path of the last step, as one time for each
+/// cause.
 std::vector<std::pair<std::string, Time>> path_parts(const core::Summary& summary) {
   Breakdown parts;
   for (const core::PathPiece& piece : summary.path()) {
@@ -80,7 +81,8 @@ std::vector<std::string> why(const TuneResult& r) {
   return lines;
 }
 
-/// Returns the values around the best value whose costs equal the best cost within kFlat.
+/// Returns a text with the range of values around the best value whose costs differ from the best
+/// cost by at most the fraction kFlat.
 std::string flat_part(const AxisCurve& curve) {
   const Time least = curve.values[curve.best].second.step;
   const auto is_flat = [&](std::size_t i) {
@@ -132,7 +134,7 @@ std::string sensitivity_part(const TuneResult& r) {
                   "cluster first (tutti calibrate)\n\n");
 }
 
-/// Returns a name as one word of a shell, in quotes if necessary.
+/// Returns a name as one word for a shell command, in quotes if necessary.
 std::string shell_word(const std::string& name) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:,@%";
@@ -155,7 +157,7 @@ std::string indented(const std::string& text) {
 
 /// Returns the variables that make NCCL load the plugin with a table.
 std::string tuner_environment(const std::string& table) {
-  // Ranks may start in other working directories.
+  // Use the absolute path, because ranks may start in other working directories.
   return fmt::format(
       "export NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so TUTTI_TUNER_TABLE={}{}  # TUTTI_TUNER_LOG=1 "
       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING log each choice once",
@@ -247,7 +249,8 @@ std::string lost_part(const TuneResult& r) {
                    text + '\n';
 }
 
-/// Reports the setting that seems to be faster, and why it is not comparable.
+/// Reports a setting whose simulated time is lower, and the reason why this time is not comparable
+/// with the current time.
 std::string incomparable_part(const TuneResult& r) {
   if (!r.incomparable) return "";
   const Time recommended = r.recommended().outcome.step;

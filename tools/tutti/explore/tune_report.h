@@ -14,19 +14,19 @@
 
 namespace tutti::tools {
 
-/// A simulated scenario with the data for its report.
+/// A scenario, with the summary and the outcome of its simulation.
 struct SimulatedScenario {
   core::Scenario scenario;
   core::Summary summary;
   core::Outcome outcome;
 };
 
-/// The costs along one axis around the best setting. Fields of other axes have their best values.
+/// The outcomes of settings that differ from the best setting in only one axis.
 struct AxisCurve {
   std::string field;
   /// The values on the axis and their outcomes, in the order of the axis.
   std::vector<std::pair<std::string, core::Outcome>> values;
-  std::size_t best = 0;  ///< index of the best setting's value
+  std::size_t best = 0;  ///< the index in `values` of the best setting's value
 };
 
 /// The step times of the current and the best setting on a cluster with changed parameters.
@@ -35,7 +35,8 @@ struct Sensitivity {
   core::Time now, best;
 };
 
-/// A snippet, and the step time with the packing that the framework of the snippet produces.
+/// A snippet for the user's training script, and the outcome that is predicted with it. The
+/// prediction uses the packing that the snippet's framework would produce.
 struct PromisedSnippet {
   core::Snippet snippet;
   core::Outcome outcome;

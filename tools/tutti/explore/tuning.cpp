@@ -1,14 +1,14 @@
 // Searches the best settings, and then checks whether the advantage is real. The current settings
 // are simulated first, as the reference. The search then uses most evaluations, and leaves up to
-// half of them for the checks. The best point is improved along single axes. Then it is compared
-// with the current settings on clusters with better and worse links. If the best point is slower
-// than the current settings on such a cluster, all points that differ from it only in packing are
-// rejected, and the next best point is examined. If every point is slower, the fastest point is
-// reported but not recommended.
+// half of them for the checks. The best point is improved along single axes. The improved point is
+// then compared with the current settings on clusters with better and worse links. If the best
+// point is slower than the current settings on such a cluster, all points that differ from it only
+// in packing are rejected, and the next best point is examined. If every point is slower on such a
+// cluster, the fastest point is reported but not recommended.
 //
 // At the end, a few settings whose times are not comparable with the current time are simulated, so
-// that the report can mention them. core/explore/tuner.cpp chooses points, and sim/sweep evaluates
-// them. tuning_around.cpp has curves, other clusters and snippets.
+// that the report can mention them. The file core/explore/tuner.cpp chooses points, and sim/sweep
+// evaluates them. The file tuning_around.cpp has curves, other clusters and snippets.
 
 #include "tools/tutti/explore/tuning.h"
 
@@ -123,7 +123,8 @@ Expected<bool> Tuning::search() {
   core::Tuner tuner(
       space_, {at_most, options_.seed, core::TunerOptions().enough, min_step(), rows_.compared});
   const auto most = static_cast<double>(std::min(at_most, tuner.size()));
-  // Earlier results in the file count as evaluations when the tuner requests their points.
+  // If the tuner requests a point whose result is already in the sweep file, this also counts as an
+  // evaluation.
   auto all = trials_.search(tuner, result_.now.outcome.step, [&](std::int64_t evaluated) {
     progress.update(static_cast<double>(evaluated) / most);
   });
@@ -183,7 +184,7 @@ Expected<bool> Tuning::validate_best() {
     best_ = next;
   }
   if (!fastest) return true;
-  // No setting was better, so report the fastest.
+  // No setting can be recommended, so report the fastest setting.
   fastest->lost = std::move(result_.lost);
   fastest->beside = result_.beside;
   result_ = std::move(*fastest);

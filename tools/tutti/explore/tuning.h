@@ -22,9 +22,9 @@
 
 namespace tutti::tools {
 
-/// A search for the best settings of a scenario, with all data for its report. tuning.cpp contains
-/// the search and the decision. tuning_around.cpp explores the surroundings of the best setting:
-/// curves, other clusters, and snippets.
+/// A search for the best settings of a scenario, with all data for its report. The file tuning.cpp
+/// contains the search and the decision. The file tuning_around.cpp explores the surroundings of
+/// the best setting: curves, other clusters, and snippets.
 class Tuning {
  public:
   /// `store`: stores the points that are tried; null: points are not stored. `notes`: notes that
@@ -49,16 +49,17 @@ class Tuning {
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();
   }
-  /// Returns true if the point can become the best point: it is comparable, and it was not rejected
-  /// as slow on clusters with other links.
+  /// Returns true if the point can become the best point. Its step time must be comparable with the
+  /// current step time, and the point must not have been rejected as slow on clusters with other
+  /// links.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return comparable_->why_not(point).empty() && !rejected_.contains(comparable_->key_of(point));
   }
 
  private:
-  /// The number of other clusters on which settings are simulated.
+  /// The number of clusters with other links on which the best setting is checked.
   static constexpr std::int64_t kCases = 4;
-  /// The number of values on each side of the best value along an axis.
+  /// The number of values that are evaluated on each side of an axis's best value.
   static constexpr std::int64_t kAround = 4;
   enum class Compared { kYes, kNo };
 
@@ -87,23 +88,23 @@ class Tuning {
   /// Simulates the best setting again, and fills in the data for its report. Returns false if
   /// interrupted.
   core::Expected<bool> report_best();
-  /// Evaluates rows that are not comparable, one per value of an axis's first field. All other
-  /// fields have the values of the best setting. The results show whether such rows seem to be
-  /// faster. Returns false if interrupted.
+  /// Simulates settings whose times are not comparable with the current time, to find out whether
+  /// they seem to be faster. Each setting differs from the best setting in one axis; there is one
+  /// setting per value of the axis's first field. Returns false if interrupted.
   core::Expected<bool> try_others();
   /// Finds the fastest setting that is not comparable, if this setting seems to be faster than the
   /// recommended setting.
   void find_incomparable();
   void explain_no_best();
 
-  /// Returns a range of positions in `order` that contains `at`, the position of the best value of
-  /// an axis. The number of remaining evaluations limits the length of the range.
+  /// Returns the range of positions in `order` that should be evaluated around `at`, the position
+  /// of an axis's best value. The number of remaining evaluations limits the length of the range.
   std::pair<std::int64_t, std::int64_t> around_best(std::size_t axis,
                                                     const std::vector<std::int64_t>& order,
                                                     std::int64_t at);
-  /// Evaluates some values on each side of the best value, along every ordered axis. If a value is
-  /// better than the best value, repeats the evaluation around the better value. Returns false if
-  /// interrupted.
+  /// Evaluates some values on each side of the best value, along every ordered axis. If a value
+  /// turns out to be better than the best value, repeats this around the better value. Returns
+  /// false if interrupted.
   core::Expected<bool> add_curves();
   core::Expected<bool> add_curve(std::size_t axis, const std::vector<std::int64_t>& order);
   /// Evaluates the current setting and the best setting on clusters with better and worse links.
@@ -136,7 +137,8 @@ class Tuning {
   ComparablePoints::Rows rows_;
   std::set<std::string> rejected_;  ///< key_of() of rejected points
   std::array<std::optional<core::Time>, kCases> now_elsewhere_;
-  bool any_slow_ = false;  ///< true: a comparable point was stopped as too slow
+  bool any_slow_ = false;  ///< true: the simulation of a comparable point was stopped because the
+                           ///< point is too slow
   std::optional<std::int64_t> best_;
   std::vector<std::pair<std::size_t, std::vector<std::int64_t>>> curve_axes_;
 };

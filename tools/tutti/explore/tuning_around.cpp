@@ -58,7 +58,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
     rows[axis] = order[i];
     points.push_back(space_.point(rows));
   }
-  // If the simulation of a point was stopped early, the point is simulated completely here.
+  // Simulate points again completely if their simulation was stopped early.
   trials_.discard_stopped(points);
   result_.beside += std::count_if(points.begin(), points.end(),
                                   [&](std::int64_t point) { return !tried().contains(point); });

@@ -12,17 +12,17 @@
 
 namespace tutti::tools {
 
-/// Replaces the terminal if another program, such as the Python module, calls a command of `tutti`.
-/// The capture stores the output of the command, and scenarios may come from memory instead of
-/// files.
+/// Replaces the terminal and files when another program, such as the Python module, calls a command
+/// of `tutti` in its own process. Stores the output of the command. Scenarios may come from memory
+/// instead of files.
 struct Capture {
   // Given by the caller:
   /// The texts of scenarios, indexed by the path in the command's arguments.
   std::map<std::string, std::string> scenarios;
   /// The caller sets this flag to interrupt the command, in the same way as Ctrl-C.
   const std::atomic<bool>* cancel = nullptr;
-  /// Called during long work with the name of the work ("simulating") and the completed share, from
-  /// 0 to 1.
+  /// Called during long work with the name of the work, such as "simulating", and the completed
+  /// fraction, from 0 to 1.
   std::function<void(std::string_view what, double share)> progress;
   /// Receives the timeline of a simulation or a run, at the level of detail that --record
   /// specifies; null: none.
@@ -36,7 +36,7 @@ struct Capture {
 };
 
 /// While an object of this class exists, commands that this thread calls use the capture. At most
-/// one such object may exist per thread.
+/// one object of this class may exist per thread.
 class Capturing {
  public:
   explicit Capturing(Capture& capture);

@@ -12,9 +12,9 @@
 namespace tutti::tools {
 
 /// A stream buffer that writes to an open file descriptor and closes it at the end. Unlike
-/// std::filebuf, this class stores the errno of the first failure, because errno may have changed
-/// when the caller checks the stream. After a failure, all further output is discarded, so that the
-/// file contains a prefix of the output without gaps.
+/// std::filebuf, this class stores the errno of the first failure, because errno itself may have
+/// changed by the time the caller checks the stream. After a failure, all further output is
+/// discarded, so that the file contains a prefix of the output without gaps.
 class FileBuffer final : public std::streambuf {
  public:
   /// The type of the function write(2), which tests replace. Tests replace the function.

@@ -7,8 +7,8 @@
 namespace tutti::tools {
 namespace {
 
-/// This variable is the only global variable of the program. Signal handlers can access only global
-/// variables.
+/// True after a signal that an Interrupt handles; a global variable, because signal handlers cannot
+/// access other data.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

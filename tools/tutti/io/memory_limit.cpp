@@ -17,7 +17,7 @@ std::optional<std::uint64_t> number_in(const std::string& file) {
   return std::nullopt;  // no such file, or "max"
 }
 
-/// If a line begins with `name`, returns the number that follows.
+/// Finds a line that begins with `name`, and returns the number that follows the name.
 std::optional<std::uint64_t> number_of(const std::string& name, const std::string& file) {
   std::ifstream in(file);
   std::string word, rest;
@@ -30,7 +30,8 @@ std::optional<std::uint64_t> number_of(const std::string& name, const std::strin
   return std::nullopt;
 }
 
-/// The file names that one version of control groups uses.
+/// The names of the files with a control group's memory, which differ between versions 1 and 2 of
+/// control groups.
 struct GroupFiles {
   std::string limit, usage, cache;
 };
@@ -38,9 +39,9 @@ const GroupFiles kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes",
                            "total_inactive_file"};
 const GroupFiles kVersion2{"/memory.max", "/memory.current", "inactive_file"};
 
-/// Lowers `free` to the memory that is left in the control group at `path` in `folder`, and in the
-/// groups that contain this control group. In a container, `path` may be a path on the host, so
-/// missing directories are skipped.
+/// Lowers `free` to the memory that is left in the control group at `path` in `folder`, and in all
+/// groups that contain this group. In a container, `path` may be a path on the host, so missing
+/// directories are skipped.
 void limit_by(const std::string& folder, std::string path, const GroupFiles& files,
               std::optional<std::uint64_t>& free) {
   while (true) {
@@ -58,8 +59,8 @@ void limit_by(const std::string& folder, std::string path, const GroupFiles& fil
   }
 }
 
-/// Returns the path of the control group of the controller "memory", such as /a/b in
-/// "4:cpu,memory:/a/b". In version 2, the line is "0::/a/b".
+/// Parses a line of the list of a process's control groups. Returns the path of the group that
+/// limits memory, such as /a/b in "4:cpu,memory:/a/b" (version 1) or "0::/a/b" (version 2).
 std::optional<std::string> path_in(const std::string& line, bool version_2) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', first + 1);

@@ -24,9 +24,9 @@ struct MemoryFiles {
 /// ignored. Returns nullopt if there is no limit.
 std::optional<std::uint64_t> free_memory(const MemoryFiles& files = {});
 
-/// Limits the memory of this process. Allocations then fail, and the command ends with a message,
-/// before the machine runs out of memory. Without a limit, a simulation that is too large could
-/// crash other programs, or be killed without a message.
+/// Limits the memory of this process, so that allocations fail, and the command ends with a
+/// message, before the machine runs out of memory. Without a limit, a simulation that is too large
+/// could crash other programs, or be killed without a message.
 void stay_within_memory();
 
 /// Returns the limit in bytes that stay_within_memory() has set; nullopt if no limit was set.

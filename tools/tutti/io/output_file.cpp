@@ -1,8 +1,8 @@
 // No reader should ever see an incomplete output under its final name. The content is therefore
 // written to NAME.part, flushed to the disk, and then renamed, which is atomic. The folder is
 // flushed last, so that the new name survives a power failure. A signal that ends the program has
-// to remove the temporary file, and a signal handler can access only a global variable. The
-// variable `unfinished` has the path of the incomplete file. The variable changes only while these
+// to remove the temporary file, and a signal handler can access only a global variable. This global
+// variable is `unfinished`, the path of the incomplete file. The variable changes only while these
 // signals are blocked (SignalsHeld), so a handler never sees a partly written path, or the path of
 // a completed file. Only one file can be incomplete at a time. The buffer with its error handling
 // is in file_buffer.h.
@@ -74,7 +74,8 @@ void remove_on_signals(const std::string& path) {
   }
 }
 
-/// Returns the target of a symbolic link, so that the link is kept; otherwise the path itself.
+/// Returns the path to write to: the target if `path` is a symbolic link, so that the link itself
+/// is kept; otherwise `path`.
 std::string followed(fs::path path) {
   std::error_code status;
   for (int links = 0; links < 40 && fs::is_symlink(path, status); ++links) {
@@ -83,8 +84,8 @@ std::string followed(fs::path path) {
   return path.string();
 }
 
-/// Writes the file's folder, with the new name, to the disk. Errors are ignored, because the file
-/// itself is complete under both the old and the new name.
+/// Flushes the file's folder to the disk, so that the new name survives a power failure. Errors are
+/// ignored, because the file is complete under both the old and the new name.
 void sync_folder(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const int file = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,8 +163,8 @@ OutputFile::~OutputFile() {
 }
 
 core::Expected<void> OutputFile::keep() {
-  // Write before the rename. Otherwise, an empty file could have the final name after a power
-  // failure.
+  // Write before the rename. Flush the file before renaming it, because an empty file could
+  // otherwise have the final name after a power failure.
   if (!part_.empty()) buffer_->sync_to_disk();
   buffer_->close();
   int error = buffer_->error();

@@ -15,13 +15,13 @@ namespace tutti::tools {
 
 /// An output file that gets its name only when it is complete. Until then, the content is written
 /// to NAME.part in the same folder, and an existing file of the final name remains. If NAME.part
-/// already exists, for example from an earlier run, NAME.2.part is used, and so on. The temporary
-/// file is removed in two cases: the object is destroyed without keep() or leave(), or a signal
-/// that no Interrupt catches ends the program. Output to pipes and devices, such as /dev/null, is
-/// written directly.
+/// already exists, for example from an earlier run, the content is written to NAME.2.part, and so
+/// on. The temporary file is removed in two cases: the object is destroyed without keep() or
+/// leave(), or a signal that no Interrupt catches ends the program. Output to pipes and devices,
+/// such as /dev/null, is written directly.
 class OutputFile {
  public:
-  /// Creates the temporary file. `inputs`: the files that are being read. An existing file is
+  /// Creates the temporary file. `inputs` are the command's input files. An existing file is
   /// replaced only if it is empty or begins with `only_over`.
   /// ERRORS: the path is one of the inputs, an existing file that must not be replaced, or a
   /// folder; the file cannot be created.

@@ -21,7 +21,7 @@ class Progress {
 
   /// Removes the bar until the next update, so that other text can be written.
   void clear();
-  /// Sets the completed share of the work, from 0 to 1. May be called by any thread, but only by
+  /// Sets the completed fraction of the work, from 0 to 1. May be called by any thread, but only by
   /// one thread at a time.
   void update(double share);
 

@@ -44,7 +44,7 @@ const char* rendition(Style style) {
   return "0";
 }
 
-/// Returns the byte offset of the first character at or after `characters` characters.
+/// Returns the byte offset at which the first `characters` characters of the text end.
 std::size_t offset_of(std::string_view text, std::size_t characters) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -54,8 +54,8 @@ std::size_t offset_of(std::string_view text, std::size_t characters) {
   return at;
 }
 
-/// The indentation of the continuation lines of a wrapped line; nullopt if the line must not be
-/// wrapped.
+/// Returns the indentation of the continuation lines if this line is wrapped; nullopt if the line
+/// must not be wrapped.
 std::optional<std::size_t> hanging_indent(std::string_view line) {
   const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
   if (line.substr(first).starts_with(kNotePrefix)) return first + kNotePrefix.size();

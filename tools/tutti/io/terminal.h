@@ -20,15 +20,15 @@ std::optional<Color> parse_color(std::string_view written);
 /// Called once, when the command line is known. Before the first call, the setting is kAuto.
 void set_color(Color set);
 
-/// The roles that a piece of text can have.
+/// The style in which a piece of text is shown.
 enum class Style { kError, kNote, kHeading };
 /// Returns the text with the escape sequences of its style if `descriptor` (STDOUT_FILENO or
 /// STDERR_FILENO) is shown in colours; otherwise returns the text itself.
 std::string styled(Style style, const std::string& text, int descriptor);
 
 /// Returns the maximum number of columns of a line of standard output: the value of the environment
-/// variable COLUMNS, or the width of the terminal, but at least 40. Returns nullopt if standard
-/// output is a file or pipe and COLUMNS is unset; also returns nullopt with --verbose.
+/// variable COLUMNS, or the width of the terminal, but at least 40. Returns nullopt, which means no
+/// limit, if standard output is a file or pipe and COLUMNS is unset, and also with --verbose.
 std::optional<int> line_width();
 
 /// Returns the number of characters (not bytes) of a text in UTF-8: "µs" has a width of two.

@@ -1,7 +1,7 @@
 // Completion of command lines. The scripts for shells pass the words of the command line to the
-// hidden command `tutti complete`. This command reads the tree of options, the schema of scenarios
-// and the shipped files. All shells therefore offer the same completions, and there is no generated
-// list that could become outdated.
+// hidden command `tutti complete`. `tutti complete` reads the tree of options, the schema of
+// scenarios and the shipped files. All shells therefore offer the same completions, and there is no
+// generated list that could become outdated.
 
 #include "tools/tutti/options/complete.h"
 
@@ -37,13 +37,14 @@ const core::Schema& schema() {
   return scenario;
 }
 
-/// Adds `names` to the completions, each with the prefix `before`.
+/// Adds `names` to the candidates for completion, each with the prefix `before`.
 void offer(Completions& to, const std::string& before, const std::vector<std::string>& names,
            const std::string& help = "") {
   for (const std::string& name : names) to.candidates.push_back({before + name, help});
 }
 
-/// Removes candidates that do not begin with `written`.
+/// Removes candidates that do not begin with `written`, the part of the word that the user has
+/// typed.
 void keep(Completions& completions, const std::string& written) {
   std::erase_if(completions.candidates,
                 [&](const Candidate& c) { return !c.word.starts_with(written); });
@@ -70,8 +71,8 @@ void complete_value(Completions& to, const FieldType& field, const std::string& 
   if (name == "tutti.proto.Custom.file") offer(to, before, algorithms(library, true));
 }
 
-/// Completes the path of a field, such as "strategy.tensorflow.x", and the value after '='. With
-/// `several`, also completes further values that follow a comma.
+/// Completes the path of a field, such as "strategy.tensorflow.x", and the value after '='. If
+/// `several` is true, also completes further values after a comma.
 void complete_field(Completions& to, const std::string& written, bool with_value, bool several,
                     const Library& library) {
   const std::size_t equals = written.find('=');
@@ -142,11 +143,13 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
   return nullptr;
 }
 
-/// The command, and the number of positional arguments before the last word.
+/// The position of the last word on the command line: its command, and the number of positional
+/// arguments before it.
 struct Place {
   const CLI::App* command;
   std::size_t arguments = 0;
-  const CLI::Option* waiting = nullptr;  ///< the option whose value the last word is; null: none
+  const CLI::Option* waiting = nullptr;  ///< the option to which the last word is the value; null:
+                                         ///< the last word is not an option's value
   bool only_arguments = false;           ///< true: after "--"
 };
 
@@ -171,8 +174,8 @@ Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
   return place;
 }
 
-/// Returns the positional argument with this number. The last positional argument may have several
-/// values.
+/// Returns the command's positional argument with this number. The last positional argument may
+/// have several values.
 const CLI::Option* argument(const CLI::App& command, std::size_t number) {
   const CLI::Option* last = nullptr;
   std::size_t n = 0;

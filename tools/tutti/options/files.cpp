@@ -54,7 +54,7 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
       ->capture_default_str();
 }
 
-/// Adds the options of `tutti import TRACE…` and of the subcommand of each format.
+/// Adds the options that `tutti import TRACE…` shares with the subcommands for single formats.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
   c->add_option(
       "files", o.files,

@@ -32,7 +32,8 @@ std::string roff(const std::string& text) {
   return safe;
 }
 
-/// Returns an option's heading, such as "\fB\-b\fR, \fB\-\-minbytes\fR \fISIZE\fR".
+/// Returns the heading of an option's description in roff, such as "\fB\-b\fR, \fB\-\-minbytes\fR
+/// \fISIZE\fR".
 std::string head_of(const CLI::App& command, const CLI::Option& option) {
   std::string head;
   const auto add = [&](const std::string& name) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The options of each command. Only the .cpp files of this folder and command_line.cpp include
-// CLI11, which takes seconds to compile.
+// Functions that define the options of each command. Only the .cpp files of this folder and
+// command_line.cpp include CLI11, which takes seconds to compile.
 
 #include "tools/tutti/calibrate.h"
 #include "tools/tutti/compare.h"

@@ -1,8 +1,10 @@
-// This table has the kind of value of every option. The kind determines the placeholder in help
-// texts and manual pages, and the completions of shells. The table is separate from the definitions
-// of options, because options of the same name have the same meaning in nearly all commands.
-// Exceptions have a row with the name of a command. Such a row must precede the general row,
-// because the first matching row is used. A test checks that every option with a value has a row.
+// The table in this file has the kind of value of every option. The kind determines the placeholder
+// in help texts and manual pages, and the completions of shells. The table is separate from the
+// definitions of options, because options of the same name have the same meaning in nearly all
+// commands.
+// For an exception, there is a row with the name of the command, which must precede the general
+// row, because the first matching row is used. A test checks that every option with a value has a
+// row.
 
 #include "tools/tutti/options/values.h"
 
@@ -202,7 +204,7 @@ std::optional<OptionValue> value_of(const CLI::App& command, const CLI::Option& 
 void name_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const auto value = value_of(app, *option);
-    // A positional argument's placeholder is its name, so CLI11 must not append the kind.
+    // Help texts show a positional argument by its name, so CLI11 must not append the placeholder.
     if (value && !option->get_positional()) option->type_name(value->placeholder);
     if (value && option->get_positional()) option->type_name("");
   }

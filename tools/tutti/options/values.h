@@ -12,8 +12,8 @@ class Option;
 
 namespace tutti::tools {
 
-/// The kind of value that an option or argument takes. Help texts and manual pages show the
-/// placeholder of the kind. The completions of shells offer the choices of the kind.
+/// The kind of value that an option or argument takes. Help texts and manual pages show the kind's
+/// placeholder. Shell completion offers the kind's choices.
 struct OptionValue {
   enum class Kind {
     kText,  ///< any text

@@ -46,7 +46,7 @@ core::Error wrong(ProblemCode code, std::string field, std::string text) {
 }
 
 /// Returns the option or positional argument to which an error message of CLI11 refers. The message
-/// begins with the name of an argument, or contains the name of an option. If the message refers to
+/// begins with the name of an argument, or contains the name of an option. If the message names
 /// neither, the result is empty.
 std::string field_in(const std::string& text, const CLI::App* app) {
   for (const CLI::Option* option : app->get_options()) {
@@ -88,7 +88,7 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
         fmt::format("{}: unknown command \"{}\"{}; expected one of {}", name, unknown.front(),
                     core::did_you_mean(unknown.front(), commands), list(commands)));
   }
-  // In this error, `name` is the name of the command.
+  // If there is no unknown argument, the message names the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
     return wrong(code_of(error), field_in(error.what(), command),
                  fmt::format("{}: {}; {} --help tells more", name, error.what(), name));

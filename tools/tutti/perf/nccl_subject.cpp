@@ -1,11 +1,11 @@
-// Finds the machines in the option --cluster, for all commands that predict NCCL's times. There are
-// two sources: a machine file, whose communicator usually follows from formulas, and a topology
-// file of NCCL (.xml), on which NCCL's graphs are searched. A machine file and a topology file give
-// the same three results: the system (facts about the hardware), the settings (variables, buffers,
-// tuner) and the communicator (channels and graphs). The three results determine NCCL's choices and
-// times. NCCL may treat a machine as several nodes, so the number of nodes can be greater than the
-// number of machines. All options that belong to --cluster are checked here, so that every command
-// reports the same messages.
+// Finds the machines in the option --cluster, for all commands that predict NCCL's times. The
+// machines are described by a machine file or by a topology file of NCCL (.xml). For a machine
+// file, the communicator usually follows from formulas; for a topology file, NCCL's graphs are
+// searched. A machine file and a topology file give the same three results: the system (facts about
+// the hardware), the settings (variables, buffers, tuner) and the communicator (channels and
+// graphs). The three results determine NCCL's choices and times. NCCL may treat a machine as
+// several nodes, so the number of nodes can be greater than the number of machines. All options
+// that belong to --cluster are checked here, so that every command reports the same messages.
 
 #include "tools/tutti/perf/nccl_subject.h"
 
@@ -61,7 +61,7 @@ Expected<std::shared_ptr<const core::Machine>> machine_of(const std::string& nam
   return core::read_machine((*file)->text, (*file)->path);
 }
 
-/// Reads machines from NCCL's topology file. Their graphs are searched.
+/// Makes the subject from a topology file of NCCL. Their graphs are searched.
 Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nccl::Version version,
                                               nccl::Settings settings) {
   auto topology = nccl::load_topology(options.cluster);
@@ -149,8 +149,8 @@ Expected<nccl::Buffers> buffers_of(const NcclPerfOptions& options, nccl::Version
   return nccl::Buffers::kSymmetric;
 }
 
-/// Removes a tuner that does not apply to this machine. Adds notes about the tuner (or about the
-/// reason why it is not used) and about symmetric buffers.
+/// Removes a tuner that does not apply to this machine. Adds notes about the tuner that is used (or
+/// about the reason why it is not used), and about symmetric buffers.
 void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, bool aws,
                  nccl::Settings& settings) {
   if (settings.buffers == nccl::Buffers::kSymmetric)

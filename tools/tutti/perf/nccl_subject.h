@@ -12,19 +12,19 @@
 
 namespace tutti::tools {
 
-/// The machines that the options specify.
+/// The machines that the options specify, in the form in which NCCL's model needs them.
 struct NcclPerfSubject {
   std::string machine;
   int machines = 1;
   core::nccl::System
-      system;  ///< the system as NCCL sees it, where one machine may be several nodes
+      system;  ///< the system as NCCL sees it; NCCL may treat one machine as several nodes
   core::nccl::Settings settings;
   core::nccl::Communicator comm;
   /// The machine with its links; null if only NCCL's topology file is given.
   std::shared_ptr<const core::Machine> kind;
 };
 
-/// The names and values of environment variables.
+/// Names and values of environment variables of NCCL.
 using NcclVariables = std::vector<std::pair<std::string, std::string>>;
 
 /// Parses NCCL variables, each in the form "NAME=VALUE". ERRORS: a name is not an NCCL variable.

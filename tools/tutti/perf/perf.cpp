@@ -1,11 +1,11 @@
 // perf() selects one of four ways: a simulated or a real run of a scenario, NCCL's model of a named
 // cluster (perf_nccl.cpp), or a comparison of several algorithms (perf_algorithms.cpp). Options,
 // sizes and rounding follow nccl-tests. For a scenario, each row is a separate scenario with a
-// single buffer. This scenario is executed like any other scenario, and the row is printed as soon
-// as it is complete. In real runs, worker processes that were started elsewhere remain for the next
-// row. The time of a measured row is the mean of the ranks' durations, as in nccl-tests, since
-// clocks of different ranks cannot be compared. The time of a simulated row is the time from the
-// first start to the last end. perf_table.cpp prints the tables.
+// single buffer. The scenario of a row is executed like any other scenario, and the row is printed
+// as soon as it is complete. In real runs, worker processes that were started elsewhere stay and
+// also execute the next row. The time of a measured row is the mean of the ranks' durations, as in
+// nccl-tests, since clocks of different ranks cannot be compared. The time of a simulated row is
+// the time from the first start to the last end. The file perf_table.cpp prints the tables.
 
 #include "tools/tutti/perf/perf.h"
 
@@ -76,7 +76,7 @@ std::optional<core::DataType> parse_type(const std::string& name) {
   return core::parse_data_type(name);
 }
 
-/// A sink that keeps only the duration of a run's collective, and the notes.
+/// A sink that keeps only the notes of a run, and the duration of its collective.
 class Timing : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
@@ -89,8 +89,8 @@ class Timing : public core::NullSink {
 
   /// Returns the time in microseconds. If every rank has reported its duration, the result is the
   /// mean of the durations, as in nccl-tests, which does not compare clocks of different ranks.
-  /// Otherwise the result is the time from the first rank's start to the last rank's end. Returns
-  /// nullopt if the run was interrupted.
+  /// If a duration is missing, the result is the time from the first rank's start to the last
+  /// rank's end. Returns nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
@@ -144,7 +144,8 @@ struct Request {
   std::optional<real::TcpExecutorOptions> real;  ///< options of real runs; nullopt: simulate
 };
 
-/// Reads the collective, its root, and the requested halves of the table (in place, out of place).
+/// Reads from the options which collective to measure, its root, and whether to measure in place,
+/// out of place or both.
 Expected<void> read_collective(const PerfOptions& options, Request& request) {
   const auto kind = core::parse_collective(options.collective);
   if (!kind) {
@@ -283,7 +284,7 @@ class Measuring {
  private:
   [[nodiscard]] std::int64_t ranks() const { return scenario_.cluster->replicas(); }
 
-  /// Describes the parts of the scenario that do not affect the table.
+  /// Returns a note about the parts of the scenario that do not affect the table.
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::string what;
     const auto add = [&what](bool there, const char* name) {
@@ -355,8 +356,8 @@ class Measuring {
   const core::Scenario& scenario_;
   const Environment& environment_;
   std::vector<std::int64_t> elements_;  ///< number of elements of each row
-  std::vector<bool> halves_;            ///< for each half of the table: true if out of place
-  std::size_t done_ = 0;                ///< number of runs that were begun
+  std::vector<bool> halves_;  ///< the parts of the table: true for out of place, false for in place
+  std::size_t done_ = 0;      ///< number of runs that were begun
   sim::Simulator simulator_;
   real::TcpExecutor* processes_;
   Interrupt interrupt_;

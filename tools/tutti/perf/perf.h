@@ -23,15 +23,17 @@ struct PerfOptions {
   /// The collective, under its name in the programs of nccl-tests; empty: the scenario's
   /// collective.
   std::string collective;
-  std::optional<std::int64_t> root;  ///< the root of collectives that have one; default 0
-  std::string place = "both";        ///< the halves of the table: out, in or both
-  RealOptions real;  ///< options of a real run; the next two fields also apply to a real run
+  std::optional<std::int64_t> root;  ///< for collectives with a root: the root rank; default 0
+  /// The measurements in the table: out (of place), in (place) or both.
+  std::string place = "both";
+  RealOptions real;  ///< options of a real run, to which the next two members also apply
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::vector<std::string> algorithms;  ///< the algorithms to compare; empty: only the scenario's
                                         ///< algorithm
   std::string format = "text";  ///< text or json; csv is possible if algorithms are compared
-  NcclPerfOptions nccl;         ///< options of the cluster, if no scenario is given
+  /// Options for NCCL's prediction on a named cluster, used if no scenario is given.
+  NcclPerfOptions nccl;
 };
 
 /// `tutti perf`: prints the table of nccl-tests for a collective on a scenario's cluster with the

@@ -42,7 +42,7 @@ using core::ProblemCode;
 using core::Report;
 using core::Time;
 
-/// A sink that keeps only the duration of a run's collective, and the notes.
+/// A sink that keeps only the notes of a run, and the duration of its collective.
 class WholeTime : public core::NullSink {
  public:
   void pack(const core::PackRecord& pack) override { time = pack.end - pack.first_start; }
@@ -61,14 +61,14 @@ struct Row {
   }
 };
 
-/// A change of the fastest algorithm between two sizes.
+/// Two consecutive sizes between which the fastest algorithm changes.
 struct Crossing {
   std::size_t before = 0;
   std::size_t after = 0;
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::int64_t about =
-      0;  ///< the size in bytes at which the lines between the two measured sizes intersect
+  std::int64_t about = 0;  ///< the size in bytes from which algorithm `after` is faster than
+                           ///< algorithm `before`, by linear interpolation
 };
 
 struct Comparison {
@@ -78,8 +78,8 @@ struct Comparison {
   std::vector<std::string> notes;
 };
 
-/// Returns the size in bytes at which two straight lines intersect: each is drawn through the times
-/// of one algorithm at two sizes.
+/// Returns the size in bytes at which two algorithms are equally fast, by linear interpolation of
+/// their times between two sizes.
 std::int64_t meeting(const Row& a, const Row& b, std::size_t one, std::size_t other) {
   const double before = core::to_us(a.times[other]) - core::to_us(a.times[one]);
   const double after = core::to_us(b.times[one]) - core::to_us(b.times[other]);
@@ -92,7 +92,7 @@ std::vector<Crossing> crossings(const std::vector<Row>& rows) {
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const std::size_t before = rows[i - 1].fastest();
     const std::size_t after = rows[i].fastest();
-    // If an algorithm is only as fast as the fastest one, this is not reported as a change.
+    // Do not report a change if the previous algorithm is equally fast.
     if (rows[i].times[before] == rows[i].times[after]) continue;
     if (before == after) continue;
     all.push_back({before, after, rows[i - 1].bytes, rows[i].bytes,
@@ -130,8 +130,8 @@ struct NamedAlgorithm {
 
   /// Returns the overrides that make a scenario use the algorithm. A file is first searched in the
   /// working directory, then in the scenario's folder, then among shipped algorithms. The
-  /// scenario's parameters belong to the scenario's own algorithm file. So each algorithm of
-  /// --algorithms has only the parameters that are written behind its name.
+  /// scenario's parameters belong to the scenario's own algorithm file, so an algorithm of
+  /// --algorithms has only the parameters that are written after its name.
   [[nodiscard]] std::vector<std::string> settings() const {
     if (built_in()) return {"strategy.custom=", "strategy.algorithm=" + name};
     std::error_code status;
@@ -210,8 +210,8 @@ class ComparingAlgorithms {
         progress_.update(static_cast<double>(++done) /
                          static_cast<double>(sizes.size() * made_.scenarios.size()));
       }
-      // All columns share one bound. If one of the algorithms reduces in the network, fewer bytes
-      // have to move, so the bound is lower.
+      // The same bound applies to all algorithms. If one of them reduces in the network, fewer
+      // bytes have to move, so the bound is lower.
       const core::Scenario& first = made_.scenarios.front();
       const bool network_adds = std::any_of(
           made_.scenarios.begin(), made_.scenarios.end(),
@@ -271,7 +271,8 @@ class ComparingAlgorithms {
                        fmt::join(algorithm.parameters, ":"));
   }
 
-  /// Returns the algorithm's time; nullopt if the simulation was interrupted.
+  /// Simulates one cell of the table. Returns the algorithm's time; nullopt if the simulation was
+  /// interrupted.
   Expected<std::optional<Time>> time_of(std::size_t algorithm, std::int64_t elements) {
     const core::Scenario& from = made_.scenarios[algorithm];
     core::OneBuffer what = request_.what;

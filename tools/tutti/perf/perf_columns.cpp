@@ -65,7 +65,8 @@ std::string PerfColumns::line(std::string start, const std::vector<std::string>&
   return start + "\n";
 }
 
-/// Returns the line in which each group is right-aligned above its columns.
+/// Returns the heading line with the names of groups, such as "out-of-place", each right-aligned
+/// above its columns.
 std::string PerfColumns::groups() const {
   std::string text = "#";
   for (std::size_t c = 0; c < columns_.size();) {

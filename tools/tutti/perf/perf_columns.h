@@ -11,10 +11,11 @@ struct PerfColumn {
   std::string name;
   std::string unit;  ///< printed below the name, such as "(us)"; may be empty
   int width = 0;     ///< in characters
-  /// The rank of the column in the order in which narrow terminals omit columns: the column with
-  /// the largest rank is omitted first. 0: the column is never omitted.
+  /// If the terminal is too narrow, the column with the largest value is omitted first. 0: the
+  /// column is never omitted.
   int omitted = 0;
-  std::string group{};  ///< the heading of adjacent columns, such as "out-of-place"; may be empty
+  /// The common heading of adjacent columns, such as "out-of-place"; may be empty.
+  std::string group{};
 };
 
 /// Formats tables as nccl-tests does: right-aligned columns of fixed width, which are printed row
@@ -41,8 +42,8 @@ class PerfColumns {
 /// Returns the columns of nccl-tests that describe a request: size, count, type, operation and
 /// root.
 std::vector<PerfColumn> perf_columns_of_request();
-/// Adds the columns of one half of nccl-tests' table: the time, two bandwidths, and the number of
-/// wrong elements. `group`: "out-of-place" or "in-place".
+/// Adds the columns for out-of-place or in-place results in nccl-tests' table: the time, two
+/// bandwidths, and the number of wrong elements. `group`: "out-of-place" or "in-place".
 void add_perf_half(std::vector<PerfColumn>& columns, const std::string& group);
 
 }  // namespace tutti::tools

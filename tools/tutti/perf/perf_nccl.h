@@ -38,7 +38,7 @@ struct NcclPerfRequest {
   std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
   Format format = Format::kText;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
-  core::Rank root = 0;  ///< the root, if the collective has one
+  core::Rank root = 0;  ///< for collectives with a root: the root rank
   core::DataType type = core::DataType::kFloat32;
   core::Reduction reduction = core::Reduction::kSum;
   std::string op = "sum";           ///< the operation, named as in nccl-tests

@@ -28,7 +28,7 @@ std::optional<FasterSetting> FasterSettings::than(const NcclPerfRow& row,
     if (one.off || chosen) continue;
     const std::pair<std::string, std::string> algorithm{"NCCL_ALGO", to_string(one.algorithm)};
     const std::pair<std::string, std::string> protocol{"NCCL_PROTO", to_string(one.protocol)};
-    // Settings with few variables are tried first.
+    // Try settings with few variables first.
     for (const Variables& more :
          {Variables{protocol}, Variables{algorithm}, Variables{algorithm, protocol}}) {
       const auto found = with(more, row.bytes, one);
@@ -41,7 +41,7 @@ std::optional<FasterSetting> FasterSettings::than(const NcclPerfRow& row,
   return by_more_than_the_band ? best : std::nullopt;
 }
 
-/// Returns the setting that consists of these variables; nullopt if NCCL does not choose `wanted`
+/// Returns the setting with these additional variables; nullopt if NCCL would not choose `wanted`
 /// with this setting.
 std::optional<FasterSetting> FasterSettings::with(const Variables& more, std::int64_t bytes,
                                                   const nccl::Candidate& wanted) {

@@ -17,15 +17,15 @@ namespace tutti::tools {
 /// choice that is slow according to Tutti's model (such as Ring LL for 128 KiB on two DGX-1).
 ///
 /// NCCL itself considers all suggested choices for the operation, so no suggestion forces LL128 on
-/// links that do not support LL128. A suggestion must also be faster by more than the uncertainty:
-/// the prediction for the suggested choice must be below the lower end of the error band of NCCL's
-/// choice. (The error band of the suggested choice is ignored, because both choices run on the same
-/// system, whose deviations from the model apply to both choices.)
+/// links that do not support LL128. A suggestion must also be faster by more than the uncertainty.
+/// The time that is predicted for the suggested choice must be below the lower end of the error
+/// band of NCCL's own choice. (The error band of the suggested choice is ignored, because both
+/// choices run on the same system, whose deviations from the model apply to both choices.)
 class FasterSettings {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  /// `variables`: the variables that are already set. Suggestions do not change these variables.
-  /// `bound`: the bandwidth limits of the links, which apply to all settings. REQUIRES: all
+  /// `variables` are the variables that are already set, and that suggestions do not change.
+  /// `bound` has the bandwidth limits of the links, which apply to all settings. REQUIRES: all
   /// arguments outlive this object.
   FasterSettings(const NcclPerfRequest& request, const NcclPerfSubject& subject,
                  const Variables& variables, const core::nccl::Parameters& parameters,
@@ -40,8 +40,8 @@ class FasterSettings {
         calibration_(std::move(calibration)),
         bound_(bound) {}
 
-  /// Returns a setting that is faster for the size of `row` than NCCL's choice in `row`; nullopt if
-  /// there is no such setting.
+  /// Returns a setting with which the size of `row` is faster than with NCCL's choice in `row`;
+  /// nullopt if there is no such setting.
   /// REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<FasterSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);
@@ -57,7 +57,7 @@ class FasterSettings {
   const core::nccl::ErrorBands& bands_;
   std::shared_ptr<const core::nccl::Calibration> calibration_;
   const std::optional<core::NcclLinkBound>& bound_;
-  /// NCCL's choices with additional variables, indexed by these variables.
+  /// Models of NCCL with additional variables set, indexed by these variables.
   std::map<std::string, std::optional<core::nccl::Predictor>> predictors_;
 };
 

@@ -3,9 +3,9 @@
 // follow: NCCL's choice, the channels and threads, NCCL's own estimate, and the error band. If a
 // log is given, columns with the measured time and the error follow. Sections below the table are
 // printed only if they have content: times that were raised to the bound of a link, settings that
-// are faster than NCCL's choice according to the model, and the comparison with the log. --explain
-// adds the candidates of every size. The JSON has the same values. perf_nccl.h makes the
-// predictions.
+// are faster than NCCL's choice according to the model, and the comparison with the log. The option
+// --explain adds the candidates of every size. The JSON has the same values. The file perf_nccl.h
+// makes the predictions.
 
 #include "tools/tutti/perf/perf_nccl_table.h"
 
@@ -121,7 +121,8 @@ class Printer {
                       request_.options.calibration));
   }
 
-  /// Describes the effect of NCCL_COLLNET_ENABLE=1 in the model.
+  /// Returns a remark that says how NCCL_COLLNET_ENABLE=1 affects the predictions; empty if the
+  /// variable is not set.
   [[nodiscard]] std::string of_collnet() const {
     if (!subject_.settings.collnet.value_or(false)) return "";
     if (subject_.comm.collnet)
@@ -180,7 +181,7 @@ class Printer {
     return columns;
   }
 
-  /// Lists the sizes for which the model predicted less time than some link needs.
+  /// Lists the sizes for which the model predicted less time than the bound of some link.
   [[nodiscard]] static std::string capped(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (const NcclPerfRow& row : rows) {
@@ -197,7 +198,8 @@ class Printer {
                      out;
   }
 
-  /// Lists faster settings. Consecutive sizes with the same setting share a line.
+  /// Lists settings with which NCCL is faster. Consecutive sizes with the same setting share a
+  /// line.
   [[nodiscard]] static std::string quicker(const std::vector<NcclPerfRow>& rows) {
     std::string out;
     for (std::size_t first = 0, end = 0; first < rows.size(); first = end) {

@@ -43,7 +43,7 @@ std::string name_of(core::CollectiveKind kind) {
   return name;
 }
 
-/// Returns the content of the column redop of nccl-tests, which shows an operation even for
+/// Returns the content of the column "redop" of nccl-tests, which shows an operation even for
 /// sendrecv.
 std::string redop(const PerfSubject& subject) {
   const bool has =
@@ -62,7 +62,7 @@ class TextTable : public PerfTable {
       text =
           fmt::format("# {} by {}, {}, {}\n", name_of(subject_.collective), how(subject_.scenario),
                       describe(*subject_.scenario.cluster), where(subject_));
-    // Some notes are the same for all sizes. Other notes occur for only one size.
+    // Print each note once, because some notes are the same for all sizes.
     for (const std::string& note : notes) {
       if (notes_seen_.insert(note).second) text += fmt::format("# {}\n", note);
     }

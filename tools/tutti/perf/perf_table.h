@@ -14,18 +14,19 @@
 
 namespace tutti::tools {
 
-/// The collective, the cluster and the options of a table of nccl-tests.
+/// The request behind a table of nccl-tests: the collective, the scenario with the cluster, and the
+/// options.
 struct PerfSubject {
   const core::Scenario& scenario;
   core::DataType type = core::DataType::kFloat32;
   core::CollectiveKind collective = core::CollectiveKind::kAllReduce;
   std::string op{};          ///< the operation, named as in nccl-tests
-  core::Rank root = 0;       ///< the root, if the collective has one
-  bool out_of_place = true;  ///< true: the table has the out-of-place half
-  bool in_place = true;      ///< true: the table has the in-place half
+  core::Rank root = 0;       ///< for collectives with a root: the root rank
+  bool out_of_place = true;  ///< true: the table has out-of-place results
+  bool in_place = true;      ///< true: the table has in-place results
   std::string backend{};     ///< sim, tcp, cuda or nccl
   std::string transport{};   ///< the transport between workers; empty if simulated
-  bool joined = false;       ///< true: workers were not started by this process
+  bool joined = false;       ///< true: the workers were started elsewhere and have joined the run
 };
 
 /// One half of a row.
@@ -44,8 +45,8 @@ struct PerfRow {
   std::optional<PerfTime> in_place;  ///< nullopt if the collective cannot be in place
 };
 
-/// Returns the number of elements that nccl-tests uses if `elements` are requested. Collectives on
-/// blocks use blocks whose size is a multiple of 16 bytes.
+/// Returns the number of elements that nccl-tests uses if `elements` elements are requested.
+/// Collectives on blocks use blocks whose size is a multiple of 16 bytes.
 /// SOURCE: NVIDIA/nccl-tests src/*.cu, GetCollByteCount.
 std::int64_t rounded_elements(core::CollectiveKind kind, std::int64_t ranks, std::int64_t elements,
                               core::DataType type);
@@ -58,11 +59,11 @@ std::string perf_number(double value);
 class PerfTable {
  public:
   virtual ~PerfTable() = default;
-  /// Adds a row. `notes`: notes that no earlier row had. Returns kDone, or another exit status if
-  /// standard output has failed.
+  /// Adds a row. `notes` has the notes that no earlier row had. Returns kDone, or another exit
+  /// status if standard output has failed.
   virtual int add(const PerfRow& row, const std::vector<std::string>& notes) = 0;
-  /// Ends the table. `error`: the reason if sizes are missing; otherwise null. Returns an exit
-  /// status in the same way as add().
+  /// Ends the table. If sizes are missing, `error` is the reason; otherwise null. Returns an exit
+  /// status, like add().
   virtual int end(const core::Error* error) = 0;
 };
 

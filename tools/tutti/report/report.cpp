@@ -27,7 +27,7 @@ Time last_start(const Summary& summary) {
   return summary.steps().empty() ? Time() : summary.steps().back().start;
 }
 
-/// Reports the parts of a training step, or of the steady state.
+/// Returns a report with the times of the components of a training step, or of the steady state.
 template <class Step>
 Report part_report(const Step& step) {
   Report report;
@@ -152,8 +152,7 @@ std::vector<Report> link_reports(const std::vector<LinkRecord>& links, core::Tim
 }
 
 std::vector<Report> grouped_links(const std::vector<LinkRecord>& links, core::Time length) {
-  // Rows are compared by their text without the name, so rows that would look the same are
-  // combined.
+  // Compare rows by their text without the link's name, and combine rows that would look the same.
   std::map<std::string, std::size_t> groups;
   std::vector<const LinkRecord*> first;
   std::vector<std::int64_t> counts;

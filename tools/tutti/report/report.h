@@ -9,8 +9,9 @@
 
 namespace tutti::tools {
 
-/// The range of the step time that results from error bands. `low` is simulated with all times at
-/// the lower ends of their 80 % error bands, and `high` with all times at the upper ends.
+/// The range of the step time that results from the error bands of NCCL's times. `low` is simulated
+/// with all times at the lower ends of their 80 % error bands, and `high` with all times at the
+/// upper ends.
 struct StepBand {
   core::Time low, high;
 };
@@ -26,21 +27,21 @@ std::string report_text(const core::Summary& summary, int rows,
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// pack_reports() returns the packs of the last step in launch order. link_reports() returns the
-/// given links of a run that took `length`. Text and JSON summaries use both functions.
+/// pack_reports() returns the packs of the last step in launch order. The function link_reports()
+/// returns the given links of a run that took `length`. Text and JSON summaries use both functions.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);
 
-/// Returns the rows of a table of links, busiest first. Links that differ only in their names share
-/// a row, which has the name of the first link and the number of links.
+/// Returns the rows of a table of links, busiest first. Links whose rows differ only in the link's
+/// name share a row, with the name of the first link and the number of links.
 std::vector<core::Report> grouped_links(const std::vector<core::LinkRecord>& links,
                                         core::Time length);
 
-/// Returns the version of Tutti, and the name and file of a scenario. Every report about a scenario
-/// begins with these properties.
+/// Returns the beginning of every report about a scenario: the version of Tutti, and the name and
+/// file of the scenario.
 core::Report scenario_report(const core::RunInfo& info);
-/// Returns the ends of an error band, relative to the predicted time.
+/// Returns a report with the two ends of an error band, as factors of the predicted time.
 core::Report band_report(double low, double high);
 
 }  // namespace tutti::tools

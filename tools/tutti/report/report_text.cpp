@@ -19,7 +19,7 @@ using core::Time;
 
 namespace {
 
-/// Shorter waits for another worker are not reported; the limit is a fraction of the step.
+/// The minimum time of waiting for another worker that is reported, as a fraction of the step time.
 constexpr double kMinReportedShare = 0.005;
 
 std::string plural(std::int64_t n, const std::string& what) {

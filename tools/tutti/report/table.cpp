@@ -14,8 +14,8 @@
 namespace tutti::tools {
 namespace {
 
-constexpr std::size_t kMinWidth = 12;  ///< minimum width of a column that is narrowed
-/// If a table has many columns that are never omitted, this is their minimum width.
+constexpr std::size_t kMinWidth = 12;  ///< the width below which a column is not narrowed
+/// The minimum width of the columns that are never omitted, if a table has many of these columns.
 constexpr std::size_t kMinKeptWidth = 6;
 
 /// Narrows the left-aligned columns, down to their minimum widths, until a line has at most `room`
@@ -53,7 +53,7 @@ std::size_t kept_width(const std::vector<std::vector<std::string>>& rows, std::s
 }
 
 /// Returns the columns that fit into `room`: the columns that are never omitted, and as many other
-/// columns as possible, from the left. At least one of the other columns is shown, and at least two
+/// columns as possible, from the left. Shows at least one of the other columns, and at least two
 /// columns in total.
 /// `least`: the minimum widths of left-aligned columns.
 std::vector<std::size_t> fitting(const std::vector<std::size_t>& widths,
@@ -82,7 +82,7 @@ std::vector<std::size_t> fitting(const std::vector<std::size_t>& widths,
   return chosen;
 }
 
-/// The treatment of a word that is longer than the width of its column.
+/// The way in which a word is shown that is longer than the width of its column.
 enum class LongWords {
   kElided,  ///< the middle is replaced by "…"
   kBroken,  ///< the word continues on the next line, if possible after '.', '/' or '_'

@@ -10,8 +10,8 @@ namespace tutti::tools {
 
 /// The width of a table.
 enum class Fit {
-  kTerminal,  ///< the width of the terminal (line_width()), with styled headings
-  kWhole      ///< complete cells; for tables in files
+  kTerminal,  ///< fits the table into the terminal's width (line_width()), and styles its headings
+  kWhole      ///< shows all cells completely; for tables in files
 };
 
 /// A text table with aligned columns. A column is right-aligned unless its heading begins with '<'.

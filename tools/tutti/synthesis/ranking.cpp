@@ -12,10 +12,11 @@ namespace {
 constexpr std::int64_t kMaxPieces = 512;
 /// The maximum number of schedule steps over all ranks in one simulation, which takes some seconds.
 constexpr std::int64_t kMaxSteps = 3'000'000;
-/// The minimum size of pieces. Messages of smaller pieces cost more time than they gain by hiding
-/// latency.
+/// The minimum size of a piece. With smaller pieces, the costs of additional messages exceed the
+/// gain from pipelining.
 constexpr std::int64_t kMinPieceBytes = 4096;
-/// The fixed cost of a step, for the first estimate.
+/// The assumed fixed cost of a schedule step in microseconds, for the first guess of the number of
+/// pieces.
 constexpr double kStepUs = 4;
 
 std::int64_t chunks_of(const core::synthesis::Forest& forest) {
@@ -32,9 +33,10 @@ std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes
       kMaxPieces);
 }
 
-/// Returns the largest power of two that is at most half of the best number of pieces. If all bytes
-/// take the time T, and each step takes an additional time a, P pieces that pass D ranks in
-/// sequence take (P + D) · (T / P + a). The minimum is at P = √(D T / a).
+/// Returns the number of pieces with which the search starts: the largest power of two that is at
+/// most half of the estimated best number. Let T be the time of all bytes, and a the fixed cost of
+/// a step. P pieces that pass D ranks in sequence then take (P + D) · (T / P + a), which is
+/// smallest for P = √(D T / a).
 std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
   const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
   std::int64_t guess = 1;
@@ -50,7 +52,8 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
                                                    const core::RunControl& control) {
   std::optional<RankedSchedule> best;
   bool stopped = false;
-  // Returns true if this is the best of the current results.
+  // Simulates the candidate with this number of pieces. Returns true if this is the best result so
+  // far.
   const auto try_with = [&](std::int64_t pieces) -> core::Expected<bool> {
     core::synthesis::TextOptions options;
     options.pieces = pieces;

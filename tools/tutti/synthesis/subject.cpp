@@ -128,7 +128,7 @@ Expected<std::string> SynthesisSubject::msccl_of(const core::CustomAlgorithm& al
     return refused({core::ProblemCode::kUnsupported, "-o"},
                    "-o: MSCCL's XML needs chunks of equal length, which this schedule cannot have; "
                    "use a name that ends in .tutti-algorithm");
-  // Use an out-of-place schedule first; if the format has no memory for it, use an in-place
+  // Try an out-of-place schedule first. If the format does not support its memory, use an in-place
   // schedule.
   Expected<std::string> text = std::string();
   for (const bool out_of_place : {true, false}) {
