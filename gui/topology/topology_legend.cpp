@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kFirstLine = 11, kLine = 21;  // the middle of the first line, and the line height
 
-/// Draws the symbols and texts of the legend from left to right. An entry that does not fit into the rest of a line
-/// begins the next line.
+/// Draws the symbols and texts of the legend from left to right. An entry that does not fit into
+/// the rest of a line begins the next line.
 class Writer {
  public:
   Writer(QPainter& painter, const Theme& theme, int width)
