@@ -123,6 +123,17 @@ class StrategyReader {
     } else if (const auto why = why_no_combination(message_.algorithm())) {
       fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
                           "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
+    } else if (!algorithm && may_be_file(message_.algorithm())) {
+      fields_.complain_at(
+          message_, "algorithm", ProblemCode::kUnknownName,
+          "strategy: there is no algorithm \"{}\"; {}", message_.algorithm(),
+          message_.algorithm().find('/') == std::string::npos
+              ? "to use an algorithm of a file, set custom { file: … } in place of algorithm"
+              : "an algorithm of a file spans all replicas, so it cannot be one half of a "
+                "two-level "
+                "algorithm; describe both levels in the file, as hierarchical_overlap does, and "
+                "set "
+                "custom { file: … } in place of algorithm");
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
       fields_.complain_at(
@@ -131,6 +142,20 @@ class StrategyReader {
           hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
     }
     return algorithm;
+  }
+
+  /// True for a name that looks like an algorithm of a file: the name of such a file, or a
+  /// two-level algorithm of which exactly one half is a known algorithm.
+  static bool may_be_file(const std::string& name) {
+    for (const char* ending : {".tutti-algorithm", ".xml", ".json"}) {
+      if (name.ends_with(ending)) return true;
+    }
+    const std::size_t slash = name.find('/');
+    if (slash == std::string::npos) return name == "custom";
+    const std::string inside = name.substr(0, slash);
+    const std::string across = name.substr(slash + 1);
+    return parse_algorithm(inside).has_value() != parse_algorithm(across).has_value() &&
+           did_you_mean(parse_algorithm(inside) ? across : inside, algorithm_names()).empty();
   }
 
   void refuse_algorithm_beside_custom() {

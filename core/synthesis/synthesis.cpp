@@ -1,11 +1,13 @@
 // Finds candidates that range from few rounds to full bandwidth, because the best one depends on
 // the size of the data. Exchanges come first, in the order of their estimated times. They are
-// followed by a latency tree and the usual ring. Forests follow, for up to three sets of routes and
-// four sizes each. The sizes are the fewest trees, the smallest number of trees within 2 % of the
-// optimum, the number closest to the optimum, and one with 1.5 % of spare time, which makes trees
-// shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders are
-// tried, because some leave fewer units off their routes. Then trees are packed (tree_packing.cpp).
-// A forest is discarded if it needs a message between ranks without a route.
+// followed by an all-reduce with sums in switches, a latency tree and the usual ring. Forests
+// follow, for up to three sets of routes and four sizes each. The sizes are the fewest trees, the
+// smallest number of trees within 2 % of the optimum, the number closest to the optimum, and one
+// with 1.5 % of spare time, which makes trees shallower. If no forest comes close to the optimum,
+// narrow routes that share links are given to a few pairs (pinned_routes.h), and forests are packed
+// again. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders are tried,
+// because some leave fewer units off their routes. Then trees are packed (tree_packing.cpp). A
+// forest is discarded if it needs a message between ranks without a route.
 //
 // A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
 // the reverse direction. The caller simulates the candidates and chooses one.
@@ -13,12 +15,14 @@
 #include "core/synthesis/synthesis.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/synthesis/delivery.h"
 #include "core/synthesis/latency_tree.h"
+#include "core/synthesis/pinned_routes.h"
 #include "core/synthesis/tree_size.h"
 
 namespace tutti::core::synthesis {
@@ -43,6 +47,8 @@ constexpr std::size_t kExchanges = 4;
 /// the optimum with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
+/// The maximum number of ranks for which narrow routes are pinned.
+constexpr int kMaxPinnedRanks = 64;
 /// The share of the optimal time that is added so that trees can be shallower.
 constexpr double kSpare = 0.015;
 
@@ -70,7 +76,22 @@ class CandidateSearch {
     if (!optimum) return true;
     whole_ = delivery_time(graph_, contributions_, optimum->time);
     offer_few_rounds();
-    const std::vector<Level> levels = levels_to_try();
+    if (!offer_forests(levels_to_try())) return false;
+    if (closest_ <= 1 + kClose || graph_.ranks > kMaxPinnedRanks) return true;
+    return offer_forests(pinned_levels());
+  }
+
+ private:
+  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
+
+  /// A subset of the fabric's routes, and the optimum with these routes.
+  struct Level {
+    FabricGraph graph;
+    Optimum optimum;
+  };
+
+  /// Returns false if the search was stopped.
+  bool offer_forests(const std::vector<Level>& levels) {
     for (std::size_t l = 0; l < levels.size(); ++l) {
       const std::vector<TreeSize> sizes = sizes_to_try(levels[l]);
       share_ = 1 / static_cast<double>(sizes.size() * levels.size());
@@ -82,14 +103,22 @@ class CandidateSearch {
     return true;
   }
 
- private:
-  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
-
-  /// A subset of the fabric's routes, and the optimum with these routes.
-  struct Level {
-    FabricGraph graph;
-    Optimum optimum;
-  };
+  /// Returns sets of wide routes, with direct links in place of the narrow routes, if the direct
+  /// links allow more than the wide routes alone.
+  std::vector<Level> pinned_levels() const {
+    std::vector<Level> levels;
+    const std::vector<std::int64_t> capacities = route_capacities(graph_);
+    for (std::size_t i = 1; i < capacities.size() && levels.size() < kLevels; ++i) {
+      auto pinned = with_pinned_routes(graph_, capacities[i]);
+      if (!pinned) continue;
+      const auto optimum = optimum_of(pinned->graph, contributions_);
+      if (!optimum ||
+          optimum->time.value() * static_cast<double>(pinned->scale) >= closest_ * whole_.value())
+        continue;
+      levels.push_back({std::move(pinned->graph), *optimum});
+    }
+    return levels;
+  }
 
   /// Returns the set of all routes, followed by sets of only the wide routes. Some links serve the
   /// routes of so few pairs that trees cannot use these links as planned. Trees without such links
@@ -125,6 +154,14 @@ class CandidateSearch {
       candidate.name = fmt::format("exchange {}{}", describe(exchange),
                                    exchange.whole_buffers ? ", whole buffers" : "");
       candidate.exchange = std::move(exchange);
+      found_(std::move(candidate));
+    }
+    if (auto sums = switch_sums_for(graph_, task_.kind)) {
+      Candidate candidate;
+      candidate.name = sums->nodes > 1
+                           ? fmt::format("sums in switches, rings of {} nodes", sums->nodes)
+                           : "sums in switches";
+      candidate.switch_sums = *sums;
       found_(std::move(candidate));
     }
     if (has_root(task_.kind)) offer(latency_tree(graph_, task_.root, task_.bytes), 0, "early tree");
@@ -239,6 +276,7 @@ class CandidateSearch {
     const bool both = task_.kind == CollectiveKind::kAllReduce;
     candidate.busiest_link =
         time_of_busiest_link(graph_, forest, {true, both}) / (whole_.value() * (both ? 2 : 1));
+    closest_ = std::min(closest_, candidate.busiest_link);
     candidate.forest = std::move(forest);
     found_(std::move(candidate));
   }
@@ -250,6 +288,7 @@ class CandidateSearch {
   Contributions contributions_;
   Ratio whole_;  ///< lower bound on the time on the fabric, per part
   std::vector<std::vector<SpanningTree>> offered_;
+  double closest_ = std::numeric_limits<double>::infinity();  ///< the lowest busiest_link so far
   double done_ = 0;
   double share_ = 1;
 };
@@ -268,9 +307,26 @@ std::string synthesized_collectives() {
 }
 
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options) {
-  return candidate.forest ? text_of(*candidate.forest, kind, options)
-                          : text_of(*candidate.exchange, kind, options);
+  if (candidate.forest) return text_of(*candidate.forest, kind, options);
+  if (candidate.switch_sums) return text_of(*candidate.switch_sums, options);
+  return text_of(*candidate.exchange, kind, options);
 }
+
+namespace {
+
+/// Returns the time in which a bandwidth of `per_second` moves `bytes`. Times that are too long
+/// become kLongestDuration. Below this duration, nothing overflows 128 bits.
+Time moving_time(Wide bytes, Wide per_second) {
+  const Wide seconds = bytes / per_second;
+  const Wide rest = bytes % per_second;
+  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond))
+    return kLongestDuration;
+  const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
+  return Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
+              static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+}
+
+}  // namespace
 
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task) {
   const FabricGraph turned = only_reduces(task.kind) ? reversed(graph) : graph;
@@ -287,18 +343,29 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
                           static_cast<Wide>(bound.per_part.denominator);
-  const Wide seconds = bytes / per_second;
-  const Wide rest = bytes % per_second;
-  // All longer bounds become kLongestDuration. Below this duration, nothing overflows 128 bits.
-  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
-    bound.time = kLongestDuration;
-    return bound;
-  }
-  const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
-  bound.time =
-      Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
-           static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+  bound.time = moving_time(bytes, per_second);
   return bound;
+}
+
+std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task) {
+  if (!switch_sums_for(graph, task.kind)) return std::nullopt;
+  std::vector<std::int64_t> out(static_cast<std::size_t>(graph.nodes()), 0);
+  std::vector<std::int64_t> in(static_cast<std::size_t>(graph.nodes()), 0);
+  for (const FabricLink& link : graph.links) {
+    out[link.from] += link.capacity;
+    in[link.to] += link.capacity;
+  }
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (int rank = 0; rank < graph.ranks; ++rank)
+    narrowest = std::min(narrowest, std::min(out[rank], in[rank]));
+  const Time bound =
+      moving_time(static_cast<Wide>(task.bytes.count()),
+                  static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(narrowest));
+  const FabricGraph nodes = with_merged_nodes(graph);
+  if (nodes.ranks == 1) return bound;
+  const auto between = bandwidth_bound(nodes, task);
+  if (!between) return std::nullopt;
+  return std::max(bound, between->time);
 }
 
 bool find_candidates(const FabricGraph& graph, const Task& task, const GoOn& go_on,
