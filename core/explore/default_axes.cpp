@@ -104,8 +104,9 @@ Expected<std::vector<Axis>> default_axes(const Scenario& scenario) {
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
-    if (scenario.plan.graph) {
-      // A trace determines the collectives, so only their algorithms can be chosen.
+    if (scenario.plan.graph || scenario.workload.gradients.size() == 1) {
+      // A trace determines the collectives, and a single gradient cannot be packed in several ways,
+      // so only the algorithms can be chosen.
     } else if (s.requested_merge_scope) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {

@@ -101,7 +101,7 @@ class Alternatives {
   }
 
   /// True if the scenario's algorithm comes from a file.
-  [[nodiscard]] bool has_file() const { return of_file_.has_value(); }
+  [[nodiscard]] bool has_file() const { return !value(kPrefix + kCustom).empty(); }
 
   [[nodiscard]] bool is_framework(const std::string& name) const {
     return std::find(frameworks_.begin(), frameworks_.end(), name) != frameworks_.end();

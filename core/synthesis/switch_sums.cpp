@@ -33,7 +33,9 @@ lane ready {
 lane sum for k from 0 to 1 {
   for i from 0 to (pieces + 1 - k) / 2 - 1 {
     wait for lane ready
-    reduce data[chunk(gpu, 2 * i + k, 0) count nodes] across first count gpus
+    let p = 2 * i + k
+    reduce data[chunk(gpu, p, 0) count nodes] with input[chunk(gpu, p, 0) count nodes]
+      across first count gpus
     mark summed
   }
 }

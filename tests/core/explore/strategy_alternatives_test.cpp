@@ -188,7 +188,16 @@ TEST(StrategyAlternatives, CompareAnAlgorithmOfAFileWithOthers) {
               ElementsAre("strategy.algorithm", "strategy.collective", "strategy.custom"));
   EXPECT_THAT(made->axis.rows, ElementsAre(Row{"", "", "{}"}, Row{"ring", "ALL_REDUCE", ""},
                                            Row{"nccl", "ALL_REDUCE", ""}));
-  const auto exchange = alternatives("custom { file: \"bruck\" }", {"custom", "nccl"}, others);
+  const BaseOfAlternatives all_to_all{R"(
+cluster { workers { machine: "dgx1-v100" } }
+workload { variable { name: "a" shape: 4096 } update_ms: 0 }
+strategy { custom { file: "bruck" } }
+)",
+                                      "s.textproto",
+                                      {}};
+  const auto exchange =
+      strategy_alternatives("--over", {"custom", "nccl"}, all_to_all,
+                            Library(test::source_folder() + "/scenarios"), others);
   ASSERT_TRUE(exchange) << exchange.error().message();
   EXPECT_THAT(exchange->axis.rows,
               ElementsAre(Row{"", "", "{}", ""}, Row{"nccl", "ALL_TO_ALL", "", "true"}));
