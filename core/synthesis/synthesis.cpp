@@ -1,13 +1,14 @@
 // Finds candidates that range from few rounds to full bandwidth, because the best one depends on
 // the size of the data. Exchanges come first, in the order of their estimated times. They are
 // followed by an all-reduce with sums in switches, a latency tree and the usual ring. Forests
-// follow, for up to three sets of routes and four sizes each. The sizes are the fewest trees, the
-// smallest number of trees within 2 % of the optimum, the number closest to the optimum, and one
-// with 1.5 % of spare time, which makes trees shallower. If no forest comes close to the optimum,
-// narrow routes that share links are given to a few pairs (pinned_routes.h), and forests are packed
-// again. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders are tried,
-// because some leave fewer units off their routes. Then trees are packed (tree_packing.cpp). A
-// forest is discarded if it needs a message between ranks without a route.
+// follow, for up to three sets of routes and five sizes each. The sizes are the fewest trees, the
+// smallest number of trees within 2 % of the optimum, on small fabrics also within 0.5 %, the
+// number closest to the optimum, and one with 1.5 % of spare time, which makes trees shallower. If
+// no forest comes close to the optimum, narrow routes that share links are given to a few pairs
+// (pinned_routes.h), and forests are packed again. For each forest, switches are split off
+// (edge_splitting.cpp). Up to 32 orders are tried, because some leave fewer units off their routes.
+// Then trees are packed (tree_packing.cpp). A forest is discarded if it needs a message between
+// ranks without a route.
 //
 // A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
 // the reverse direction. The caller simulates the candidates and chooses one.
@@ -40,6 +41,7 @@ constexpr std::int64_t kMaxTreesPerPart = 64;
 /// are not tried.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
+constexpr double kCloser = 0.005;
 /// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
 /// used.
 constexpr std::size_t kExchanges = 4;
@@ -47,7 +49,9 @@ constexpr std::size_t kExchanges = 4;
 /// the optimum with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
-/// The maximum number of ranks for which narrow routes are pinned.
+/// Narrow routes are pinned if all forests exceed the optimum by more than this share, and if there
+/// are at most this many ranks.
+constexpr double kMinGapToPin = 0.005;
 constexpr int kMaxPinnedRanks = 64;
 /// The share of the optimal time that is added so that trees can be shallower.
 constexpr double kSpare = 0.015;
@@ -77,11 +81,12 @@ class CandidateSearch {
     whole_ = delivery_time(graph_, contributions_, optimum->time);
     offer_few_rounds();
     if (!offer_forests(levels_to_try())) return false;
-    if (closest_ <= 1 + kClose || graph_.ranks > kMaxPinnedRanks) return true;
+    if (closest_ <= 1 + kMinGapToPin || graph_.ranks > kMaxPinnedRanks) return true;
     return offer_forests(pinned_levels());
   }
 
  private:
+  [[nodiscard]] bool is_small() const { return graph_.ranks <= 16; }
   [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
 
   /// A subset of the fabric's routes, and the optimum with these routes.
@@ -200,20 +205,23 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Above 8, the numbers that are tried grow by about a quarter.
-      if (trees > 8 && trees % (trees / 4) != 0) continue;
+      // On large fabrics, the numbers above 8 that are tried grow by about a quarter.
+      if (trees > 8 && !is_small() && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
     if (sizes.empty()) return sizes;
     // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
-    // and the number closest to the optimum.
-    const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
-      return size.above_optimum <= kClose;
-    });
+    // and the number closest to the optimum. On small fabrics, also one between the last two.
     std::vector<TreeSize> chosen{sizes.front()};
-    if (close != sizes.begin() && close < sizes.end() - 1) chosen.push_back(*close);
+    for (const double gap : {kClose, kCloser}) {
+      const auto first = std::find_if(sizes.begin(), sizes.end(), [&](const TreeSize& size) {
+        return size.above_optimum <= gap;
+      });
+      if (gap == kCloser && !is_small()) break;
+      if (first < sizes.end() - 1 && first->trees > chosen.back().trees) chosen.push_back(*first);
+    }
     if (sizes.size() > 1) chosen.push_back(sizes.back());
     if (auto spare = tree_size_with(level.graph, contributions_, level.optimum,
                                     chosen[chosen.size() / 2].trees, kSpare))
@@ -232,7 +240,7 @@ class CandidateSearch {
     };
     // Attempts differ in the number of units off their route. Many attempts are affordable only on
     // small fabrics.
-    const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
+    const std::uint64_t attempts = is_small() ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
       auto tried = without_switches(level.graph, size.capacities, contributions_, size.trees,
