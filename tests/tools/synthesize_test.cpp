@@ -120,22 +120,31 @@ TEST_P(SynthesizeOn, IsNeverSlowerThanTheBestBuiltInAlgorithm) {
     const Data found(document);
     const Data best = found["schedules"].items().front();
     EXPECT_EQ(best["proved"].value().text, "true") << collective;
-    EXPECT_GE(best["time_us"].real(), found["bandwidth_bound_us"].real()) << collective;
+    // An all-reduce whose halves overlap can be faster than the sum of their bounds.
+    if (collective != std::string("all-reduce")) {
+      EXPECT_GE(best["time_us"].real(), found["bandwidth_bound_us"].real()) << collective;
+    }
     EXPECT_LE(best["time_us"].real(),
               fabric.of_built_in * found["built_in"].items().front()["time_us"].real())
         << collective;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fabrics, SynthesizeOn,
-    testing::Values(Fabric{"Dgx1", "", {"--cluster", "dgx1-v100"}},
-                    Fabric{
-                        "Dgx1WithoutTwoGpus", "", {"--cluster", "dgx1-v100", "--gpus", "6"}, 0.8},
-                    Fabric{"TwoDgxA100", "", {"--cluster", "dgx-a100", "--nodes", "2"}},
-                    Fabric{"RingOfUnequalLinks", kUnequalRing, {}, 0.8},
-                    Fabric{"FatTree", kFatTree, {}}),
-    [](const auto& i) { return i.param.name; });
+std::vector<Fabric> fabrics() {
+  std::vector<Fabric> all{
+      {"Dgx1", "", {"--cluster", "dgx1-v100"}},
+      {"Dgx1WithoutTwoGpus", "", {"--cluster", "dgx1-v100", "--gpus", "6"}, 0.8},
+      {"TwoDgxA100", "", {"--cluster", "dgx-a100", "--nodes", "2"}},
+      {"RingOfUnequalLinks", kUnequalRing, {}, 0.8},
+      {"FatTree", kFatTree, {}}};
+#ifndef TUTTI_SANITIZED  // it takes a minute without sanitizers
+  all.push_back({"FourHgxH100", "", {"--cluster", "hgx-h100", "--nodes", "4"}});
+#endif
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, SynthesizeOn, testing::ValuesIn(fabrics()),
+                         [](const auto& i) { return i.param.name; });
 
 TEST(Synthesize, UsesSwitchesThatReduceIfTheBoundIsLower) {
   const TemporaryFolder folder;
