@@ -25,8 +25,8 @@ enum class SkipRepeats {
   kNever,      ///< all steps are simulated
 };
 
-/// Whether an algorithm of a file is proved before it is simulated. A wrong algorithm is simulated
-/// like any other, unless it deadlocks, so that its timeline shows what it does.
+/// The proof of an algorithm of a file before its simulation. Without it, a wrong algorithm is
+/// simulated like any other, unless it deadlocks, so that its timeline shows what it does.
 enum class Proof { kQuick, kNone };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical

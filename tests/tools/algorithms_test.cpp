@@ -284,6 +284,20 @@ TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {
   EXPECT_THAT(o.err, HasSubstr("the algorithm is wrong for 16 ranks"));
 }
 
+TEST(SimulateUnproved, RecordsAWrongAlgorithmForTheWindow) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const std::string timeline = folder.file("wrong.tutti");
+  const std::vector<std::string> words{
+      "simulate", file, "--set", "strategy.algorithm=", "--set", "strategy.custom.file=wrong_ring"};
+  EXPECT_EQ(run_tutti(words).status, 2) << "wrong algorithms are refused by default";
+  const Outcome o = run_tutti(test::with(words, {"--unproved", "--timeline", timeline}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("the algorithm is wrong for 16 ranks"));
+  EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "-o", folder.file("w.csv")}).status, 0);
+  test::expect_refused({"simulate", file, "--unproved"}, folder, HasSubstr("--unproved"));
+}
+
 TEST(ExportMscclPp, IsReadAgainAndTakesTheSameTime) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);
