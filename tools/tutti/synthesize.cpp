@@ -342,14 +342,13 @@ class Synthesizing {
   /// States whether the cluster's switches, which reduce and multicast, can help.
   [[nodiscard]] std::string note_on_switches() const {
     const std::string_view name = to_string(request_.kind);
-    if (!switch_bound_)
+    if (!switch_bound_ && bound_.by_cut)
       return fmt::format(
           "the switches could reduce and multicast, but this does not lower the bandwidth bound of "
-          "{}: {}, with or without their help",
-          name,
-          core::reduces(request_.kind)
-              ? "each rank has to send its contributions to the results of other ranks"
-              : "each rank has to receive the data of other ranks");
+          "{}: {} carry the same bytes with or without their help",
+          name, cut_in_words());
+    if (!switch_bound_)
+      return "the search uses switches that reduce and multicast only for all_reduce";
     if (without_switches())
       return fmt::format("schedules with reductions in switches were left out{}",
                          options_.no_switch_sums ? "" : ", because MSCCL's XML does not have them");

@@ -11,7 +11,9 @@
 #include "core/synthesis/fabric_of_cluster.h"
 #include "core/synthesis/pinned_routes.h"
 #include "core/synthesis/synthesis.h"
+#include "tests/core/custom/shipped.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 #include "tests/support/shipped.h"
 
 namespace tutti::core::synthesis {
@@ -103,6 +105,10 @@ double closest_to_bound(const FabricGraph& graph, CollectiveKind kind) {
       find_candidates(graph, {kind, 0, Bytes(1 << 30)}, {}, [&](const Candidate& candidate) {
         if (!candidate.forest) return;
         EXPECT_EQ(flaw_of(*candidate.forest), "");
+        Problems problems;
+        const AlgorithmShape shape{graph.ranks, graph.ranks_per_node, 0};
+        EXPECT_TRUE(test::algorithm_of(text_of(candidate, kind, {}), shape, problems))
+            << candidate.name << ": " << test::placed(problems);
         // Both directions of a link share an all-reduce's loads.
         if (kind != CollectiveKind::kAllReduce) {
           EXPECT_GE(candidate.busiest_link, 1 - 1e-9);
