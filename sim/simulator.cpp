@@ -127,7 +127,10 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
         "fifo or fair, because model ideal has only the ports at both ends of a message",
         {scenario.file, 0, 0}));
   }
-  if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved) return proved;
+  if (proof_ == Proof::kQuick) {
+    if (auto proved = core::prove_custom(scenario, core::CustomProof::kQuick); !proved)
+      return proved;
+  }
   const bool remember = skip_repeats(skip_repeats_, scenario);
   std::string why_not;
   if (folds_ == Folds::kAlways ||

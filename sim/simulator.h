@@ -27,14 +27,18 @@ enum class SkipRepeats {
   kNever,      ///< all steps are simulated
 };
 
-/// Runs scenarios in virtual time. The simulator is deterministic: the same scenario and seed give
-/// bit-identical timelines. The simulator is stateless: several threads may call one Simulator
-/// concurrently.
+/// The proof of an algorithm of a file before its simulation. Without it, a wrong algorithm is
+/// simulated like any other, unless it deadlocks, so that its timeline shows what it does.
+enum class Proof { kQuick, kNone };
+
+/// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
+/// timelines. Stateless: several threads may call one Simulator concurrently.
 class Simulator : public core::Executor {
  public:
   explicit Simulator(Folds folds = Folds::kAutomatic,
-                     SkipRepeats skip_repeats = SkipRepeats::kAutomatic)
-      : folds_(folds), skip_repeats_(skip_repeats) {}
+                     SkipRepeats skip_repeats = SkipRepeats::kAutomatic,
+                     Proof proof = Proof::kQuick)
+      : folds_(folds), skip_repeats_(skip_repeats), proof_(proof) {}
 
   core::Expected<void> run(const core::Scenario& scenario, const core::RecordOptions& record,
                            const core::RunControl& control, core::TimelineSink& sink) override;
@@ -42,6 +46,7 @@ class Simulator : public core::Executor {
  private:
   Folds folds_;
   SkipRepeats skip_repeats_;
+  Proof proof_;
 };
 
 /// True if a run with Folds::kAlways was refused, and the only reason is that one worker cannot

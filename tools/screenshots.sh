@@ -29,6 +29,9 @@ FROM messages GROUP BY sender, receiver"
 "$tutti" run scenarios/04_resnet50_ring.textproto --emulate --timeline "$work/real.tutti" >/dev/null    # a minute or two
 # Emulated devices do not slow each other down, so this simulation has no interference.
 "$tutti" simulate scenarios/04_resnet50_ring.textproto --interference off --record steps --timeline "$work/predicted.tutti" >/dev/null
+"$tutti" simulate --unproved scenarios/algorithms/four_nodes.textproto --set strategy.custom.file=wrong_ring \
+    --set cluster.workers.count=1 --timeline "$work/wrong.tutti" >/dev/null
+"$tutti" view "$work/wrong.tutti" --screenshot docs/pictures/wrong_ring.png --size 1400x700 --at-us 590.955 --device w0/gpu0
 for dark in "" --dark; do
     "$tutti" view "$work/predicted.tutti" "$work/real.tutti" --error 1 --size 1400x900 $dark \
         --screenshot "docs/pictures/compared${dark:+_dark}.png"

@@ -57,7 +57,8 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
       case NodeCode::Kind::kBlock: {
         int next = -1;
         for (const int child : node.children) {
-          const std::int64_t steps = count(child, variables);
+          const std::int64_t known = program_.nodes[child].count;
+          const std::int64_t steps = known >= 0 ? known : count(child, variables);
           next = child;
           if (index < steps) break;
           index -= steps;
@@ -76,7 +77,8 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
         std::int64_t round = 0;
         if (!node.varies) {
           variable = range.low;
-          const std::int64_t steps = count(node.body, variables);
+          const std::int64_t known = program_.nodes[node.body].count;
+          const std::int64_t steps = known >= 0 ? known : count(node.body, variables);
           round = steps == 1 ? index : index / steps;
           // Advances the innermost loop that has another iteration; if it has none, advances the
           // loop around it.

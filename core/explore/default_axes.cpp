@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/edit/scenario_text.h"
+#include "core/explore/strategy_alternatives.h"
 #include "core/framework/tried_sizes.h"
 #include "core/lowering/framework.h"
 
@@ -23,36 +24,61 @@ Expected<Axis> one_field(const std::string& field, const std::vector<std::string
   return parse_axis("tune", fmt::format("{}={}", field, fmt::join(values, ",")));
 }
 
-/// Returns every all-reduce algorithm that the cluster supports, with the possible numbers of
-/// parts.
+/// Returns every built-in algorithm that the cluster supports, with the possible numbers of parts,
+/// and first the scenario's algorithm from a file, if it has one. All of them execute the
+/// scenario's collective.
 Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text) {
   Axis axis;
   const auto add_field = [&](const std::string& name) {
     const auto parsed = parse_override("tune", name + "=");
     axis.fields.push_back(name);
     axis.paths.push_back(parsed->path);
+    return parsed->path;
   };
   for (const char* name : {"strategy.algorithm", "strategy.shards"}) add_field(name);
-  // These settings conflict with other algorithms, or with bytes_per_pack.
-  std::vector<std::string> cleared;
+  const Strategy& now = scenario.strategy;
+  std::vector<std::string> of_file{"", ""};  // the values of the row with the file
+  std::vector<std::string> of_built_in{"", ""};
+  if (now.custom) {
+    add_field("strategy.custom");
+    of_file.emplace_back("{}");  // keeps the fields of the message
+    of_built_in.emplace_back("");
+    // Without the file, the scenario would use the default collective, which may be another one.
+    for (const auto& [name, value] :
+         {std::pair("strategy.collective", collective_setting(now.collective)),
+          std::pair("strategy.out_of_place", std::string(now.out_of_place ? "true" : "false"))}) {
+      if (text.find(add_field(name)) != nullptr) {
+        axis.fields.pop_back();
+        axis.paths.pop_back();
+        continue;
+      }
+      of_file.emplace_back("");
+      of_built_in.push_back(value);
+    }
+  }
+  // Settings that conflict with other algorithms, or with bytes_per_pack.
   for (const char* name :
        {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
-        "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group",
-        "strategy.custom.file", "strategy.custom.set"}) {
+        "strategy.agg_small_grads_max_group", "strategy.agg_small_grads_exact_group"}) {
     const auto parsed = parse_override("tune", std::string(name) + "=");
     if (text.find(parsed->path) == nullptr) continue;
-    cleared.emplace_back(name);
     add_field(name);
+    of_file.emplace_back("");
+    of_built_in.emplace_back("");
   }
+  if (now.custom) axis.rows.push_back(of_file);
   for (const AlgorithmChoice algorithm : algorithms()) {
     for (const int shards : {1, 2, 4, 8}) {
       Strategy one = Strategy::for_algorithm(algorithm);
       one.shards = shards;
-      one.reduction = scenario.strategy.reduction;
+      one.reduction = now.reduction;
+      one.collective = now.collective;
+      one.out_of_place = now.out_of_place;
+      one.root = now.root;
       if (!problems_of(one, *scenario.cluster).empty()) continue;
-      std::vector<std::string> row{to_string(algorithm), shards == 1 ? "" : std::to_string(shards)};
-      row.resize(2 + cleared.size());
-      axis.rows.push_back(std::move(row));
+      std::vector<std::string>& row = axis.rows.emplace_back(of_built_in);
+      row[0] = to_string(algorithm);
+      if (shards > 1) row[1] = std::to_string(shards);
     }
   }
   return axis;
@@ -78,8 +104,9 @@ Expected<std::vector<Axis>> default_axes(const Scenario& scenario) {
   if (tried) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
-    if (scenario.plan.graph) {
-      // A trace determines the collectives, so only their algorithms can be chosen.
+    if (scenario.plan.graph || scenario.workload.gradients.size() == 1) {
+      // A trace determines the collectives, and a single gradient cannot be packed in several ways,
+      // so only the algorithms can be chosen.
     } else if (s.requested_merge_scope) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {

@@ -36,7 +36,11 @@ namespace tutti::core {
 namespace {
 
 const std::string kAlgorithm = "strategy.algorithm";
+/// The alternative that keeps the scenario's algorithm from a file.
+const std::string kCustom = "custom";
 const std::string kPrefix = "strategy.";
+const std::string kCollective = "strategy.collective";
+const std::string kOutOfPlace = "strategy.out_of_place";
 
 const Schema& schema() {
   static const Schema schema = Schema::scenario();
@@ -87,7 +91,17 @@ class Alternatives {
       : base_(base), library_(library), frameworks_(framework_names()) {
     const auto scenario = read_scenario(base.text, base.path, library, base.set);
     written_.emplace(scenario ? scenario->text : base.text, schema());
+    if (scenario && scenario->strategy.custom) of_file_ = scenario->strategy.collective;
   }
+
+  /// Sets the collective that the scenario leaves to its file.
+  void keep_collective(Settings& row) const {
+    if (value(kCollective).empty()) row[kCollective] = collective_setting(*of_file_);
+    if (!can_be_in_place(*of_file_) && value(kOutOfPlace).empty()) row[kOutOfPlace] = "true";
+  }
+
+  /// True if the scenario's algorithm comes from a file.
+  [[nodiscard]] bool has_file() const { return !value(kPrefix + kCustom).empty(); }
 
   [[nodiscard]] bool is_framework(const std::string& name) const {
     return std::find(frameworks_.begin(), frameworks_.end(), name) != frameworks_.end();
@@ -108,8 +122,10 @@ class Alternatives {
                             const std::vector<std::string>& names, bool decided) {
     Settings row;
     std::vector<SettingNote> said;
+    if (name == kCustom) return Settings{{kAlgorithm, ""}, {kPrefix + kCustom, "{}"}};
     if (!is_framework(name)) {
       row[kAlgorithm] = name;
+      if (of_file_) keep_collective(row);
       settle(row, name, said);
       notes.insert(notes.end(), said.begin(), said.end());
       return row;
@@ -245,7 +261,7 @@ class Alternatives {
 
   std::string decides_on_algorithm(const Settings& row) const {
     std::vector<std::string> candidates = frameworks_;
-    candidates.emplace_back("custom");
+    candidates.push_back(kCustom);
     for (const std::string& name : candidates) {
       if (!value(kPrefix + name).empty() && !row.contains(kPrefix + name)) return kPrefix + name;
     }
@@ -264,12 +280,14 @@ class Alternatives {
   const Library& library_;
   std::vector<std::string> frameworks_;
   std::optional<ScenarioText> written_;
+  std::optional<CollectiveKind> of_file_;  ///< the collective of the scenario's file, if any
 };
 
 Expected<void> check_names(const std::string& option, const std::vector<std::string>& names,
-                           const std::vector<std::string>& frameworks) {
+                           const Alternatives& alternatives) {
   std::vector<std::string> known = algorithm_names();
-  known.insert(known.end(), frameworks.begin(), frameworks.end());
+  known.insert(known.end(), alternatives.frameworks().begin(), alternatives.frameworks().end());
+  if (alternatives.has_file()) known.push_back(kCustom);
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -423,6 +441,11 @@ std::vector<Settings> rows_of(const std::vector<Settings>& selected,
 
 }  // namespace
 
+std::string collective_setting(CollectiveKind kind) {
+  const FieldType* const field = strategy_type().find("collective");
+  return field->choices.at(static_cast<std::size_t>(kind)).name;
+}
+
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others) {
   for (const Axis& axis : others) {
     for (const std::string& field : axis.fields) {
@@ -445,7 +468,7 @@ Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
                                                      const TrialControl& control) {
   if (auto good = check_others(option, others); !good) return tl::make_unexpected(good.error());
   Alternatives alternatives(base, library);
-  if (auto good = check_names(option, names, alternatives.frameworks()); !good)
+  if (auto good = check_names(option, names, alternatives); !good)
     return tl::make_unexpected(good.error());
   const bool outside = std::any_of(others.begin(), others.end(), is_outside);
   std::vector<Settings> selected;

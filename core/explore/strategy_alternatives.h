@@ -9,6 +9,7 @@
 #include "core/edit/overrides.h"
 #include "core/explore/axis.h"
 #include "core/scenario/library.h"
+#include "core/scenario/scenario.h"
 
 namespace tutti::core {
 
@@ -37,16 +38,21 @@ struct TrialControl {
   std::function<void(double share)> progress;  ///< gets the completed share of the trials
 };
 
+/// Returns the value of strategy.collective for a collective, such as "ALL_GATHER". A scenario
+/// whose algorithm comes from a file may leave this field to the file. Without the file, such a
+/// scenario needs the field, because the default is another collective.
+std::string collective_setting(CollectiveKind kind);
+
 /// Checks that the axes can be combined with an axis of alternatives. ERRORS (requests, about
 /// `option`): an axis has strategy.algorithm, or is a table with fields of the strategy.
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
-/// Returns the axis of alternative strategies: `names` are names of algorithms ("ring") or of
-/// frameworks ("horovod"). Settings of the scenario's strategy stay with the alternatives that they
-/// apply to: a row leaves out each setting that its alternative refuses, and a note gives the
-/// reason. If a framework does not accept the scenario's algorithm, or the scenario has no
-/// algorithm, the framework gets the first algorithm that it accepts from this list: the algorithms
-/// in `names`, nccl, ring.
+/// Returns the axis of alternative strategies: `names` are names of algorithms ("ring"), of
+/// frameworks ("horovod"), or "custom" for the scenario's algorithm from a file. Settings of the
+/// scenario's strategy stay with the alternatives that they apply to: a row leaves out each setting
+/// that its alternative refuses, and a note gives the reason. A framework that refuses the
+/// scenario's algorithm, or has none, gets the first of these algorithms that it accepts: those of
+/// `names`, nccl, ring.
 ///
 /// An axis in `others` may vary a field of the strategy. If the alternatives accept different
 /// values of this field, the axis is moved from `others` into the result, and each value is

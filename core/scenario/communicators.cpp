@@ -73,12 +73,21 @@ class CommunicatorsLowering {
                        const std::string& what, Strategy& strategy) {
     const auto algorithm =
         c.algorithm.empty() ? std::optional(strategy_.algorithm) : parse_algorithm(c.algorithm);
+    const std::string usable =
+        names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", ");
+    const bool of_file = c.algorithm.empty() && strategy_.custom.has_value();
+    if (of_file || (!algorithm && c.algorithm.find('.') != std::string::npos)) {
+      return complaints_.complain_at(
+          path + ".algorithm", ProblemCode::kUnsupported,
+          "{}: the algorithm of the file \"{}\" spans all replicas, so a communicator cannot use "
+          "it; set the communicator's algorithm to one of {}",
+          what, of_file ? strategy_.custom->file : c.algorithm, usable);
+    }
     if (!algorithm || !traits(*algorithm).works_in_groups) {
       return complaints_.complain_at(
           path + ".algorithm", ProblemCode::kUnknownName,
           "{}: algorithm \"{}\" does not support arbitrary groups; use one of {}", what,
-          c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm,
-          names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, ", "));
+          c.algorithm.empty() ? to_string(strategy_.algorithm) : c.algorithm, usable);
     }
     strategy = *algorithm == strategy_.algorithm ? strategy_ : Strategy::for_algorithm(*algorithm);
     strategy.reduction = Reduction::kSum;
@@ -97,7 +106,14 @@ class CommunicatorsLowering {
 
   /// Checks how gradients are reduced if every replica holds only a part of the model.
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
-    if (!traits(strategy_.algorithm).works_in_groups) {
+    if (strategy_.custom) {
+      complaints_.complain_at(
+          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
+          "communicator \"{}\": with splits_model, gradients are reduced in groups, but the "
+          "algorithm of the file \"{}\" spans all replicas; use {} as the strategy's algorithm",
+          c.name, strategy_.custom->file,
+          names_where([](const AlgorithmTraits& t) { return t.works_in_groups; }, " or "));
+    } else if (!traits(strategy_.algorithm).works_in_groups) {
       complaints_.complain_at(
           fmt::format("{}.splits_model", path), ProblemCode::kConflict,
           "communicator \"{}\": with splits_model, gradients are reduced in groups, but algorithm "

@@ -125,12 +125,30 @@ class StrategyReader {
                           "strategy: there is no algorithm \"{}\": {}", message_.algorithm(), *why);
     } else if (!algorithm) {
       const std::string hint = did_you_mean(message_.algorithm(), names);
-      fields_.complain_at(
-          message_, "algorithm", ProblemCode::kUnknownName,
-          "strategy: there is no algorithm \"{}\"{}", message_.algorithm(),
-          hint.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : hint);
+      const std::string of_file = hint_of_file(message_.algorithm());
+      fields_.complain_at(message_, "algorithm", ProblemCode::kUnknownName,
+                          "strategy: there is no algorithm \"{}\"{}{}", message_.algorithm(), hint,
+                          of_file.empty() && hint.empty()
+                              ? fmt::format("; there are {}", fmt::join(names, ", "))
+                              : of_file);
     }
     return algorithm;
+  }
+
+  /// Returns the hint for a name that looks like an algorithm of a file: the name of such a file,
+  /// or a two-level algorithm of which exactly one half is a known algorithm. Empty for other
+  /// names.
+  static std::string hint_of_file(const std::string& name) {
+    const std::size_t slash = name.find('/');
+    if (slash != std::string::npos && parse_algorithm(name.substr(0, slash)).has_value() !=
+                                          parse_algorithm(name.substr(slash + 1)).has_value())
+      return "; an algorithm of a file spans all replicas, so it cannot be one half of a two-level "
+             "algorithm: describe both levels in the file, as hierarchical_overlap does";
+    bool is_file = name == "custom";
+    for (const char* ending : {".tutti-algorithm", ".xml", ".json"})
+      is_file = is_file || name.ends_with(ending);
+    return is_file ? "; to use an algorithm of a file, set custom { file: … } in place of algorithm"
+                   : "";
   }
 
   void refuse_algorithm_beside_custom() {

@@ -90,6 +90,7 @@ class RoundCount {
     }
     if (receives(step.kind) && !receive(lane, step, depth)) return false;
     if (sends(step.kind)) send_on(own, lane, step, depth);
+    if (step.kind == StepKind::kSwitchReduce) depth = sum_in_switch(step, depth);
     lane.depth = depth;
     lane.depths.push_back(depth);
     ++lane.next;
@@ -107,6 +108,16 @@ class RoundCount {
     for (std::int32_t i = 0; i < step.group.count; ++i) {
       if (step.group.at(i) != lane.rank) send(own, step.group.at(i), step.to.lane, depth);
     }
+  }
+
+  /// The ranks of the group send to the switch, and one message brings the sum. Returns its depth.
+  std::int64_t sum_in_switch(const Step& step, std::int64_t depth) {
+    for (std::int32_t i = 0; i < step.group.count; ++i)
+      sent_[step.group.at(i)] += step.source.count;
+    rounds_.all_sent += step.group.count * step.source.count;
+    rounds_.chain = std::max(rounds_.chain, depth + 1);
+    ++rounds_.messages;
+    return depth + 1;
   }
 
   const Schedule& schedule_;

@@ -43,8 +43,10 @@ struct Cut {
 /// on the bytes.
 class Cuts {
  public:
-  Cuts(const Cluster& cluster, NetworkModel model, bool network_adds)
-      : cluster_(cluster), network_adds_(network_adds) {
+  enum class Switches { kMayReduce, kOnlyForward };
+  Cuts(const Cluster& cluster, NetworkModel model, bool network_adds,
+       Switches role = Switches::kMayReduce)
+      : cluster_(cluster), network_adds_(network_adds), switches_(role) {
     if (cluster_.replicas() == 1) return;
     each_device();
     if (!network_adds_) all_devices();
@@ -143,7 +145,7 @@ class Cuts {
     for (const WorkerGroup& group : cluster_.groups()) {
       const Machine& machine = *group.machine;
       for (const Part& part : machine.parts()) {
-        if (part.in_switch_reduction) return;
+        if (part.in_switch_reduction && switches_ == Switches::kMayReduce) return;
       }
       std::vector<int> senders = devices(machine);
       senders.resize(static_cast<std::size_t>(cluster_.replicas_per_worker()));
@@ -188,17 +190,25 @@ class Cuts {
 
   const Cluster& cluster_;
   bool network_adds_;
+  Switches switches_;
   std::vector<Cut> cuts_;
 };
 
-}  // namespace
-
-Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, bool network_adds) {
-  const Cuts cuts(cluster, model, network_adds);
+Bound bound_of(const Cuts& cuts, const Cluster& cluster, Bytes bytes) {
   const Cuts::Found found = cuts.latest(bytes, std::vector<Time>(cluster.groups().size()));
   if (!found.cut) return {Time(), "no bytes have to be sent", Time()};
   return {found.time, cuts.reason(*found.cut),
           found.time - time_for(bytes, found.cut->times, found.cut->capacity)};
+}
+
+}  // namespace
+
+Bound all_reduce_bound(const Cluster& cluster, Bytes bytes, NetworkModel model, bool network_adds) {
+  return bound_of(Cuts(cluster, model, network_adds), cluster, bytes);
+}
+
+Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes, NetworkModel model) {
+  return bound_of(Cuts(cluster, model, false, Cuts::Switches::kOnlyForward), cluster, bytes);
 }
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,

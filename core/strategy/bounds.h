@@ -41,6 +41,11 @@ struct Bound {
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes,
                        NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 
+/// Returns the bound of all_reduce_bound() for algorithms that only send messages: the second bound
+/// above also holds if the cluster's switches could reduce.
+Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes,
+                                   NetworkModel model = NetworkModel::kFifo);
+
 /// Returns a lower bound on the time of a training step. The bound is the maximum of two kinds of
 /// times: the time of all computation, and, for every gradient, the time until the gradient is
 /// ready plus the bound on reducing this and all later gradients. If workers compute at different

@@ -82,6 +82,28 @@ std::vector<std::int64_t> route_capacities(const FabricGraph& graph) {
   return capacities;
 }
 
+FabricGraph with_merged_nodes(const FabricGraph& graph) {
+  FabricGraph merged;
+  merged.ranks = graph.ranks / graph.ranks_per_node;
+  merged.unit = graph.unit;
+  merged.rounded = graph.rounded;
+  const auto number = [&](int node) {
+    return node < graph.ranks ? node / graph.ranks_per_node : merged.ranks + node - graph.ranks;
+  };
+  for (int node = 0; node < graph.nodes(); ++node) {
+    if (node >= graph.ranks || node % graph.ranks_per_node == 0)
+      merged.names.push_back(graph.names[node]);
+  }
+  for (FabricLink link : graph.links) {
+    link.from = number(link.from);
+    link.to = number(link.to);
+    if (link.from != link.to) merged.links.push_back(link);
+  }
+  merged.routes.resize(static_cast<std::size_t>(merged.ranks) *
+                       static_cast<std::size_t>(merged.ranks));
+  return merged;
+}
+
 FabricGraph reversed(const FabricGraph& graph) {
   FabricGraph turned = graph;
   for (FabricLink& link : turned.links) std::swap(link.from, link.to);

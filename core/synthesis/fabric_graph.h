@@ -33,8 +33,10 @@ struct FabricGraph {
   std::vector<FabricLink> links;
   Bandwidth unit{1};       ///< bandwidth of a link of capacity 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
-  int ranks_per_node = 1;  ///< number of ranks on each node of the cluster, a divisor of `ranks`;
-                           ///< ranks of a node have consecutive numbers
+  int ranks_per_node = 1;  ///< number of ranks on each node of the cluster; divides `ranks`; ranks
+                           ///< of a node have consecutive numbers
+  bool switches_reduce = false;  ///< true if every node has several ranks, and a switch that
+                                 ///< reduces and multicasts among them
   /// The links of the route that all messages from rank a to rank b take, at index a * ranks + b.
   /// An entry is empty if there is no route. All entries are empty if messages may take any path.
   std::vector<std::vector<int>> routes;
@@ -62,6 +64,9 @@ void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths
 FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
 /// Returns the distinct capacities of the narrowest links of all routes, in ascending order.
 std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
+
+/// Returns the fabric in which all ranks of a node are one rank. The routes are empty.
+FabricGraph with_merged_nodes(const FabricGraph& graph);
 
 /// Returns the fabric with all links and routes reversed. A forest of the reversed fabric is used
 /// for reductions in `graph`.

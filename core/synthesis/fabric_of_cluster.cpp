@@ -13,6 +13,7 @@ class GraphBuilder {
   Expected<FabricGraph> build() {
     graph_.ranks = static_cast<int>(cluster_.replicas());
     graph_.ranks_per_node = cluster_.replicas_per_worker();
+    graph_.switches_reduce = switches_reduce();
     for (std::int64_t rank = 0; rank < cluster_.replicas(); ++rank) node_of(cluster_.replica(rank));
     const auto ranks = static_cast<std::size_t>(graph_.ranks);
     graph_.routes.resize(ranks * ranks);
@@ -44,6 +45,16 @@ class GraphBuilder {
   }
 
  private:
+  [[nodiscard]] bool switches_reduce() const {
+    const auto reduces = [](const WorkerGroup& group) {
+      const auto& parts = group.machine->parts();
+      return std::any_of(parts.begin(), parts.end(),
+                         [](const Part& part) { return part.in_switch_reduction; });
+    };
+    return graph_.ranks_per_node > 1 &&
+           std::all_of(cluster_.groups().begin(), cluster_.groups().end(), reduces);
+  }
+
   /// Returns the name of a rank to which no path from rank 0 leads; "" if there is none.
   [[nodiscard]] std::string rank_apart() const {
     std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,7 +84,8 @@ class ForestWriter {
     write_head();
     // Trees that share lanes alternate: piece 0 of each tree, then piece 1 of each tree, ….
     const auto trees = static_cast<std::int64_t>(trees_.size());
-    const std::int64_t together = (all_lanes_ + kMaxLanes - 1) / kMaxLanes;
+    std::int64_t together = (all_lanes_ + kMaxLanes - 1) / kMaxLanes;
+    while (lanes_with(together) > kMaxLanes && together < trees) ++together;
     for (std::int64_t first = 0; first < trees; first += together) {
       const std::int64_t end = std::min(trees, first + together);
       if (up_) write_lanes(first, end, true);
@@ -94,6 +96,19 @@ class ForestWriter {
   }
 
  private:
+  /// Returns the number of lanes if every `together` trees share lanes. They need as many lanes as
+  /// the tree with the most lanes.
+  [[nodiscard]] std::int64_t lanes_with(std::int64_t together) const {
+    std::int64_t lanes = 0;
+    int most = 0;
+    for (std::size_t t = 0; t < trees_.size(); ++t) {
+      most = std::max(most, trees_[t].lanes);
+      const auto next = static_cast<std::int64_t>(t) + 1;
+      if (next % together == 0 || t + 1 == trees_.size()) lanes += std::exchange(most, 0);
+    }
+    return up_ && down_ ? 2 * lanes : lanes;
+  }
+
   void write_head() {
     for (const std::string& remark : options_.remarks) text_ += "# " + remark + '\n';
     text_ += fmt::format(

@@ -1,12 +1,14 @@
-// Finds candidates that range from few rounds to full bandwidth, because the best candidate depends
-// on the size of the data. Exchanges come first, in the order of their estimated times. A latency
-// tree and the usual ring follow. Forests follow, for up to three sets of routes and four sizes
-// each. The four sizes are the fewest trees, the smallest number of trees within 2 % of the
-// optimum, the number closest to the optimum, and a size with 1.5 % of spare time, which makes
-// trees shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders of
-// splitting are tried, because some orders leave fewer units off their routes. Then trees are
-// packed (tree_packing.cpp). A forest is discarded if it needs a message between ranks without a
-// route.
+// Finds candidates that range from few rounds to full bandwidth, because the best one depends on
+// the size of the data. Exchanges come first, in the order of their estimated times. They are
+// followed by an all-reduce with sums in switches, a latency tree and the usual ring. Forests
+// follow, for up to three sets of routes and five sizes each. The sizes are the fewest trees, the
+// smallest number of trees within 2 % of the optimum, on small fabrics also within 0.5 %, the
+// number closest to the optimum, and one with 1.5 % of spare time, which makes trees shallower. If
+// no forest comes close to the optimum, narrow routes that share links are given to a few pairs
+// (pinned_routes.h), and forests are packed again. For each forest, switches are split off
+// (edge_splitting.cpp). Up to 32 orders are tried, because some leave fewer units off their routes.
+// Then trees are packed (tree_packing.cpp). A forest is discarded if it needs a message between
+// ranks without a route.
 //
 // A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
 // the reverse direction. The caller simulates the candidates and chooses one.
@@ -14,12 +16,14 @@
 #include "core/synthesis/synthesis.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/synthesis/delivery.h"
 #include "core/synthesis/latency_tree.h"
+#include "core/synthesis/pinned_routes.h"
 #include "core/synthesis/tree_size.h"
 
 namespace tutti::core::synthesis {
@@ -37,6 +41,7 @@ constexpr std::int64_t kMaxTreesPerPart = 64;
 /// not try larger numbers.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
+constexpr double kCloser = 0.005;
 /// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
 /// used.
 constexpr std::size_t kExchanges = 4;
@@ -44,7 +49,11 @@ constexpr std::size_t kExchanges = 4;
 /// such a set to the optimum with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
-/// The share of the optimal time that is added as spare time, so that trees can be shallower.
+/// Narrow routes are pinned if all forests exceed the optimum by more than this share, and if there
+/// are at most this many ranks.
+constexpr double kMinGapToPin = 0.005;
+constexpr int kMaxPinnedRanks = 64;
+/// The share of the optimal time that is added so that trees can be shallower.
 constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {
@@ -71,7 +80,23 @@ class CandidateSearch {
     if (!optimum) return true;
     whole_ = delivery_time(graph_, contributions_, optimum->time);
     offer_few_rounds();
-    const std::vector<Level> levels = levels_to_try();
+    if (!offer_forests(levels_to_try())) return false;
+    if (closest_ <= 1 + kMinGapToPin || graph_.ranks > kMaxPinnedRanks) return true;
+    return offer_forests(pinned_levels());
+  }
+
+ private:
+  [[nodiscard]] bool is_small() const { return graph_.ranks <= 16; }
+  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
+
+  /// A subset of the fabric's routes, and the optimum with these routes.
+  struct Level {
+    FabricGraph graph;
+    Optimum optimum;
+  };
+
+  /// Returns false if the search was stopped.
+  bool offer_forests(const std::vector<Level>& levels) {
     for (std::size_t l = 0; l < levels.size(); ++l) {
       const std::vector<TreeSize> sizes = sizes_to_try(levels[l]);
       share_ = 1 / static_cast<double>(sizes.size() * levels.size());
@@ -83,14 +108,22 @@ class CandidateSearch {
     return true;
   }
 
- private:
-  [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
-
-  /// A subset of the fabric's routes, and the optimum with these routes.
-  struct Level {
-    FabricGraph graph;
-    Optimum optimum;
-  };
+  /// Returns sets of wide routes, with direct links in place of the narrow routes, if the direct
+  /// links allow more than the wide routes alone.
+  std::vector<Level> pinned_levels() const {
+    std::vector<Level> levels;
+    const std::vector<std::int64_t> capacities = route_capacities(graph_);
+    for (std::size_t i = 1; i < capacities.size() && levels.size() < kLevels; ++i) {
+      auto pinned = with_pinned_routes(graph_, capacities[i]);
+      if (!pinned) continue;
+      const auto optimum = optimum_of(pinned->graph, contributions_);
+      if (!optimum ||
+          optimum->time.value() * static_cast<double>(pinned->scale) >= closest_ * whole_.value())
+        continue;
+      levels.push_back({std::move(pinned->graph), *optimum});
+    }
+    return levels;
+  }
 
   /// Returns the set of all routes, followed by sets of only the wide routes. Some links serve the
   /// routes of so few pairs that trees cannot use these links as planned. Trees without such links
@@ -126,6 +159,14 @@ class CandidateSearch {
       candidate.name = fmt::format("exchange {}{}", describe(exchange),
                                    exchange.whole_buffers ? ", whole buffers" : "");
       candidate.exchange = std::move(exchange);
+      found_(std::move(candidate));
+    }
+    if (auto sums = switch_sums_for(graph_, task_.kind)) {
+      Candidate candidate;
+      candidate.name = sums->nodes > 1
+                           ? fmt::format("sums in switches, rings of {} nodes", sums->nodes)
+                           : "sums in switches";
+      candidate.switch_sums = *sums;
       found_(std::move(candidate));
     }
     if (has_root(task_.kind)) offer(latency_tree(graph_, task_.root, task_.bytes), 0, "early tree");
@@ -164,20 +205,23 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Above 8, each number that is tried is about a quarter larger than the previous number.
-      if (trees > 8 && trees % (trees / 4) != 0) continue;
+      // On large fabrics, the numbers above 8 that are tried grow by about a quarter.
+      if (trees > 8 && !is_small() && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
     if (sizes.empty()) return sizes;
     // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
-    // and the number closest to the optimum.
-    const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
-      return size.above_optimum <= kClose;
-    });
+    // and the number closest to the optimum. On small fabrics, also one between the last two.
     std::vector<TreeSize> chosen{sizes.front()};
-    if (close != sizes.begin() && close < sizes.end() - 1) chosen.push_back(*close);
+    for (const double gap : {kClose, kCloser}) {
+      const auto first = std::find_if(sizes.begin(), sizes.end(), [&](const TreeSize& size) {
+        return size.above_optimum <= gap;
+      });
+      if (gap == kCloser && !is_small()) break;
+      if (first < sizes.end() - 1 && first->trees > chosen.back().trees) chosen.push_back(*first);
+    }
     if (sizes.size() > 1) chosen.push_back(sizes.back());
     if (auto spare = tree_size_with(level.graph, contributions_, level.optimum,
                                     chosen[chosen.size() / 2].trees, kSpare))
@@ -194,9 +238,9 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    // Attempts differ in the number of units that leave their route. Many attempts are affordable
-    // only on small fabrics.
-    const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
+    // Attempts differ in the number of units off their route. Many attempts are affordable only on
+    // small fabrics.
+    const std::uint64_t attempts = is_small() ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
       auto tried = without_switches(level.graph, size.capacities, contributions_, size.trees,
@@ -240,6 +284,7 @@ class CandidateSearch {
     const bool both = task_.kind == CollectiveKind::kAllReduce;
     candidate.busiest_link =
         time_of_busiest_link(graph_, forest, {true, both}) / (whole_.value() * (both ? 2 : 1));
+    closest_ = std::min(closest_, candidate.busiest_link);
     candidate.forest = std::move(forest);
     found_(std::move(candidate));
   }
@@ -251,6 +296,7 @@ class CandidateSearch {
   Contributions contributions_;
   Ratio whole_;  ///< lower bound on the time on the fabric, per part
   std::vector<std::vector<SpanningTree>> offered_;
+  double closest_ = std::numeric_limits<double>::infinity();  ///< the lowest busiest_link so far
   double done_ = 0;
   double share_ = 1;
 };
@@ -269,9 +315,26 @@ std::string synthesized_collectives() {
 }
 
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options) {
-  return candidate.forest ? text_of(*candidate.forest, kind, options)
-                          : text_of(*candidate.exchange, kind, options);
+  if (candidate.forest) return text_of(*candidate.forest, kind, options);
+  if (candidate.switch_sums) return text_of(*candidate.switch_sums, options);
+  return text_of(*candidate.exchange, kind, options);
 }
+
+namespace {
+
+/// Returns the time in which a bandwidth of `per_second` moves `bytes`. Times that are too long
+/// become kLongestDuration. Below this duration, nothing overflows 128 bits.
+Time moving_time(Wide bytes, Wide per_second) {
+  const Wide seconds = bytes / per_second;
+  const Wide rest = bytes % per_second;
+  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond))
+    return kLongestDuration;
+  const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
+  return Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
+              static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+}
+
+}  // namespace
 
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task) {
   const FabricGraph turned = only_reduces(task.kind) ? reversed(graph) : graph;
@@ -288,18 +351,29 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
                           static_cast<Wide>(bound.per_part.denominator);
-  const Wide seconds = bytes / per_second;
-  const Wide rest = bytes % per_second;
-  // All longer bounds become kLongestDuration. Below this duration, nothing overflows 128 bits.
-  if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
-    bound.time = kLongestDuration;
-    return bound;
-  }
-  const auto fraction = static_cast<double>(rest) / static_cast<double>(per_second);
-  bound.time =
-      Time(static_cast<std::int64_t>(seconds) * kPicosecondsPerSecond +
-           static_cast<std::int64_t>(fraction * static_cast<double>(kPicosecondsPerSecond)));
+  bound.time = moving_time(bytes, per_second);
   return bound;
+}
+
+std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task) {
+  if (!switch_sums_for(graph, task.kind)) return std::nullopt;
+  std::vector<std::int64_t> out(static_cast<std::size_t>(graph.nodes()), 0);
+  std::vector<std::int64_t> in(static_cast<std::size_t>(graph.nodes()), 0);
+  for (const FabricLink& link : graph.links) {
+    out[link.from] += link.capacity;
+    in[link.to] += link.capacity;
+  }
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (int rank = 0; rank < graph.ranks; ++rank)
+    narrowest = std::min(narrowest, std::min(out[rank], in[rank]));
+  const Time bound =
+      moving_time(static_cast<Wide>(task.bytes.count()),
+                  static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(narrowest));
+  const FabricGraph nodes = with_merged_nodes(graph);
+  if (nodes.ranks == 1) return bound;
+  const auto between = bandwidth_bound(nodes, task);
+  if (!between) return std::nullopt;
+  return std::max(bound, between->time);
 }
 
 bool find_candidates(const FabricGraph& graph, const Task& task, const GoOn& go_on,

@@ -12,6 +12,7 @@
 #include "core/synthesis/exchange_text.h"
 #include "core/synthesis/forest.h"
 #include "core/synthesis/progress.h"
+#include "core/synthesis/switch_sums.h"
 
 namespace tutti::core::synthesis {
 
@@ -26,16 +27,16 @@ bool can_synthesize(CollectiveKind kind);
 /// Returns the names of the collectives that synthesis supports: "all_gather, reduce_scatter, …".
 std::string synthesized_collectives();
 
-/// A schedule found by synthesis: either a forest or an exchange.
+/// A schedule found by synthesis: a forest, an exchange, or an all-reduce with sums in switches.
 struct Candidate {
-  std::string name;                  ///< name, for example "3 trees per rank, 7 levels"
-  std::optional<Forest> forest;      ///< forest of the fabric; for collectives that only reduce, a
-                                     ///< forest of the reversed fabric
-  std::optional<Exchange> exchange;  ///< exchange of messages between ranks; set if `forest` is not
-                                     ///< set
-  double busiest_link = 0;           ///< only for forests: time of the busiest link divided by the
-                                     ///< bandwidth bound
-  std::int64_t off_route = 0;        ///< only for forests: see RankGraph::off_route
+  std::string name;              ///< name, for example "3 trees per rank, 7 levels"
+  std::optional<Forest> forest;  ///< forest of the fabric; for collectives that only reduce, a
+                                 ///< forest of the reversed fabric
+  std::optional<Exchange> exchange;
+  std::optional<SwitchSums> switch_sums;
+  double busiest_link = 0;     ///< only for forests: time of the busiest link divided by the
+                               ///< bandwidth bound
+  std::int64_t off_route = 0;  ///< only for forests: see RankGraph::off_route
 };
 
 /// Returns a candidate as a text in Tutti's language for algorithms.
@@ -54,6 +55,14 @@ struct BandwidthBound {
 };
 /// Returns nullopt if the fabric does not connect all ranks.
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task);
+
+/// Returns the lower bound on the time of an all-reduce if the switches of the nodes may reduce and
+/// multicast. Every rank has to send and to receive every byte once. Between nodes, nothing
+/// reduces, so the bound of a reduce-scatter followed by an all-gather holds for nodes as if they
+/// were ranks. Returns nullopt if the switches do not reduce, or for other collectives: the cuts of
+/// bandwidth_bound() count copies and sums of the same data once, so they already hold with such
+/// switches.
+std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task);
 
 /// Finds candidates and calls `found` for each as soon as it is known. Candidates with few rounds
 /// come first, then forests with few to many trees. Returns false if `go_on` stopped the search.

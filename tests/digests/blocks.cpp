@@ -42,6 +42,7 @@ std::vector<Block> blocks() {
     all.back().cases.push_back(std::move(one));
   }
   all.push_back({"shipped", shipped_cases()});
+  all.push_back({"algorithms", algorithm_cases()});
   return all;
 }
 

@@ -12,7 +12,7 @@ namespace tutti::test {
 /// once per test, so a block is large enough that the corpus is not read too often. It is small
 /// enough that several blocks can run in parallel.
 struct Block {
-  std::string name;  ///< the name of its first case ("000", "050", …), or "shipped"
+  std::string name;  ///< the name of its first case ("000", "050", …), "shipped" or "algorithms"
   std::vector<DigestCase> cases;
 
   [[nodiscard]] std::string path() const { return digests_folder() + "/" + name + ".txt"; }

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <fmt/format.h>
+
 #include "tests/support/clusters.h"
 
 namespace tutti::test {
@@ -52,17 +54,52 @@ std::vector<DigestCase> shipped_cases() {
   return cases;
 }
 
+std::vector<DigestCase> algorithm_cases() {
+  // The number of elements divides evenly into the chunks of every algorithm, so workers can be
+  // folded.
+  constexpr const char* kText = R"(cluster {{
+  workers {{ machine: "{}" count: 4 replicas: 4 }}
+  network {{ kind: RAILS latency_us: 2 }}
+}}
+workload {{
+  variable {{ name: "a" shape: 491520 }}
+  variable {{ name: "b" shape: 12336 }}
+  forward_ms: 0.1 backward_ms: 0.2
+}}
+strategy {{ custom {{ file: "{}" }} staging: DIRECT bytes_per_pack: 0 }}
+run {{ steps: 2 network_model: {} }}
+)";
+  std::vector<DigestCase> cases;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(source_folder() + "/scenarios/algorithms")) {
+    const std::string file = entry.path().stem().string();
+    if (entry.path().extension() != ".tutti-algorithm" || file == "wrong_ring") continue;
+    const char* const machine = file == "in_switch" ? "hgx-h100" : "dgx-a100";
+    for (const char* model : {"FIFO", "FAIR"}) {
+      const std::string name = fmt::format("algorithm_{}_{}", file, model);
+      cases.push_back({name, "family=algorithm file=" + file,
+                       fmt::format(fmt::runtime(kText), machine, file, model),
+                       name + ".textproto"});
+    }
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const DigestCase& a, const DigestCase& b) { return a.name < b.name; });
+  return cases;
+}
+
 std::vector<DigestCase> corpus_cases() { return parse_corpus(content_of(corpus_path())); }
 
 DigestCase case_named(const std::string& name) {
-  for (const auto& cases : {corpus_cases(), shipped_cases()}) {
+  for (const auto& cases : {corpus_cases(), shipped_cases(), algorithm_cases()}) {
     for (const DigestCase& one : cases) {
       if (one.name == name) return one;
     }
   }
-  throw std::runtime_error(
-      "there is no case \"" + name + "\"; cases are numbers of " + corpus_path() +
-      ", such as 042, and names of shipped scenarios, such as 06_resnet50_nccl");
+  throw std::runtime_error("there is no case \"" + name + "\"; cases are numbers of " +
+                           corpus_path() +
+                           ", such as 042, names of shipped scenarios, such as 06_resnet50_nccl, "
+                           "and of algorithm files, "
+                           "such as algorithm_swing_FIFO");
 }
 
 std::vector<DigestCase> parse_corpus(const std::string& text) {

@@ -7,7 +7,8 @@ namespace tutti::test {
 
 /// A scenario whose predicted values have digests.
 struct DigestCase {
-  std::string name;  ///< such as "042" (corpus) or "06_resnet50_nccl" (shipped)
+  std::string name;  ///< such as "042" (corpus), "06_resnet50_nccl" (shipped) or
+                     ///< "algorithm_swing"
   std::string axes;  ///< the generator's choices: "family=horovod algorithm=nccl …"
   std::string text;
   std::string path;  ///< the name in errors, and the base of relative paths
@@ -20,11 +21,14 @@ std::string corpus_path();
 
 /// Returns the scenarios of scenarios/*.textproto, sorted by name.
 std::vector<DigestCase> shipped_cases();
+/// Returns a scenario for each shipped algorithm file that is correct: an all-reduce, or another
+/// collective, over two or four nodes.
+std::vector<DigestCase> algorithm_cases();
 /// Returns the scenarios of the corpus file, in its order. Throws std::runtime_error if it cannot
 /// be read.
 std::vector<DigestCase> corpus_cases();
-/// Returns the case with this name, from the corpus or the shipped scenarios. Throws
-/// std::runtime_error if there is none.
+/// Returns the case with this name, from the corpus, the shipped scenarios or the algorithm files.
+/// Throws std::runtime_error if there is none.
 DigestCase case_named(const std::string& name);
 
 /// Reads the corpus file, in which a line "=== 042 AXES" precedes each scenario.

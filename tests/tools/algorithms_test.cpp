@@ -170,7 +170,45 @@ TEST(PerfAlgorithms, WhatCannotBeComparedIsRefused) {
   };
   refused({"--algorithms", "ring,ring"}, ProblemCode::kDuplicate, "--algorithms");
   refused({"--algorithms", "ring,bruck"}, ProblemCode::kConflict, "--algorithms");
-  refused({"--algorithms", "ring", "--backend", "tcp"}, ProblemCode::kConflict, "--backend");
+  refused({"--algorithms", "ring", "--backend", "mpi"}, ProblemCode::kUnknownName, "--backend");
+}
+
+TEST(PerfAlgorithms, RealRunsCompareAlgorithmsToo) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", R"(
+cluster { workers { machine: "cpu-host" count: 4 } network { kind: ONE_SWITCH latency_us: 2 } }
+workload { variable { name: "buffer" shape: 65536 } update_ms: 0 }
+strategy { algorithm: "ring" }
+run { steps: 1 }
+)");
+  for (const char* transport : {"tcp", "shm"}) {
+    const Outcome o =
+        run_tutti({"perf",      file,  "--algorithms", "ring,recursive_doubling,swing",
+                   "--backend", "tcp", "--transport",  transport,
+                   "-b",        "4K",  "-e",           "64K",
+                   "-f",        "16",  "-n",           "2",
+                   "-w",        "1",   "--format",     "json"});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    EXPECT_EQ(Data(document)["backend"].text(), "tcp");
+    EXPECT_EQ(Data(document)["transport"].text(), transport);
+    const std::vector<Data> rows = Data(document)["rows"].items();
+    ASSERT_EQ(rows.size(), 2u);
+    for (const Data& row : rows) {
+      EXPECT_FALSE(row.has("lower_bound_us")) << "the bound of the scenario's links is of no use";
+      for (const char* name : {"ring", "recursive_doubling", "swing"})
+        EXPECT_GT(row["time_us"][name].real(), 0) << name;
+      EXPECT_LE(row["time_us"][row["fastest"].text()].real(), row["time_us"]["ring"].real());
+    }
+  }
+  const Outcome text = run_tutti({"perf", file, "--algorithms", "ring,swing", "--backend", "tcp",
+                                  "-b", "4K", "-e", "4K", "-n", "1", "-w", "0"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("run over tcp"), Not(HasSubstr("lower bound"))));
+  const Outcome wrong = run_tutti({"perf", file, "--algorithms", "wrong_ring", "--backend", "tcp",
+                                   "-b", "4K", "-e", "4K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(wrong.status, 2) << wrong.out;
+  EXPECT_THAT(wrong.err, HasSubstr("the algorithm is wrong"));
 }
 
 TEST(ExplainAlgorithm, HasRoundsLinksAndBounds) {
@@ -199,6 +237,44 @@ TEST(ExplainAlgorithm, HasRoundsLinksAndBounds) {
                               HasSubstr("where the time goes")));
 }
 
+constexpr const char* kSwitches = R"(
+cluster { workers { machine: "hgx-h100" count: 1 } }
+workload { variable { name: "buffer" shape: 16777216 } update_ms: 0 }
+strategy { custom { file: "in_switch" } staging: DIRECT }
+run { steps: 1 }
+)";
+
+TEST(ExplainAlgorithm, KnowsWhatSwitchesCouldDo) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kSwitches);
+  const std::vector<std::string> words{"explain", "--algorithm", file, "--format", "json"};
+  const Outcome with_switches = run_tutti(words);
+  ASSERT_EQ(with_switches.status, 0) << with_switches.err;
+  const Outcome ring = run_tutti(
+      test::with(words, {"--set", "strategy.custom=", "--set", "strategy.algorithm=ring"}));
+  ASSERT_EQ(ring.status, 0) << ring.err;
+  const core::Value a = test::parse_or_throw(with_switches.out, "out");
+  const core::Value b = test::parse_or_throw(ring.out, "out");
+  EXPECT_EQ(Data(a)["sums_in_switches"].value().text, "true");
+  EXPECT_EQ(Data(b)["sums_in_switches"].value().text, "false");
+  EXPECT_EQ(Data(a)["min_rounds"].number(), 1) << "one multicast reaches all";
+  EXPECT_EQ(Data(a)["rounds"].number(), 3) << "a signal, a sum and a multicast";
+  for (const core::Value* document : {&a, &b}) {
+    const Data json(*document);
+    EXPECT_LT(json["lower_bound_us"].real(), json["message_bound_us"].real());
+    EXPECT_GE(json["rounds"].number(), json["min_rounds"].number());
+    double sum = 0;
+    for (const Data& loss : json["losses"].items()) sum += loss["time_us"].real();
+    EXPECT_NEAR(sum, json["time_us"].real(), 1e-5);
+  }
+  EXPECT_THAT(with_switches.out, Not(HasSubstr("the switches could reduce and multicast")));
+  EXPECT_THAT(ring.out, HasSubstr("the switches could reduce and multicast"));
+  EXPECT_GE(Data(b)["time_us"].real(), Data(b)["message_bound_us"].real());
+  const Outcome text = run_tutti({"explain", "--algorithm", file, "--set",
+                                  "strategy.custom=", "--set", "strategy.algorithm=ring"});
+  EXPECT_THAT(text.out, HasSubstr("the switches could reduce and multicast"));
+}
+
 TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);
@@ -206,6 +282,20 @@ TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {
                                "strategy.algorithm=", "--set", "strategy.custom.file=wrong_ring"});
   EXPECT_EQ(o.status, 2);
   EXPECT_THAT(o.err, HasSubstr("the algorithm is wrong for 16 ranks"));
+}
+
+TEST(SimulateUnproved, RecordsAWrongAlgorithmForTheWindow) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.textproto", kFour);
+  const std::string timeline = folder.file("wrong.tutti");
+  const std::vector<std::string> words{
+      "simulate", file, "--set", "strategy.algorithm=", "--set", "strategy.custom.file=wrong_ring"};
+  EXPECT_EQ(run_tutti(words).status, 2) << "wrong algorithms are refused by default";
+  const Outcome o = run_tutti(test::with(words, {"--unproved", "--timeline", timeline}));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr("the algorithm is wrong for 16 ranks"));
+  EXPECT_EQ(run_tutti({"export", timeline, "--to", "csv", "-o", folder.file("w.csv")}).status, 0);
+  test::expect_refused({"simulate", file, "--unproved"}, folder, HasSubstr("--unproved"));
 }
 
 TEST(ExportMscclPp, IsReadAgainAndTakesTheSameTime) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <sstream>
 
 #include "core/text/csv.h"
 #include "tests/support/json.h"
@@ -108,6 +109,37 @@ strategy { algorithm: "ring" bytes_per_pack: 0 }
   EXPECT_THAT(told["snippets"].items()[0]["text"].text(), HasSubstr("bytes_per_pack=0,"));
   for (const Data& snippet : told["snippets"].items())
     EXPECT_THAT(snippet["framework"].text(), Not(HasSubstr("tf_cnn")));
+}
+
+TEST(Tune, ComparesAnAlgorithmOfAFileWithTheBuiltInOnes) {
+  const TemporaryFolder folder;
+  for (const auto& [file, collective] :
+       {std::pair{"swing", "ALL_REDUCE"}, {"bruck", "ALL_TO_ALL"}}) {
+    const std::string scenario = folder.write("s.textproto", fmt::format(R"(
+cluster {{ workers {{ machine: "cpu-host" count: 8 }} network {{ kind: ONE_SWITCH latency_us: 2 }} }}
+workload {{ variable {{ name: "a" shape: 65536 }} forward_ms: 1 backward_ms: 2 }}
+strategy {{ custom {{ file: "{}" }} }}
+)",
+                                                                         file));
+    const Outcome o =
+        run_tutti({"tune", scenario, "--format", "json", "--evaluations", "60", "--csv",
+                   folder.file("tried.csv"), "-o", folder.file("best.textproto")});
+    ASSERT_EQ(o.status, 0) << o.err;
+    const core::Value document = test::parse_or_throw(o.out, "out");
+    const std::string tried = folder.read("tried.csv");
+    EXPECT_THAT(tried, HasSubstr("strategy.custom")) << file;
+    int of_file = 0, of_others = 0;
+    std::istringstream lines(tried);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(",done,") == std::string::npos) continue;
+      ++(line.find("{}") != std::string::npos ? of_file : of_others);
+    }
+    EXPECT_GE(of_file, 1) << tried;
+    EXPECT_GE(of_others, 1) << tried;
+    EXPECT_THAT(tried, HasSubstr(collective)) << "all points execute the same collective";
+    EXPECT_LE(Data(document)["best"]["step_time_us"].real(),
+              Data(document)["now"]["step_time_us"].real());
+  }
 }
 
 TEST(Tune, HasUsualSettingsForEveryFramework) {

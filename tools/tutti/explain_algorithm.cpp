@@ -1,11 +1,12 @@
 // The collective is simulated twice without other traffic: with its own size, and with one element
 // per rank, where latency dominates. Bounds from the cuts of the fabric limit the time of any
-// algorithm. The function losses_of() divides the time of the first run into four parts: the bound,
-// the additional bytes on the busiest link, the latencies (the excess of the second run's time over
-// its bound), and the rest, which is waiting. Each part is limited to the time that remains after
-// the previous parts, so the sum of the parts is the simulated time. Collectives whose times come
-// from NCCL's model are rejected, because this model has no messages. The file
-// core/strategy/collective_bound.cpp computes the bounds, and sim::run_alone() computes the times.
+// algorithm. losses_of() divides the time of the first run into parts, in this order: the bound,
+// the additional bound if the switches could reduce but the algorithm only sends messages, the
+// additional bytes on the busiest link, the latency of the second run beyond its bound, and the
+// rest, which is waiting. Each part is limited to the remaining time, so the sum of the
+// parts is the simulated time. Collectives whose times come from NCCL's model are rejected, since
+// the model has no messages. core/strategy/collective_bound.cpp computes the bounds, and
+// sim::run_alone() the times.
 
 #include "tools/tutti/explain_algorithm.h"
 
@@ -68,7 +69,10 @@ struct AlgorithmCosts {
   Bytes little;
   core::Bound bound;
   core::Bound little_bound;
-  std::vector<LinkLine> links;  ///< busiest link first
+  /// The bound for algorithms that only send messages, if the cluster's switches can reduce.
+  std::optional<core::Bound> message_bound;
+  bool sums_in_switches = false;  ///< true if the algorithm lets switches reduce
+  std::vector<LinkLine> links;    ///< busiest link first
   std::vector<Loss> losses;
 };
 
@@ -82,9 +86,35 @@ std::int64_t total_steps(const core::Schedule& schedule) {
   return steps;
 }
 
-/// Returns the minimum number of rounds if each rank sends and receives one message per round. In a
-/// round, a rank can at most double the number of ranks whose data it has.
-std::int64_t min_rounds(core::CollectiveKind kind, std::int64_t ranks) {
+/// True if every worker's machine has a switch that reduces and multicasts.
+bool switches_reduce(const core::Cluster& cluster) {
+  for (const core::WorkerGroup& group : cluster.groups()) {
+    const auto& parts = group.machine->parts();
+    if (std::none_of(parts.begin(), parts.end(),
+                     [](const core::Part& part) { return part.in_switch_reduction; }))
+      return false;
+  }
+  return cluster.replicas_per_worker() > 1;
+}
+
+/// Returns an upper bound on the number of ranks that the data of one rank can reach in one more
+/// round, if switches multicast inside workers: every rank sends to another worker, and in every
+/// worker, one multicast also reaches all ranks.
+struct Spread {
+  std::int64_t workers = 1;
+  std::int64_t ranks = 1;
+
+  [[nodiscard]] Spread next(const core::Cluster& cluster) const {
+    const std::int64_t reached = std::min(cluster.workers(), workers + ranks);
+    return {reached, workers * cluster.replicas_per_worker() + reached - workers};
+  }
+};
+
+/// Returns the minimum number of rounds if each rank sends and receives one message at a time. In
+/// each round, the number of ranks whose data a rank has can at most double, unless switches
+/// multicast.
+std::int64_t min_rounds(core::CollectiveKind kind, const core::Cluster& cluster) {
+  const std::int64_t ranks = cluster.replicas();
   if (ranks == 1) return 0;
   switch (kind) {
     case core::CollectiveKind::kSendReceive: return 1;
@@ -98,8 +128,24 @@ std::int64_t min_rounds(core::CollectiveKind kind, std::int64_t ranks) {
     case core::CollectiveKind::kReduce: break;
   }
   std::int64_t rounds = 0;
+  if (switches_reduce(cluster)) {
+    for (Spread spread; spread.ranks < ranks; spread = spread.next(cluster)) ++rounds;
+    return rounds;
+  }
   while ((std::int64_t{1} << rounds) < ranks) ++rounds;
   return rounds;
+}
+
+/// True if the switches add up values in some step of the schedule.
+bool sums_in_switches(const core::Schedule& schedule) {
+  bool found = false;
+  for (core::Rank rank = 0; rank < schedule.ranks() && !found; ++rank) {
+    for (core::Lane lane = 0; lane < schedule.lanes(rank) && !found; ++lane)
+      schedule.visit_ways(rank, lane, [&](const core::Step& step) {
+        found = found || step.kind == core::StepKind::kSwitchReduce;
+      });
+  }
+  return found;
 }
 
 std::vector<LinkLine> link_lines(const core::Cluster& cluster, const sim::LinkLoads& loads) {
@@ -115,15 +161,25 @@ std::vector<LinkLine> link_lines(const core::Cluster& cluster, const sim::LinkLo
   return lines;
 }
 
-/// Divides the time into four parts: the lower bound of any algorithm, the additional bytes on the
-/// busiest link, the latencies of the rounds, and the rest, in which messages wait for each other
-/// or for reductions.
+/// Divides the time into parts: the lower bound of any algorithm, the additional time of any
+/// algorithm without reductions in switches, the additional bytes on the busiest link, the
+/// latencies of the rounds, and the rest, in which messages wait for each other or for reductions.
 std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
   std::vector<Loss> losses{
       {"lower bound for any algorithm: " + costs.bound.reason, costs.bound.time}};
   Time left = costs.time - std::min(costs.time, costs.bound.time);
   const Time busiest = costs.links.empty() ? Time() : costs.links.front().busy;
-  const Time of_cut = costs.bound.time - costs.bound.latency;
+  Time of_cut = costs.bound.time - costs.bound.latency;
+  if (costs.message_bound && !costs.sums_in_switches) {
+    const Time without = std::min(left, costs.message_bound->time - costs.bound.time);
+    losses.push_back(
+        {"the switches could reduce and multicast, but the algorithm only sends "
+         "messages: " +
+             costs.message_bound->reason,
+         without});
+    left -= without;
+    of_cut += without;
+  }
   const Time more = std::min(left, busiest - std::min(busiest, of_cut));
   losses.push_back(
       {"the busiest link carries more bytes than the lower bound requires, or links are not used "
@@ -174,12 +230,16 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
   costs.bytes = planned.bytes();
   costs.algorithm = core::describe(strategy_of(scenario.strategy, *largest));
   costs.rounds = core::rounds_of(*planned.schedule);
-  costs.min_rounds = min_rounds(planned.kind, costs.ranks);
+  costs.min_rounds = min_rounds(planned.kind, cluster);
   const sim::CollectiveRun run = sim::run_alone(planned, model, {}, false);
   costs.time = run.end;
   costs.links = link_lines(cluster, run.loads);
   costs.bound =
       core::collective_bound(cluster, planned.kind, planned.root, costs.bytes, model, adds);
+  if (planned.kind == core::CollectiveKind::kAllReduce && switches_reduce(cluster)) {
+    costs.message_bound = core::all_reduce_bound_of_messages(cluster, costs.bytes, model);
+    costs.sums_in_switches = sums_in_switches(*planned.schedule);
+  }
   const Collective little = core::make_collective(cluster, strategy_of(scenario.strategy, *largest),
                                                   planned.type, costs.ranks, largest->turn);
   costs.little = little.bytes();
@@ -228,6 +288,12 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
       bandwidth_text(costs.bytes, costs.time), bandwidth_text(costs.bytes, costs.bound.time),
       costs.time > Time() ? core::show_share(share(costs.bound.time, costs.time)) : "–",
       costs.bound.reason);
+  if (costs.message_bound)
+    text += fmt::format(
+        "switches   this algorithm {}; upper bound for any algorithm that only sends messages: {} "
+        "({})\n",
+        costs.sums_in_switches ? "lets switches reduce" : "does not let switches reduce",
+        bandwidth_text(costs.bytes, costs.message_bound->time), costs.message_bound->reason);
   text += fmt::format("\nlinks, busiest first ({} links carry data)\n", costs.links.size());
   text += link_table(costs, cluster, rows);
   text += "\nwhere the time goes\n";
@@ -254,6 +320,10 @@ Report report_of(const AlgorithmCosts& costs, const core::Cluster& cluster) {
                 {"small_lower_bound_us", costs.little_bound.time},
                 {"lower_bound_us", costs.bound.time},
                 {"lower_bound_reason", costs.bound.reason}};
+  if (costs.message_bound)
+    report.add({{"message_bound_us", costs.message_bound->time},
+                {"message_bound_reason", costs.message_bound->reason},
+                {"sums_in_switches", costs.sums_in_switches}});
   report.add("links", core::list_of(costs.links, [&](const LinkLine& line) {
                return Report{{"link", cluster.link_name(line.link)},
                              {"bytes", line.bytes},

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "core/advice/extrapolation.h"
+#include "core/scenario/custom.h"
 #include "core/scenario/nccl_model.h"
 #include "core/timeline/summary.h"
 #include "sim/simulator.h"
@@ -50,6 +51,18 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
   return StepBand{std::min(*low, *high), std::max(*low, *high)};
 }
 
+/// Adds a note with the error of the scenario's algorithm, if the algorithm is wrong. ERRORS: the
+/// scenario has no algorithm of a file.
+core::Expected<void> note_errors(core::Scenario& scenario) {
+  if (!scenario.strategy.custom)
+    return refused({core::ProblemCode::kUnused, "--unproved"},
+                   "--unproved applies only to algorithms of files (strategy.custom); remove it");
+  const auto proved = core::prove_custom(scenario, core::CustomProof::kQuick);
+  if (!proved)
+    scenario.plan.notes.add("custom.wrong", "{}", proved.error().problems().front().text);
+  return {};
+}
+
 }  // namespace
 
 int simulate(const SimulateOptions& options, const Environment& environment) {
@@ -59,9 +72,13 @@ int simulate(const SimulateOptions& options, const Environment& environment) {
   const auto skip_repeats = choice<sim::SkipRepeats>(
       "--remember", options.remember, "auto, on, off", auto_on_off<sim::SkipRepeats>);
   if (!skip_repeats) return report(skip_repeats.error());
-  sim::Simulator simulator(*folds, *skip_repeats);
+  sim::Simulator simulator(*folds, *skip_repeats,
+                           options.unproved ? sim::Proof::kNone : sim::Proof::kQuick);
   const AdjustRun adjust = [&options](core::Scenario& scenario) -> core::Expected<void> {
     core::RunOptions& run = scenario.run;
+    if (options.unproved) {
+      if (auto noted = note_errors(scenario); !noted) return noted;
+    }
     if (!options.nccl.empty()) {
       const auto nccl = choice<core::NcclModel>("--nccl", options.nccl, "calibrated, rings",
                                                 core::parse_nccl_model);

@@ -176,9 +176,11 @@ class Synthesizing {
       return refuse({ProblemCode::kConflict, "--cluster"},
                     "no schedule exists, because the fabric does not connect all ranks");
     bound_ = *bound;
+    switch_bound_ = synthesis::bound_with_switches(graph_, task);
     built_in_ = rank_built_in(subject_, control_);
     const auto found = [&](synthesis::Candidate candidate) {
       if (stopped() || failure_) return;
+      if (candidate.switch_sums && without_switches()) return;
       auto ranked = rank(subject_, std::move(candidate), bound_.time, control_);
       if (!ranked)
         failure_ = ranked.error();
@@ -213,6 +215,14 @@ class Synthesizing {
     return !stopped();
   }
 
+  /// True if reductions in switches are left out, because the user or the format wants so.
+  [[nodiscard]] bool without_switches() const { return options_.no_switch_sums || request_.as_xml; }
+  /// Returns the lower bound that holds for all listed schedules.
+  [[nodiscard]] Time lower_bound() const {
+    return switch_bound_ && !without_switches() ? std::min(bound_.time, *switch_bound_)
+                                                : bound_.time;
+  }
+
   [[nodiscard]] std::string text_of_schedule(const RankedSchedule& schedule) const {
     synthesis::TextOptions options;
     options.pieces = schedule.pieces;
@@ -222,7 +232,7 @@ class Synthesizing {
         fmt::format("Found by tutti synthesize: {}.", schedule.candidate.name),
         fmt::format(
             "Simulated time: {} for {} bytes; lower bound from the bandwidth of the fabric: {}.",
-            core::shown(schedule.time), subject_.bytes().count(), core::shown(bound_.time))};
+            core::shown(schedule.time), subject_.bytes().count(), core::shown(lower_bound()))};
     return text_of(schedule.candidate, request_.kind, options);
   }
 
@@ -271,7 +281,7 @@ class Synthesizing {
     row.add("algbw_gb_per_s", algbw, "algbw", fmt::format("{:.2f}", algbw));
     const double busbw = algbw * core::busbw_factor(request_.kind, graph_.ranks);
     row.add("busbw_gb_per_s", busbw, "busbw", fmt::format("{:.2f}", busbw));
-    row.add("of_bound", core::Fraction{share(bound_.time, time)}, "of bound");
+    row.add("of_bound", core::Fraction{share(lower_bound(), time)}, "of bound");
     return row;
   }
 
@@ -327,7 +337,35 @@ class Synthesizing {
     if (graph_.rounded)
       notes.push_back(
           "bandwidths were rounded down by up to a millionth, because they have no common divisor");
+    if (graph_.switches_reduce) notes.push_back(note_on_switches());
     return notes;
+  }
+
+  /// States whether the cluster's switches, which reduce and multicast, can help.
+  [[nodiscard]] std::string note_on_switches() const {
+    const std::string_view name = to_string(request_.kind);
+    if (!switch_bound_ && bound_.by_cut)
+      return fmt::format(
+          "the switches could reduce and multicast, but this does not lower the bandwidth bound of "
+          "{}: {} carry the same bytes with or without their help",
+          name, cut_in_words());
+    if (!switch_bound_)
+      return "the search uses switches that reduce and multicast only for all_reduce";
+    if (without_switches())
+      return fmt::format("schedules with reductions in switches were left out{}",
+                         options_.no_switch_sums ? "" : ", because MSCCL's XML does not have them");
+    if (*switch_bound_ >= bound_.time)
+      return fmt::format(
+          "reductions in switches do not lower the bandwidth bound of {}, because the links "
+          "between the nodes are the bottleneck",
+          name);
+    return fmt::format(
+        "switches that reduce and multicast lower the bandwidth bound from {} to {}{}",
+        core::shown(bound_.time), core::shown(*switch_bound_),
+        ranked_.front().candidate.switch_sums
+            ? "; tutti run and MSCCL's XML do not have reductions in switches, and "
+              "--no-switch-sums finds a schedule without them"
+            : "");
   }
 
   int print() {
@@ -339,6 +377,8 @@ class Synthesizing {
           {"bytes", subject_.bytes().count()},
           {"bandwidth_bound_us", bound_.time},
           {"bound_by", cut_in_words()},
+          {"switch_bound_us",
+           switch_bound_ ? core::ReportValue(*switch_bound_) : core::ReportValue()},
           {"schedules", core::list_of(schedule_rows(), [](const core::Report& r) { return r; })},
           {"built_in", core::list_of(built_in_rows(), [](const core::Report& r) { return r; })},
           {"written", core::unless_empty(options_.output)},
@@ -368,6 +408,7 @@ class Synthesizing {
   const SynthesisSubject& subject_;
   const synthesis::FabricGraph& graph_;
   synthesis::BandwidthBound bound_;
+  std::optional<Time> switch_bound_;  ///< the bound if switches may reduce and multicast
   std::vector<RankedSchedule> ranked_;
   std::vector<RankedBuiltIn> built_in_;
   std::optional<Error> failure_;

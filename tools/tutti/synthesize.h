@@ -24,6 +24,7 @@ struct SynthesizeOptions {
   std::int64_t root = 0;
   std::string output;  ///< the output file, .tutti-algorithm or .xml; empty: none
   bool force = false;
+  bool no_switch_sums = false;  ///< true: leave out schedules in which switches reduce
   std::optional<double> timeout_seconds;
   std::int32_t rows = 8;
   std::string format = "text";

@@ -72,6 +72,30 @@ TEST(CustomInScenario, IsRefusedWhereItDoesNotFit) {
   fails("root: 2 " + kOurs, "2 custom", ProblemCode::kUnused, "Strategy.root");
 }
 
+TEST(CustomInScenario, PartsOfTheReplicasCannotUseIt) {
+  const auto error_of = [](const std::string& text) {
+    const auto scenario = read_with(text, test::text_of_algorithm("ring"));
+    return scenario ? "" : scenario.error().message();
+  };
+  EXPECT_THAT(error_of(scenario_with("algorithm: \"nccl/a.tutti-algorithm\"")),
+              HasSubstr("cannot be one half of a two-level algorithm: describe both levels"));
+  EXPECT_THAT(error_of(scenario_with("algorithm: \"nccl/swing\"")), HasSubstr("one half of"));
+  EXPECT_THAT(error_of(scenario_with("algorithm: \"a.tutti-algorithm\"")),
+              HasSubstr("set custom { file"));
+  const std::string exchange = "exchange { bytes: 4096 per_forward: 1 }";
+  const auto with_communicator = [&](const std::string& fields) {
+    return error_of("communicator { name: \"t\" size: 8 " + fields + " }\n" + scenario_with(kOurs));
+  };
+  EXPECT_THAT(with_communicator(exchange),
+              AllOf(HasSubstr("\"a.tutti-algorithm\" spans all replicas"),
+                    HasSubstr("set the communicator's algorithm to one of ring")));
+  EXPECT_THAT(with_communicator("algorithm: \"b.tutti-algorithm\" " + exchange),
+              HasSubstr("\"b.tutti-algorithm\" spans all replicas"));
+  EXPECT_EQ(with_communicator("algorithm: \"ring\" " + exchange), "");
+  EXPECT_THAT(with_communicator("algorithm: \"ring\" splits_model: true"),
+              HasSubstr("as the strategy's algorithm"));
+}
+
 TEST(CustomInScenario, MistakesOfItsFileHaveTheirPlaceThere) {
   const auto wrong = [](const std::string& algorithm) {
     const auto scenario = read_with(scenario_with(kOurs), algorithm);

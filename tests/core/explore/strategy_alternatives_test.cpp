@@ -179,6 +179,31 @@ TEST(StrategyAlternatives, CompareFrameworksWithAlgorithms) {
   EXPECT_THAT(made->notes, testing::SizeIs(2));
 }
 
+TEST(StrategyAlternatives, CompareAnAlgorithmOfAFileWithOthers) {
+  std::vector<Axis> others;
+  // The file determines the collective, which the other alternatives must name.
+  const auto made = alternatives("custom { file: \"ring\" }", {"custom", "ring", "nccl"}, others);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_THAT(made->axis.fields,
+              ElementsAre("strategy.algorithm", "strategy.collective", "strategy.custom"));
+  EXPECT_THAT(made->axis.rows, ElementsAre(Row{"", "", "{}"}, Row{"ring", "ALL_REDUCE", ""},
+                                           Row{"nccl", "ALL_REDUCE", ""}));
+  const BaseOfAlternatives all_to_all{R"(
+cluster { workers { machine: "dgx1-v100" } }
+workload { variable { name: "a" shape: 4096 } update_ms: 0 }
+strategy { custom { file: "bruck" } }
+)",
+                                      "s.textproto",
+                                      {}};
+  const auto exchange =
+      strategy_alternatives("--over", {"custom", "nccl"}, all_to_all,
+                            Library(test::source_folder() + "/scenarios"), others);
+  ASSERT_TRUE(exchange) << exchange.error().message();
+  EXPECT_THAT(exchange->axis.rows,
+              ElementsAre(Row{"", "", "{}", ""}, Row{"nccl", "ALL_TO_ALL", "", "true"}));
+  EXPECT_FALSE(alternatives("algorithm: \"ring\"", {"custom", "nccl"}, others));
+}
+
 TEST(StrategyAlternatives, RefuseUnknownAndRepeatedNames) {
   std::vector<Axis> others;
   EXPECT_THAT(alternatives("algorithm: \"ring\"", {"rings"}, others),

@@ -28,12 +28,13 @@ TEST(Rounds, OfRecursiveDoublingAreTheLogarithm) {
   }
 }
 
-TEST(Rounds, AMulticastIsAMessageToEachAndCountsOnce) {
-  // Every rank sends a signal to all others, and then its sum.
+TEST(Rounds, AMulticastIsAMessageToEachAndASumInASwitchIsOne) {
+  // Every rank sends a signal to all others, lets the switch add a shard, and sends the sum.
   const Rounds rounds = rounds_of(*in_switch_all_reduce(4, 8));
-  EXPECT_EQ(rounds.chain, 2);
-  EXPECT_EQ(rounds.messages, 2 * 4 * 3);
-  EXPECT_EQ(rounds.all_sent, 8);
+  EXPECT_EQ(rounds.chain, 3);
+  EXPECT_EQ(rounds.messages, 2 * 4 * 3 + 4);
+  EXPECT_EQ(rounds.all_sent, 4 * 8 + 8);
+  EXPECT_EQ(rounds.most_sent, 8 + 2);
 }
 
 }  // namespace

@@ -5,10 +5,15 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "core/scenario/scenario.h"
 #include "core/synthesis/fabric_of_cluster.h"
+#include "core/synthesis/pinned_routes.h"
 #include "core/synthesis/synthesis.h"
+#include "tests/core/custom/shipped.h"
 #include "tests/support/clusters.h"
+#include "tests/support/problems.h"
 #include "tests/support/shipped.h"
 
 namespace tutti::core::synthesis {
@@ -100,6 +105,10 @@ double closest_to_bound(const FabricGraph& graph, CollectiveKind kind) {
       find_candidates(graph, {kind, 0, Bytes(1 << 30)}, {}, [&](const Candidate& candidate) {
         if (!candidate.forest) return;
         EXPECT_EQ(flaw_of(*candidate.forest), "");
+        Problems problems;
+        const AlgorithmShape shape{graph.ranks, graph.ranks_per_node, 0};
+        EXPECT_TRUE(test::algorithm_of(text_of(candidate, kind, {}), shape, problems))
+            << candidate.name << ": " << test::placed(problems);
         // Both directions of a link share an all-reduce's loads.
         if (kind != CollectiveKind::kAllReduce) {
           EXPECT_GE(candidate.busiest_link, 1 - 1e-9);
@@ -120,11 +129,64 @@ TEST_P(OnCluster, TreesComeWithinTwoPercentOfTheBound) {
     EXPECT_LE(closest_to_bound(graph, kind), 1.02) << to_string(kind);
 }
 
-TEST(FabricTrees, OfACubeMeshWithTwoGpusMissingUseAllOfItsNvlinks) {
-  // The bound includes the 6 GB/s between the CPUs, which no trees use.
+TEST(PinnedRoutes, DivideALinkThatManyRoutesShare) {
+  // Six pairs of GPUs without a common NVLink share 6 GB/s between the CPUs. GPUs 4 and 5 get half
+  // of them each.
   const FabricGraph graph = fabric_on(kSixGpus);
-  for (const CollectiveKind kind : kWithTrees)
-    EXPECT_NEAR(closest_to_bound(graph, kind), (2 * 60 + 6) / (2 * 60.0), 1e-6) << to_string(kind);
+  const auto capacities = route_capacities(graph);
+  ASSERT_GE(capacities.size(), 2u);
+  const auto pinned = with_pinned_routes(graph, capacities[1]);
+  ASSERT_TRUE(pinned);
+  const double unit = static_cast<double>(graph.unit.count()) / static_cast<double>(pinned->scale);
+  for (const int to : {4, 5}) {
+    double into = 0;
+    for (const FabricLink& link : pinned->graph.links)
+      if (link.to == to) into += static_cast<double>(link.capacity) * unit / 1e9;
+    EXPECT_NEAR(into, 60 + 3, 1e-6) << to;
+  }
+  for (int from = 0; from < graph.ranks; ++from) {
+    for (int to = 0; to < graph.ranks; ++to) {
+      if (pinned->graph.has_route(from, to)) {
+        EXPECT_TRUE(graph.has_route(from, to));
+      }
+    }
+  }
+}
+
+/// Returns the bound of an all-reduce with the help of switches, relative to the time of its buffer
+/// at 1 GB/s; nullopt if there is none.
+std::optional<double> switch_bound_on(const std::string& cluster, CollectiveKind kind) {
+  const auto bound = bound_with_switches(fabric_on(cluster), {kind, 0, Bytes(1'000'000'000)});
+  return bound ? std::optional(to_us(*bound) / 1e6) : std::nullopt;
+}
+
+TEST(SwitchBound, IsThatOfTheNarrowestCutByHand) {
+  const std::string nodes = "workers { machine: \"hgx-h100\" count: ";
+  // A GPU sends its buffer once over 370.8 GB/s of NVLink.
+  EXPECT_NEAR(*switch_bound_on(nodes + "1 }", CollectiveKind::kAllReduce), 1 / 370.8, 1e-8);
+  // Four nodes reduce-scatter and all-gather the sums over eight cards of 48 GB/s each.
+  EXPECT_NEAR(*switch_bound_on(nodes + "4 }" + kOneSwitch, CollectiveKind::kAllReduce),
+              2 * 3.0 / 4 / (8 * 48), 1e-8);
+  EXPECT_FALSE(switch_bound_on(nodes + "4 }" + kOneSwitch, CollectiveKind::kAllGather));
+  EXPECT_FALSE(switch_bound_on("workers { machine: \"dgx-a100\" }", CollectiveKind::kAllReduce));
+}
+
+TEST(SwitchBound, IsBelowTheBoundOfMessagesUntilTheNetworkIsTheBottleneck) {
+  for (const int nodes : {1, 2, 4, 16}) {
+    const std::string cluster =
+        fmt::format("workers {{ machine: \"hgx-h100\" count: {} }}", nodes) +
+        (nodes > 1 ? kOneSwitch : "");
+    const FabricGraph graph = fabric_on(cluster);
+    const Task task{CollectiveKind::kAllReduce, 0, Bytes(1 << 30)};
+    const double ratio =
+        to_us(*bound_with_switches(graph, task)) / to_us(bandwidth_bound(graph, task)->time);
+    EXPECT_LE(ratio, 1 + 1e-9) << nodes;
+    if (nodes < 16) {
+      EXPECT_LT(ratio, 0.9) << nodes;
+    } else {
+      EXPECT_NEAR(ratio, 1, 1e-9) << nodes;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -132,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("workers { machine: \"dgx1-v100\" }",
                     std::string("workers { machine: \"hgx-h100\" count: 4 }") + kOneSwitch,
                     std::string("workers { machine: \"dgx-a100\" count: 2 }") + kOneSwitch, kRing,
-                    kFatTree));
+                    kSixGpus, kFatTree));
 
 TEST(FabricOfCluster, RefusesWhatHasNoSchedule) {
   const auto refused = [](const std::string& cluster) {

@@ -19,9 +19,9 @@ using test::random_graph;
 
 /// Proves a text for every useful length of the collective's buffer.
 void expect_proved(const std::string& text, CollectiveKind kind, int ranks, int root,
-                   const std::string& what) {
+                   const std::string& what, int ranks_per_node = 1) {
   Problems problems;
-  const auto algorithm = test::algorithm_of(text, {ranks, 1, root}, problems);
+  const auto algorithm = test::algorithm_of(text, {ranks, ranks_per_node, root}, problems);
   ASSERT_TRUE(algorithm) << what << test::placed(problems) << text;
   for (std::int64_t elements : {1, 13, 240}) {
     if (has_blocks(kind)) elements *= ranks;
@@ -120,6 +120,21 @@ TEST(ExchangeText, IsProvedForAllFactorizations) {
       for (const Exchange& exchange : exchanges_of(ranks, kind))
         expect_proved(text_of(exchange, kind, {}), kind, ranks, 0,
                       fmt::format("{} {}", to_string(kind), describe(exchange)));
+    }
+  }
+}
+
+TEST(SwitchSumsText, IsProvedForAllShapesAndPieces) {
+  for (const int nodes : {1, 2, 3, 5}) {
+    for (const int gpus : {2, 3, 8}) {
+      for (const int pieces : {1, 2, 3, 5, 8}) {
+        TextOptions options;
+        options.pieces = pieces;
+        expect_proved(text_of(SwitchSums{nodes, gpus}, options), CollectiveKind::kAllReduce,
+                      nodes * gpus, 0, fmt::format("{} x {}, {} pieces", nodes, gpus, pieces),
+                      gpus);
+        if (HasFatalFailure()) return;
+      }
     }
   }
 }

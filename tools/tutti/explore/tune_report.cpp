@@ -68,6 +68,8 @@ std::vector<std::string> path_changes(const SimulatedScenario& now, const Simula
 std::vector<std::string> why(const TuneResult& r) {
   const Outcome& now = r.now.outcome;
   const Outcome& best = r.best->outcome;
+  if (!r.algorithms.empty() && now == best)
+    return {"the best settings found take the same times as the current ones"};
   std::vector<std::string> lines{
       fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
       fmt::format("packs {} → {}", now.packs, best.packs)};
@@ -98,6 +100,15 @@ std::string flat_part(const AxisCurve& curve) {
   return fmt::format("{}: every value from {} to {} is within {} of the best step time",
                      curve.field, shown_value(curve.field, curve.values[from].first),
                      shown_value(curve.field, curve.values[to].first), show_share(kFlat));
+}
+
+std::string algorithm_part(const TuneResult& r) {
+  if (r.algorithms.empty()) return "";
+  Table table({"<algorithm", "best step time", "of the current"});
+  for (const AlgorithmTime& one : r.algorithms)
+    table.row({one.algorithm, (one.stopped ? "> " : "") + show(one.step),
+               (one.stopped ? "> " : "") + show_share(share(one.step, r.now.outcome.step))});
+  return "algorithms\n" + table.text(2) + '\n';
 }
 
 std::string curve_part(const TuneResult& r) {
@@ -200,6 +211,11 @@ std::string snippet_part(const TuneResult& r) {
         (r.advice.change ? "settings to paste\n" : "settings to paste (the current settings)\n") +
         paste + '\n';
   if (!others.empty()) others = "not available as settings\n" + others + '\n';
+  if (r.snippets.empty() && r.recommended().scenario.strategy.custom)
+    return "settings to paste\n"
+           "  frameworks have no setting for an algorithm of a file; tutti export --to msccl or "
+           "mscclpp writes it for MSCCL's runtimes\n"
+           "\n";
   if (r.snippets.empty()) {
     paste =
         "settings to paste\n"
@@ -317,7 +333,7 @@ std::string tune_text(const TuneResult& r) {
   text += lost_part(r) + incomparable_part(r);
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
-  text += '\n' + curve_part(r) + sensitivity_part(r);
+  text += '\n' + algorithm_part(r) + curve_part(r) + sensitivity_part(r);
   return text + snippet_part(r) + verify_part(r) + note_lines(r.notes);
 }
 
@@ -375,6 +391,12 @@ std::string tune_json(const TuneResult& r) {
                       {"outcome", outcome_report(r.incomparable->outcome)},
                       {"why", r.incomparable->why}});
   report.add("snippets", list_of(r.snippets, snippet_report));
+  if (!r.algorithms.empty())
+    report.add("algorithms", list_of(r.algorithms, [](const AlgorithmTime& one) {
+                 return Report{{"algorithm", one.algorithm},
+                               {"step_time_us", one.step},
+                               {"stopped_early", one.stopped}};
+               }));
   if (r.best)
     report.add({{"best", outcome_report(r.best->outcome)},
                 {"best_settings", settings_report(r.fields, r.values)},

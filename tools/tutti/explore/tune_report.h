@@ -60,6 +60,14 @@ struct Lost {
   Sensitivity on;
 };
 
+/// The lowest step time that was found with an algorithm.
+struct AlgorithmTime {
+  std::string algorithm;
+  core::Time step;
+  bool stopped =
+      false;  ///< true: every simulation was stopped as slow, and `step` is a lower bound
+};
+
 struct TuneResult {
   SimulatedScenario now;
   /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or if no
@@ -76,6 +84,8 @@ struct TuneResult {
   std::string refusal;  ///< the reason why the first invalid setting is invalid
   std::uint64_t seed = 0;
   std::vector<AxisCurve> curves;
+  /// The tried algorithms, fastest first, if the scenario's algorithm comes from a file.
+  std::vector<AlgorithmTime> algorithms;
   std::vector<Sensitivity> sensitivity;
   std::vector<PromisedSnippet> snippets;  ///< the snippets for the recommended setting
   std::vector<std::string> notes;

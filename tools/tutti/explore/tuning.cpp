@@ -74,6 +74,7 @@ Expected<bool> Tuning::execute_points() {
   if (auto judged = validate_best(); !judged || !*judged) return judged;
   if (auto tried = try_others(); !tried || !*tried) return tried;
   find_incomparable();
+  compare_algorithms();
   if (!result_.best) explain_no_best();
   if (auto added = add_snippets(); !added || !*added) return added;
   const core::Scenario& recommended = result_.recommended().scenario;
@@ -233,6 +234,27 @@ void Tuning::find_incomparable() {
   if (!incomparable || tried().at(*incomparable).step >= result_.recommended().outcome.step) return;
   result_.incomparable = {space_.values(*incomparable), tried().at(*incomparable),
                           comparable_->why_not(*incomparable)};
+}
+
+void Tuning::compare_algorithms() {
+  const auto& custom = result_.now.scenario.strategy.custom;
+  const std::vector<std::string> fields = space_.fields();
+  const auto field = std::find(fields.begin(), fields.end(), "strategy.algorithm");
+  if (!custom || field == fields.end()) return;
+  std::map<std::string, AlgorithmTime> found;
+  for (const auto& [point, outcome] : tried()) {
+    if (outcome.status != Outcome::Status::kDone) continue;
+    std::string name = space_.values(point)[static_cast<std::size_t>(field - fields.begin())];
+    if (name.empty()) name = custom->file;
+    AlgorithmTime& best = found.try_emplace(name, AlgorithmTime{name, core::kNever}).first->second;
+    const bool better = outcome.stopped == best.stopped ? outcome.step < best.step : best.stopped;
+    if (best.step == core::kNever || better) best = {name, outcome.step, outcome.stopped};
+  }
+  for (auto& [name, best] : found) result_.algorithms.push_back(std::move(best));
+  std::stable_sort(result_.algorithms.begin(), result_.algorithms.end(),
+                   [](const AlgorithmTime& a, const AlgorithmTime& b) {
+                     return std::pair(a.stopped, a.step) < std::pair(b.stopped, b.step);
+                   });
 }
 
 void Tuning::explain_no_best() {

@@ -95,6 +95,9 @@ class Tuning {
   /// Finds the fastest setting that is not comparable, if this setting seems to be faster than the
   /// recommended setting.
   void find_incomparable();
+  /// Finds the lowest step time of each tried algorithm, if the scenario's algorithm comes from a
+  /// file.
+  void compare_algorithms();
   void explain_no_best();
 
   /// Returns the range of positions in `order` that should be evaluated around `at`, the position

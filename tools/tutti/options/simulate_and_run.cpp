@@ -40,6 +40,9 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "not change the results: auto (unless the run is short or --timeline is given), on "
                 "(always) or off (simulate all steps)")
       ->capture_default_str();
+  c->add_flag("--unproved", o.unproved,
+              "Also simulate an algorithm file that is wrong; with --timeline, the window shows "
+              "what each device holds");
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {

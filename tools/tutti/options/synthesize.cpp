@@ -48,6 +48,9 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
       ->capture_default_str();
   c->add_option("--type", o.type, "Data type of the elements")->capture_default_str();
   c->add_option("--root", o.root, "Root rank of broadcast and reduce")->capture_default_str();
+  c->add_flag("--no-switch-sums", o.no_switch_sums,
+              "Leave out schedules in which switches reduce, which tutti run and MSCCL do not "
+              "support");
   c->add_option("-o,--output", o.output,
                 "Write the best schedule to this file: NAME.tutti-algorithm (Tutti's language) or "
                 "NAME.xml (MSCCL)")

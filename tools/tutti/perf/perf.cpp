@@ -13,6 +13,7 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/join.h"
+#include "tools/tutti/perf/collective_timing.h"
 #include "tools/tutti/perf/perf_algorithms.h"
 #include "tools/tutti/perf/perf_table.h"
 
@@ -75,33 +77,6 @@ std::optional<core::DataType> parse_type(const std::string& name) {
   }
   return core::parse_data_type(name);
 }
-
-/// A sink that keeps only the notes of a run, and the duration of its collective.
-class Timing : public core::NullSink {
- public:
-  void pack(const core::PackRecord& pack) override { whole_ = pack.end - pack.first_start; }
-  void span(core::TrackId, const core::Span& span) override {
-    if (span.kind != core::SpanKind::kPackInFlight) return;
-    ++ranks_;
-    of_ranks_ += core::to_us(span.duration);
-  }
-  void note(const std::string& note) override { notes.push_back(note); }
-
-  /// Returns the time in microseconds. If every rank has reported its duration, the result is the
-  /// mean of the durations, as in nccl-tests, which does not compare clocks of different ranks.
-  /// If a duration is missing, the result is the time from the first rank's start to the last
-  /// rank's end. Returns nullopt if the run was interrupted.
-  [[nodiscard]] std::optional<double> us() const {
-    if (!whole_) return std::nullopt;
-    return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);
-  }
-  std::vector<std::string> notes;
-
- private:
-  std::optional<Time> whole_;
-  double of_ranks_ = 0;  ///< sum of the ranks' times, in microseconds
-  int ranks_ = 0;
-};
 
 /// Parses the name of an operation in nccl-tests.
 std::optional<core::Reduction> parse_op(const std::string& name) {
@@ -307,7 +282,7 @@ class Measuring {
     row.count = core::has_blocks(request_.what.collective) ? elements / ranks() : elements;
     for (const bool out_of_place : halves_) {
       if (interrupt_.happened()) return std::nullopt;
-      Timing timing;
+      CollectiveTiming timing;
       if (const auto ran = one(elements, out_of_place, timing); !ran) return failed(ran);
       const auto us = timing.us();
       if (!us) return std::nullopt;
@@ -317,7 +292,7 @@ class Measuring {
     return row;
   }
 
-  Expected<void> one(std::int64_t elements, bool out_of_place, Timing& timing) {
+  Expected<void> one(std::int64_t elements, bool out_of_place, CollectiveTiming& timing) {
     const std::size_t runs = elements_.size() * halves_.size();
     const auto number = static_cast<double>(done_++);
     core::OneBuffer what = request_.what;
@@ -439,16 +414,35 @@ int perf_of_nccl(const PerfOptions& options, const Request& request,
   return perf_nccl(requested, environment);
 }
 
+/// Executes `coordinate` with the executor of the real run, and returns its exit status. If
+/// another process coordinates the run, this process runs as a worker instead.
+int run_real(const PerfOptions& options, Request& request,
+             const std::function<int(real::TcpExecutor&)>& coordinate) {
+  auto part = own_part(options.real.join);
+  if (!part) return report(part.error());
+  // The same command line is used on all machines. Only the coordinator uses --listen.
+  if (!part->coordinates) return join_run(*part, -1, "", false);
+  request.real->gathering =
+      gathering_of(part->gathering, options.real, request.real->timeout_seconds);
+  request.real->loop = request.loop;
+  real::TcpExecutor processes(*request.real);
+  const int status = coordinate(processes);
+  // Also end processes that were asked to join again for a size that will not be measured.
+  if (status == kRunFailed)
+    processes.refuse_joiners(
+        Error::run("rank 0 has ended the benchmark; see its output for the reason"));
+  if (status == kWrongRequest)
+    processes.refuse_joiners(
+        Error::request("the run did not start; see the output of rank 0 for the reason"));
+  return status;
+}
+
 /// Compares several algorithms.
-int perf_of_algorithms(const PerfOptions& options, const Request& request,
+int perf_of_algorithms(const PerfOptions& options, Request& request,
                        const Environment& environment) {
   const auto wrong = [](const char* option, const std::string& text) {
     return report(Error::request({ProblemCode::kConflict, option}, text));
   };
-  if (request.real)
-    return wrong("--backend",
-                 "--algorithms compares only simulated times; remove --backend, or run one "
-                 "algorithm at a time (--set strategy.custom.file=…)");
   if (!options.nccl.cluster.empty())
     return wrong("--cluster",
                  "--algorithms needs a scenario, not --cluster; to include NCCL, name nccl among "
@@ -464,7 +458,13 @@ int perf_of_algorithms(const PerfOptions& options, const Request& request,
                                !core::can_be_in_place(request.what.collective);
   compared.sizes = request.sizes;
   compared.format = options.format;
-  return perf_algorithms(compared, environment);
+  compared.backend = options.backend;
+  if (!request.real) return perf_algorithms(compared, environment, nullptr);
+  compared.transport = request.real->transport;
+  compared.iterations = request.loop.iterations;
+  return run_real(options, request, [&](real::TcpExecutor& processes) {
+    return perf_algorithms(compared, environment, &processes);
+  });
 }
 
 /// Returns the collective that the options specify, or else the collective of the scenario. Errors
@@ -492,24 +492,9 @@ int perf(const PerfOptions& given_options, const Environment& environment) {
     return refuse({ProblemCode::kMissing, "--cluster"},
                   "perf: name a scenario, or a machine to predict NCCL (--cluster hgx-h100)");
   if (!request->real) return measure(options, *request, environment, nullptr);
-  auto part = own_part(options.real.join);
-  if (!part) return report(part.error());
-  // The same command line is used on all machines. Only the coordinator uses --listen.
-  if (!part->coordinates) return join_run(*part, -1, "", false);
-  request->real->gathering =
-      gathering_of(part->gathering, options.real, request->real->timeout_seconds);
-  request->real->loop = request->loop;
-  real::TcpExecutor processes(*request->real);
-  const int status = measure(options, *request, environment, &processes);
-  // Also end processes that were asked to join again for a size that will not be measured after
-  // all.
-  if (status == kRunFailed)
-    processes.refuse_joiners(
-        Error::run("rank 0 has ended the benchmark; see the output of rank 0 for the reason"));
-  if (status == kWrongRequest)
-    processes.refuse_joiners(
-        Error::request("the run did not start; see the output of rank 0 for the reason"));
-  return status;
+  return run_real(options, *request, [&](real::TcpExecutor& processes) {
+    return measure(options, *request, environment, &processes);
+  });
 }
 
 }  // namespace tutti::tools

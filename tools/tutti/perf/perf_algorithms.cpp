@@ -1,9 +1,10 @@
-// Compares algorithms by simulation. Every cell of the table is an ordinary simulation: the user's
-// scenario with overrides for the algorithm, rewritten to reduce a single buffer of the given size.
-// Sizes are rounded so that all ranks have equal blocks. Sizes that are equal after rounding are
-// simulated once. The size at which another algorithm becomes the fastest is interpolated linearly
-// between two simulated sizes. The lower bound is computed for the first algorithm's scenario.
-// After an interrupt, the complete rows are printed.
+// Compares algorithms by simulations or real runs. Every cell of the table is an ordinary
+// simulation or run: the user's scenario with overrides for the algorithm, rewritten to reduce a
+// single buffer of the given size. Sizes are rounded so that all ranks get equal blocks. Sizes that
+// are equal after rounding are executed once. The size at which another algorithm becomes the
+// fastest is interpolated linearly between two sizes of the table. The lower bound is computed for
+// the first algorithm's scenario. It holds for the scenario's links, so real runs, which use the
+// links of other machines, have none. After an interrupt, the complete rows are printed.
 
 #include "tools/tutti/perf/perf_algorithms.h"
 
@@ -25,11 +26,11 @@
 #include "core/scenario/scenario.h"
 #include "core/strategy/collective_bound.h"
 #include "core/strategy/strategy.h"
-#include "core/timeline/timeline.h"
 #include "sim/simulator.h"
 #include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/io/terminal.h"
+#include "tools/tutti/perf/collective_timing.h"
 #include "tools/tutti/perf/perf_table.h"
 #include "tools/tutti/report/table.h"
 
@@ -42,20 +43,10 @@ using core::ProblemCode;
 using core::Report;
 using core::Time;
 
-/// A sink that keeps only the notes of a run, and the duration of its collective.
-class WholeTime : public core::NullSink {
- public:
-  void pack(const core::PackRecord& pack) override { time = pack.end - pack.first_start; }
-  void note(const std::string& note) override { notes.push_back(note); }
-  std::optional<Time> time;
-  std::vector<std::string> notes;
-};
-
 struct Row {
   std::int64_t bytes = 0;
-  Time bound;
-  std::string bound_reason;
-  std::vector<Time> times;  ///< by algorithm
+  std::optional<core::Bound> bound;  ///< only for simulated times
+  std::vector<Time> times;           ///< by algorithm
   [[nodiscard]] std::size_t fastest() const {
     return static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
   }
@@ -182,8 +173,9 @@ Error as_written(const Error& error, const std::string& name,
 
 class ComparingAlgorithms {
  public:
-  ComparingAlgorithms(const PerfAlgorithmsRequest& request, const Environment& environment)
-      : request_(request), environment_(environment) {}
+  ComparingAlgorithms(const PerfAlgorithmsRequest& request, const Environment& environment,
+                      real::TcpExecutor* processes)
+      : request_(request), environment_(environment), processes_(processes) {}
 
   Expected<Comparison> run() {
     if (auto read = read_scenarios(); !read) return failed(read);
@@ -198,7 +190,7 @@ class ComparingAlgorithms {
       return refused({ProblemCode::kTooSmall, "-e"},
                      "-e: {} between {} ranks needs at least {} bytes, 16 per rank",
                      to_string(kind), ranks, 16 * ranks);
-    std::size_t done = 0;
+    runs_ = sizes.size() * made_.scenarios.size();
     for (const std::int64_t elements : sizes) {
       Row row;
       row.bytes = elements * core::size_of(request_.what.type).count();
@@ -207,20 +199,9 @@ class ComparingAlgorithms {
         if (!time) return failed(time);
         if (!*time) return std::move(made_);  // interrupted: return the rows so far
         row.times.push_back(**time);
-        progress_.update(static_cast<double>(++done) /
-                         static_cast<double>(sizes.size() * made_.scenarios.size()));
+        progress_.update(static_cast<double>(done_) / static_cast<double>(runs_));
       }
-      // The same bound applies to all algorithms. If one of them reduces in the network, fewer
-      // bytes have to move, so the bound is lower.
-      const core::Scenario& first = made_.scenarios.front();
-      const bool network_adds = std::any_of(
-          made_.scenarios.begin(), made_.scenarios.end(),
-          [](const core::Scenario& scenario) { return core::network_adds(scenario.plan); });
-      const core::Bound bound =
-          core::collective_bound(*first.cluster, kind, request_.what.root, core::Bytes(row.bytes),
-                                 first.run.network_model, network_adds);
-      row.bound = bound.time;
-      row.bound_reason = bound.reason;
+      if (processes_ == nullptr) row.bound = bound_of(row.bytes);
       made_.rows.push_back(std::move(row));
     }
     progress_.clear();
@@ -271,8 +252,18 @@ class ComparingAlgorithms {
                        fmt::join(algorithm.parameters, ":"));
   }
 
-  /// Simulates one cell of the table. Returns the algorithm's time; nullopt if the simulation was
-  /// interrupted.
+  /// Returns the one bound for all columns. If one of the algorithms reduces in the network, fewer
+  /// bytes have to move, so the bound is lower.
+  [[nodiscard]] core::Bound bound_of(std::int64_t bytes) const {
+    const core::Scenario& first = made_.scenarios.front();
+    const bool network_adds = std::any_of(
+        made_.scenarios.begin(), made_.scenarios.end(),
+        [](const core::Scenario& scenario) { return core::network_adds(scenario.plan); });
+    return core::collective_bound(*first.cluster, request_.what.collective, request_.what.root,
+                                  core::Bytes(bytes), first.run.network_model, network_adds);
+  }
+
+  /// Returns the algorithm's time; nullopt if the run was interrupted.
   Expected<std::optional<Time>> time_of(std::size_t algorithm, std::int64_t elements) {
     const core::Scenario& from = made_.scenarios[algorithm];
     core::OneBuffer what = request_.what;
@@ -282,19 +273,32 @@ class ComparingAlgorithms {
     if (!scenario) return tl::make_unexpected(core::without_lines(scenario.error()));
     TUTTI_CHECK(scenario->strategy.collective == what.collective, "{} instead of {}",
                 to_string(scenario->strategy.collective), to_string(what.collective));
-    WholeTime timing;
+    CollectiveTiming timing;
     core::RunControl control;
     control.cancel = &interrupt_.flag();
-    core::RecordOptions record;
-    record.level = core::RecordLevel::kNone;
-    const auto ran = simulator_.run(*scenario, record, control, timing);
+    const auto ran = execute(*scenario, control, timing);
     if (!ran) return failed(ran);
     if (interrupt_.happened()) return std::optional<Time>();
     for (const std::string& note : timing.notes) {
       if (notes_seen_.insert(note).second)
         made_.notes.push_back(made_.names[algorithm] + ": " + note);
     }
-    return timing.time;
+    if (processes_ == nullptr) return timing.whole();
+    const auto us = timing.us();
+    if (!us) return std::optional<Time>();
+    return std::optional(core::time_from_us(*us / request_.iterations));
+  }
+
+  Expected<void> execute(const core::Scenario& scenario, const core::RunControl& control,
+                         CollectiveTiming& timing) {
+    ++done_;
+    core::RecordOptions record;
+    record.level = core::RecordLevel::kNone;
+    if (processes_ == nullptr) return simulator_.run(scenario, record, control, timing);
+    record.level = core::RecordLevel::kPacks;  // records the time of each rank
+    record.last_worker = scenario.cluster->workers() - 1;
+    processes_->expect_another(done_ < runs_);
+    return processes_->run(scenario, record, control, timing);
   }
 
   const PerfAlgorithmsRequest& request_;
@@ -302,24 +306,41 @@ class ComparingAlgorithms {
   Comparison made_;
   std::set<std::string> notes_seen_;
   sim::Simulator simulator_;
+  real::TcpExecutor* processes_;
+  std::size_t runs_ = 0;
+  std::size_t done_ = 0;  ///< number of runs that were begun
   Interrupt interrupt_;
-  Progress progress_{"simulating"};
+  Progress progress_{processes_ == nullptr ? "simulating" : "measuring"};
 };
 
+/// Describes how the times were obtained.
+std::string how(const PerfAlgorithmsRequest& request) {
+  if (request.backend == "sim") return "simulated";
+  const std::string medium = request.transport == "shm" ? "shared memory" : "tcp";
+  return request.backend == "tcp" ? fmt::format("run over {}", medium)
+                                  : fmt::format("run by {} over {}", request.backend, medium);
+}
+
 std::string text_of(const Comparison& made, const PerfAlgorithmsRequest& request) {
-  std::string text = fmt::format("{} on {}, {}, simulated\n", to_string(request.what.collective),
-                                 describe(*made.scenarios.front().cluster),
-                                 request.what.out_of_place ? "out of place" : "in place");
-  std::vector<std::string> headings{"!size (B)", "lower bound"};
+  std::string text =
+      fmt::format("{} on {}, {}, {}\n", to_string(request.what.collective),
+                  describe(*made.scenarios.front().cluster),
+                  request.what.out_of_place ? "out of place" : "in place", how(request));
+  const bool bounded = request.backend == "sim";
+  std::vector<std::string> headings{"!size (B)"};
+  if (bounded) headings.emplace_back("lower bound");
   headings.insert(headings.end(), made.names.begin(), made.names.end());
-  headings.insert(headings.end(), {"<!fastest", "!of bound"});
+  headings.emplace_back("<!fastest");
+  if (bounded) headings.emplace_back("!of bound");
   Table table(headings);
   for (const Row& row : made.rows) {
-    std::vector<std::string> cells{std::to_string(row.bytes), core::show(row.bound)};
+    std::vector<std::string> cells{std::to_string(row.bytes)};
+    if (row.bound) cells.push_back(core::show(row.bound->time));
     for (const Time time : row.times) cells.push_back(core::show(time));
     const Time best = row.times[row.fastest()];
     cells.push_back(made.names[row.fastest()]);
-    cells.push_back(best > Time() ? core::show_share(share(row.bound, best)) : "–");
+    if (row.bound)
+      cells.push_back(best > Time() ? core::show_share(share(row.bound->time, best)) : "–");
     table.row(cells);
   }
   text += table.text(2);
@@ -334,17 +355,18 @@ std::string text_of(const Comparison& made, const PerfAlgorithmsRequest& request
   return text + note_lines(made.notes);
 }
 
-std::string csv_of(const Comparison& made) {
+std::string csv_of(const Comparison& made, bool bounded) {
   const auto quoted = [](const std::string& name) {
     std::string cell = "\"";
     for (const char c : name) cell += c == '"' ? "\"\"" : std::string(1, c);
     return cell + "\"";
   };
-  std::string text = "bytes,lower_bound_us";
+  std::string text = bounded ? "bytes,lower_bound_us" : "bytes";
   for (const std::string& name : made.names) text += "," + quoted(name + "_us");
   text += ",fastest\n";
   for (const Row& row : made.rows) {
-    text += fmt::format("{},{}", row.bytes, core::to_us(row.bound));
+    text += std::to_string(row.bytes);
+    if (row.bound) text += fmt::format(",{}", core::to_us(row.bound->time));
     for (const Time time : row.times) text += fmt::format(",{}", core::to_us(time));
     text += "," + quoted(made.names[row.fastest()]) + "\n";
   }
@@ -357,17 +379,18 @@ Report report_of(const Comparison& made, const PerfAlgorithmsRequest& request) {
                 {"ranks", made.scenarios.front().cluster->replicas()},
                 {"out_of_place", request.what.out_of_place},
                 {"type", core::to_string(request.what.type)},
+                {"backend", request.backend},
+                {"transport", core::unless_empty(request.transport)},
                 {"algorithms", made.names}};
-  report.add("rows", core::list_of(made.rows, [&](const Row& row) {
-               Report times;
-               for (std::size_t i = 0; i < row.times.size(); ++i)
-                 times.add(made.names[i], row.times[i]);
-               return Report{{"bytes", row.bytes},
-                             {"lower_bound_us", row.bound},
-                             {"lower_bound_reason", row.bound_reason},
-                             {"time_us", times},
-                             {"fastest", made.names[row.fastest()]}};
-             }));
+  report.add(
+      "rows", core::list_of(made.rows, [&](const Row& row) {
+        Report times;
+        for (std::size_t i = 0; i < row.times.size(); ++i) times.add(made.names[i], row.times[i]);
+        Report one{{"bytes", row.bytes}};
+        if (row.bound)
+          one.add({{"lower_bound_us", row.bound->time}, {"lower_bound_reason", row.bound->reason}});
+        return one.add({{"time_us", times}, {"fastest", made.names[row.fastest()]}});
+      }));
   report.add("crossings", core::list_of(crossings(made.rows), [&](const Crossing& one) {
                return Report{{"from", made.names[one.before]},
                              {"to", made.names[one.after]},
@@ -380,14 +403,15 @@ Report report_of(const Comparison& made, const PerfAlgorithmsRequest& request) {
 
 }  // namespace
 
-int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment) {
+int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment,
+                    real::TcpExecutor* processes) {
   if (request.format != "text" && request.format != "csv" && request.format != "json")
     return refuse({ProblemCode::kUnknownName, "--format"},
                   "--format {}: expected one of text, csv, json", request.format);
-  ComparingAlgorithms comparing(request, environment);
+  ComparingAlgorithms comparing(request, environment, processes);
   const auto made = comparing.run();
   if (!made) return report(made.error());
-  const std::string text = request.format == "csv"    ? csv_of(*made)
+  const std::string text = request.format == "csv"    ? csv_of(*made, request.backend == "sim")
                            : request.format == "json" ? result_json(report_of(*made, request))
                                                       : text_of(*made, request);
   const int printed = request.format == "text" ? print_report(text) : print_out(text);

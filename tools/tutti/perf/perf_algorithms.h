@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/scenario/rewrite.h"
+#include "real/coordinator/tcp_executor.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/scenario_options.h"
 
@@ -20,11 +21,16 @@ struct PerfAlgorithmsRequest {
   core::OneBuffer what;             ///< the collective, without its number of elements
   std::vector<std::int64_t> sizes;  ///< sizes in elements, before rounding
   std::string format = "text";      ///< text, csv or json
+  std::string backend = "sim";
+  std::string transport;  ///< only for real runs: tcp or shm
+  int iterations = 1;     ///< only for real runs: the number of timed iterations
 };
 
-/// Prints the simulated times of a collective with several algorithms on one cluster, with the
-/// lower bound, the fastest algorithm for each size, and the sizes between which the fastest
-/// algorithm changes. Returns the exit status.
-int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment);
+/// Prints the times of a collective with several algorithms on one cluster, the fastest algorithm
+/// for each size, and the sizes between which the fastest algorithm changes. `processes` executes
+/// real runs; null: the times are simulated, and the table has the lower bound too. Returns the
+/// exit status.
+int perf_algorithms(const PerfAlgorithmsRequest& request, const Environment& environment,
+                    real::TcpExecutor* processes);
 
 }  // namespace tutti::tools

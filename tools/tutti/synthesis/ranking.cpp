@@ -25,6 +25,13 @@ std::int64_t chunks_of(const core::synthesis::Forest& forest) {
   return parts * forest.trees;
 }
 
+std::int64_t max_pieces(const core::synthesis::SwitchSums& sums, core::Bytes bytes) {
+  const std::int64_t ranks = std::int64_t{sums.nodes} * sums.gpus;
+  const std::int64_t steps = ranks * (2 * sums.nodes + sums.gpus);
+  return std::clamp<std::int64_t>(
+      std::min(kMaxSteps / steps, bytes.count() / ranks / kMinPieceBytes), 1, kMaxPieces);
+}
+
 std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes) {
   const auto trees = static_cast<std::int64_t>(forest.all.size());
   const std::int64_t steps = 2 * trees * forest.ranks;
@@ -33,12 +40,11 @@ std::int64_t max_pieces(const core::synthesis::Forest& forest, core::Bytes bytes
       kMaxPieces);
 }
 
-/// Returns the number of pieces with which the search starts: the largest power of two that is at
-/// most half of the estimated best number. Let T be the time of all bytes, and a the fixed cost of
-/// a step. P pieces that pass D ranks in sequence then take (P + D) · (T / P + a), which is
-/// smallest for P = √(D T / a).
-std::int64_t first_guess(const core::synthesis::Forest& forest, core::Time bound) {
-  const double pieces = std::sqrt(forest.depth() * core::to_us(bound) / kStepUs);
+/// Returns a power of two below the best number of pieces. If all bytes take the time T, and each
+/// step takes an additional time a, P pieces that pass D ranks in sequence take (P + D) · (T / P +
+/// a). The minimum is at P = √(D T / a).
+std::int64_t first_guess(int depth, core::Time bound) {
+  const double pieces = std::sqrt(depth * core::to_us(bound) / kStepUs);
   std::int64_t guess = 1;
   while (2 * guess <= static_cast<std::int64_t>(pieces / 2)) guess *= 2;
   return guess;
@@ -64,9 +70,15 @@ core::Expected<std::optional<RankedSchedule>> rank(const SynthesisSubject& subje
     best = RankedSchedule{candidate, pieces, **time, false};
     return true;
   };
-  const std::int64_t most = candidate.forest ? max_pieces(*candidate.forest, subject.bytes()) : 1;
-  const std::int64_t first =
-      candidate.forest ? std::min(most, first_guess(*candidate.forest, bound)) : 1;
+  std::int64_t most = 1;
+  std::int64_t first = 1;
+  if (candidate.forest) {
+    most = max_pieces(*candidate.forest, subject.bytes());
+    first = std::min(most, first_guess(candidate.forest->depth(), bound));
+  } else if (candidate.switch_sums) {
+    most = max_pieces(*candidate.switch_sums, subject.bytes());
+    first = std::min(most, first_guess(2 * candidate.switch_sums->nodes, bound));
+  }
   if (const auto good = try_with(first); !good) return failed(good);
   for (const bool up : {true, false}) {
     for (std::int64_t pieces = up ? first * 2 : first / 2;

@@ -13,7 +13,7 @@ namespace tutti::tools {
 /// A synthesized schedule with its simulated time.
 struct RankedSchedule {
   core::synthesis::Candidate candidate;
-  std::int64_t pieces = 1;  ///< for a forest of trees: the number of pieces per chunk
+  std::int64_t pieces = 1;  ///< for trees and sums in switches: the number of pieces per chunk
   core::Time time;
   bool proved = false;
 };
