@@ -11,8 +11,8 @@
 namespace tutti::core {
 namespace {
 
-/// Removes the rank and the extension from a file name: "a/b.3.et" becomes "a/b". Returns nullopt
-/// if the file name has another form.
+/// Removes the rank and the extension from the name of a trace file: "a/b.3.et" becomes "a/b".
+/// If the name does not have the form of the example, returns nullopt.
 std::optional<std::string> without_rank(const std::string& path) {
   if (!path.ends_with(".et")) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - 3);

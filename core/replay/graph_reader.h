@@ -11,29 +11,30 @@
 namespace tutti::core {
 
 struct GraphFiles {
-  /// The path of a GOAL schedule (text or binary), or of a Chakra trace, which has a file for each
-  /// rank. For a Chakra trace, the path of any one of the trace's files, with or without the suffix
+  /// The path of a GOAL schedule (text or binary) or of a Chakra trace. A Chakra trace has one file
+  /// for each rank, <path>.<rank>.et. The path of any of these files is accepted, with or without
   /// ".<rank>.et".
   std::string path;
-  /// For Chakra: the path of a JSON file with the ranks of the communicators that nodes name
-  /// (pg_name): {"<name>": [ranks…]}. Empty: no such file is needed.
+  /// For Chakra: the path of a JSON file that lists the ranks of each communicator that nodes name
+  /// (pg_name): {"<name>": [ranks…]}. Empty if nodes name no communicators.
   std::string groups;
 };
 
-/// Reads a trace as a task graph for each rank, and checks that it can be executed. ERRORS: a file
-/// is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems. Each problem has
-/// a location in the file. Memory: about 100 bytes for each task, and one rank's records.
+/// Reads a trace as one task graph per rank, and checks that the trace can be executed. ERRORS: a
+/// file is missing, unreadable or damaged; problems_of(ExecutionGraph) returns problems. Each
+/// problem has its location in the file. Memory: about 100 bytes for each task, plus the records of
+/// one rank.
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files);
 
-/// Reads a GOAL schedule from any input, without checking that it can be executed. Errors call it
-/// `name`.
+/// Reads a GOAL schedule from any input. Does not check that the schedule can be executed. Errors
+/// call it `name`.
 Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name);
 
-/// The files of a Chakra trace, and a function that opens them.
+/// The files of a Chakra trace, and the function that opens a file.
 struct ChakraFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 
-  std::string path;  ///< name of the trace in reports
+  std::string path;  ///< name of the trace for reports
   std::int64_t ranks = 0;
   std::function<std::string(std::int64_t rank)> file;
   std::string groups;  ///< GraphFiles::groups

@@ -1,15 +1,15 @@
-// Finds candidates that range from few rounds to full bandwidth, because the best candidate depends
-// on the size of the data. Exchanges come first, in the order of their estimated times. A latency
-// tree and the usual ring follow. Forests follow, for up to three sets of routes and four sizes
-// each. The four sizes are the fewest trees, the smallest number of trees within 2 % of the
-// optimum, the number closest to the optimum, and a size with 1.5 % of spare time, which makes
-// trees shallower. For each forest, switches are split off (edge_splitting.cpp). Up to 32 orders of
-// splitting are tried, because some orders leave fewer units off their routes. Then trees are
-// packed (tree_packing.cpp). A forest is discarded if it needs a message between ranks without a
-// route.
+// Finds candidates for small data (few rounds), for large data (full bandwidth), and for sizes in
+// between. Exchanges come first, sorted by their estimated times. A latency tree and the usual ring
+// come next. Forests come last. Up to three sets of routes are tried, each with four numbers of
+// trees. The four numbers are the fewest trees, the smallest number of trees within 2 % of the
+// optimal time, the number closest to the optimal time, and a number with 1.5 % of spare time,
+// which makes trees shallower. For each set of routes and number of trees, edge_splitting.cpp
+// replaces the switches by direct links between ranks. Up to 32 orders of splitting are tried,
+// because the order affects how many messages leave their planned route. Then trees are packed
+// (tree_packing.cpp). A forest is discarded if two ranks that exchange a message have no route.
 //
-// A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
-// the reverse direction. The caller simulates the candidates and chooses one.
+// A collective that only reduces uses trees of the reversed fabric, in the reverse direction. The
+// caller simulates the candidates and chooses one.
 
 #include "core/synthesis/synthesis.h"
 
@@ -33,25 +33,26 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
 constexpr std::int64_t kMaxTrees = 512;
 /// The maximum number of trees per part.
 constexpr std::int64_t kMaxTreesPerPart = 64;
-/// If the time with some number of trees exceeds the optimum by at most this share, the search does
-/// not try larger numbers.
+/// The search stops at the first number of trees whose time exceeds the optimum by at most this
+/// fraction.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
-/// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
-/// used.
+/// The maximum number of exchanges among the candidates. The exchanges with the shortest estimated
+/// times are used.
 constexpr std::size_t kExchanges = 4;
-/// The maximum number of sets of routes that are tried, and the maximum ratio of the optimum with
-/// such a set to the optimum with all routes.
+/// The maximum number of route sets that are tried. A route set is tried only if its optimal time
+/// is at most this multiple of the optimal time with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
-/// The share of the optimal time that is added as spare time, so that trees can be shallower.
+/// The spare time, as a fraction of the optimal time, that is added to get shallower trees.
 constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {
   return has_root(task.kind) ? all_of_root(graph.ranks, task.root) : one_of_each(graph.ranks);
 }
 
-/// True if the collective only reduces. Such collectives use trees in the reverse direction.
+/// True for a reduce and a reduce-scatter, which do not copy results to all ranks. Such collectives
+/// use trees in the reverse direction, towards the roots.
 bool only_reduces(CollectiveKind kind) {
   return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce;
 }
@@ -86,15 +87,15 @@ class CandidateSearch {
  private:
   [[nodiscard]] bool go_on(double share) const { return !go_on_ || go_on_(std::min(1.0, share)); }
 
-  /// A subset of the fabric's routes, and the optimum with these routes.
+  /// A subset of the fabric's routes, and the optimal time with these routes.
   struct Level {
     FabricGraph graph;
     Optimum optimum;
   };
 
-  /// Returns the set of all routes, followed by sets of only the wide routes. Some links serve the
-  /// routes of so few pairs that trees cannot use these links as planned. Trees without such links
-  /// can be better.
+  /// Returns the set of all routes, followed by sets without the narrow routes. Some links are on
+  /// the routes of only few pairs of ranks, so trees cannot use such links as planned. Trees that
+  /// avoid such links can be better.
   std::vector<Level> levels_to_try() const {
     std::vector<Level> levels;
     for (const std::int64_t capacity : route_capacities(graph_)) {
@@ -149,7 +150,7 @@ class CandidateSearch {
       offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
   }
 
-  /// Returns tree sizes from few trees to the optimum.
+  /// Returns the numbers of trees to try, from few trees to the optimum.
   std::vector<TreeSize> sizes_to_try(const Level& level) const {
     const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
     const std::int64_t most = std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
@@ -164,14 +165,14 @@ class CandidateSearch {
         add(*exact);
         break;
       }
-      // Above 8, each number that is tried is about a quarter larger than the previous number.
+      // Above 8, only some numbers are tried: each is about a quarter larger than the previous one.
       if (trees > 8 && trees % (trees / 4) != 0) continue;
       if (auto size = tree_size_with(level.graph, contributions_, level.optimum, trees)) add(*size);
       if (!sizes.empty() && sizes.back().above_optimum <= kCloseEnough) break;
       if (!go_on(0)) break;
     }
     if (sizes.empty()) return sizes;
-    // Three numbers are chosen: the fewest trees, the first number that is close to the optimum,
+    // Three numbers of trees are chosen: the fewest trees, the first number close to the optimum,
     // and the number closest to the optimum.
     const auto close = std::find_if(sizes.begin(), sizes.end(), [](const TreeSize& size) {
       return size.above_optimum <= kClose;
@@ -185,7 +186,7 @@ class CandidateSearch {
     return chosen;
   }
 
-  /// Returns false if the search was stopped.
+  /// Returns false if the callback stopped the search.
   bool offer_forest(const Level& level, const TreeSize& size) {
     bool stopped = false;
     const auto part_of_work = [&](double from, double to) {
@@ -194,8 +195,8 @@ class CandidateSearch {
         return !stopped;
       };
     };
-    // Attempts differ in the number of units that leave their route. Many attempts are affordable
-    // only on small fabrics.
+    // Each attempt splits in another order, and the best attempt has the fewest units off their
+    // route. On large fabrics, only few attempts are affordable.
     const std::uint64_t attempts = graph_.ranks <= 16 ? 32 : graph_.ranks <= 64 ? 6 : 1;
     std::optional<RankGraph> ranks;
     for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
@@ -206,8 +207,8 @@ class CandidateSearch {
       if (ranks && ranks->off_route == 0) break;
     }
     if (!ranks) return true;
-    // Each additional hop costs one copy into memory and one copy out of memory, which take about a
-    // microsecond together.
+    // On each hop, a piece is copied into memory and out of memory, which takes about a
+    // microsecond.
     const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;
@@ -218,7 +219,7 @@ class CandidateSearch {
     return true;
   }
 
-  /// Returns false if a tree uses a link between ranks that have no route.
+  /// Returns false if a tree uses a link between two ranks without a route.
   [[nodiscard]] bool uses_routes(const Forest& forest) const {
     for (const SpanningTree& tree : forest.all) {
       for (int rank = 0; rank < graph_.ranks; ++rank) {
@@ -249,7 +250,7 @@ class CandidateSearch {
   const GoOn& go_on_;
   const std::function<void(Candidate)>& found_;
   Contributions contributions_;
-  Ratio whole_;  ///< lower bound on the time on the fabric, per part
+  Ratio whole_;  ///< lower bound on the time per part for the whole fabric
   std::vector<std::vector<SpanningTree>> offered_;
   double done_ = 0;
   double share_ = 1;
@@ -284,13 +285,13 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const std::int64_t parts = has_root(task.kind) ? 1 : graph.ranks;
   const std::int64_t times =
       bound.per_part.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
-  // A link of one unit carries numerator / (parts · denominator) of the bytes.
+  // A link of capacity 1 carries numerator / (parts · denominator) of all bytes.
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
                           static_cast<Wide>(bound.per_part.denominator);
   const Wide seconds = bytes / per_second;
   const Wide rest = bytes % per_second;
-  // All longer bounds become kLongestDuration. Below this duration, nothing overflows 128 bits.
+  // All longer bounds become kLongestDuration. If the bound is shorter, nothing overflows 128 bits.
   if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond)) {
     bound.time = kLongestDuration;
     return bound;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Synthesis of schedules for a fabric. This module computes the bandwidth bound and finds
-// candidates that range from few rounds to full bandwidth.
+// Synthesis of schedules for a fabric. Synthesis computes the bandwidth bound of a collective.
+// Synthesis finds candidates that range from few rounds (for small data) to full bandwidth (for
+// large data).
 
 #include <functional>
 #include <optional>
@@ -18,7 +19,7 @@ namespace tutti::core::synthesis {
 struct Task {
   CollectiveKind kind = CollectiveKind::kAllGather;
   int root = 0;  ///< root of the collective, if its kind has a root
-  Bytes bytes;   ///< size of the whole buffer
+  Bytes bytes;   ///< number of bytes in the whole buffer
 };
 
 /// True for the collectives that synthesis supports.
@@ -29,34 +30,35 @@ std::string synthesized_collectives();
 /// A schedule found by synthesis: either a forest or an exchange.
 struct Candidate {
   std::string name;                  ///< name, for example "3 trees per rank, 7 levels"
-  std::optional<Forest> forest;      ///< forest of the fabric; for collectives that only reduce, a
-                                     ///< forest of the reversed fabric
-  std::optional<Exchange> exchange;  ///< exchange of messages between ranks; set if `forest` is not
-                                     ///< set
-  double busiest_link = 0;           ///< only for forests: time of the busiest link divided by the
-                                     ///< bandwidth bound
+  std::optional<Forest> forest;      ///< forest for the fabric; or, if the collective only reduces,
+                                     ///< for the reversed fabric
+  std::optional<Exchange> exchange;  ///< exchange; set if `forest` is not set
+  double busiest_link = 0;           ///< only for forests: time of the busiest link, as a multiple
+                                     ///< of the bandwidth bound
   std::int64_t off_route = 0;        ///< only for forests: see RankGraph::off_route
 };
 
 /// Returns a candidate as a text in Tutti's language for algorithms.
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options);
 
-/// The lower bound on the time of a collective that follows from the bandwidths of the fabric. For
-/// an all-reduce, the bound is the sum of the bounds of a reduce-scatter and an all-gather, as in
-/// ForestColl. An all-reduce that runs a reduce-scatter and an all-gather at the same time can be
-/// faster if the two directions of links are loaded unequally.
+/// A lower bound on the time of a collective, which follows from the bandwidths of the fabric. The
+/// bound of an all-reduce is the sum of the bounds of a reduce-scatter and an all-gather, as in
+/// ForestColl. An all-reduce can beat this sum if it runs the reduce-scatter and the all-gather at
+/// the same time, and the two directions of links have unequal loads.
 struct BandwidthBound {
   Time time;
   Ratio per_part;            ///< time in the unit of Optimum::time
-  std::vector<bool> inside;  ///< true for the nodes of the set that gives the bound (Optimum::cut)
-  bool by_cut = true;        ///< true: cuts give the bound; false: fixed routes give a larger bound
-                             ///< (delivery.h)
+  std::vector<bool> inside;  ///< true for the nodes of the set that determines the bound
+                             ///< (Optimum::cut)
+  bool by_cut = true;        ///< true: the bound follows from a cut; false: fixed routes give a
+                             ///< larger bound (delivery.h)
 };
 /// Returns nullopt if the fabric does not connect all ranks.
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task);
 
-/// Finds candidates and calls `found` for each as soon as it is known. Candidates with few rounds
-/// come first, then forests with few to many trees. Returns false if `go_on` stopped the search.
+/// Finds candidates, and calls `found` for each one immediately. Candidates with few rounds come
+/// first, then forests with few trees, then forests with many trees. Returns false if `go_on`
+/// stopped the search.
 /// REQUIRES: can_synthesize(task.kind); `graph` connects all ranks and has routes.
 /// Cost: polynomial in the size of the graph; about a tenth of a second for 8 GPUs, and half a
 /// minute for 128 GPUs.
