@@ -10,13 +10,13 @@
 
 namespace tutti::core {
 
-/// For each task, the names of the devices that its server lists, in the form "GPU:0" or as the
-/// full name "/job:worker/replica:0/task:0/device:GPU:0".
+/// For each task, the names of its server's devices, in the form "GPU:0" or as full names such as
+/// "/job:worker/replica:0/task:0/device:GPU:0".
 using ListedDevices = std::map<TfConfigTask, std::vector<std::string>>;
 
-/// Returns the number of accelerators of `task` by type; CPUs are not counted. By default, `task`
-/// is the configuration's own task (TF_CONFIG's "task"). The result is empty if the task is not
-/// listed or has no accelerators.
+/// Returns the number of accelerators of `task` for each device type; CPUs are not counted. By
+/// default, `task` is this process's own task (`task` in TF_CONFIG). The result is empty if the
+/// task is not listed or has no accelerators.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/cluster_resolver.py, num_accelerators,
 /// get_accelerator_devices; tfconfig_cluster_resolver.py, num_accelerators.
 std::map<std::string, std::int64_t> num_accelerators(

@@ -1,10 +1,11 @@
 // The workers of a group are identical, so the code stores nothing per worker and nothing per link.
-// The number of a link identifies its place. Links between switches come first. Then, for each
-// worker, come the links of its machine and two links for each network card, up and down. The first
-// numbers of each group are in first_worker_ and first_link_, so a number is decoded by a binary
-// search over the groups and a division. A route over the network consists of a route inside the
-// sender's machine, the sender's port, links of the fabric, the receiver's port, and a route inside
-// the receiver's machine. Machine and Fabric find the routes inside machines and between switches.
+// The properties of a link are computed from its number. The links between switches have the lowest
+// numbers. The links of each worker follow: first the links inside its machine, then two links for
+// each network card, up and down. first_worker_ and first_link_ hold the first number of each
+// group. From the number of a link, a binary search over the groups and a division therefore find
+// the link's worker. A route over the network goes through the sender's machine, the sender's port,
+// links of the fabric, the receiver's port, and the receiver's machine. Machine finds the routes
+// inside machines; Fabric finds the routes between switches.
 
 #include "core/cluster/cluster.h"
 
@@ -65,15 +66,15 @@ Cluster::Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Ne
   TUTTI_CHECK(workers_ == 1 || network_, "{} workers without a network", workers_);
 }
 
-/// Returns the number of links of the machine. If there is a network, the number includes one link
-/// up and one link down for each network card.
+/// Returns the number of links of the machine. If there is a network, each network card adds two
+/// links, one up and one down.
 LinkId Cluster::links_per_worker(const Machine& machine) const {
   return static_cast<LinkId>(machine.links().size() + (network_ ? 2 * machine.nics().size() : 0));
 }
 
 std::size_t Cluster::group_of(std::int64_t worker) const {
   if (groups_.size() == 1) return 0;
-  // The last entry is the total number of workers, and does not begin a group.
+  // The last entry is the total number of workers, so it is not the start of a group.
   return static_cast<std::size_t>(
              std::upper_bound(first_worker_.begin(), first_worker_.end() - 1, worker) -
              first_worker_.begin()) -

@@ -15,53 +15,54 @@
 namespace tutti::core {
 
 /// Identifies a device or network card: part number `part` of the machine of worker `worker`.
-/// Switch s of the network is {-1, -1 - s}.
+/// A switch of the network with the number s has the id {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
   auto operator<=>(const PartId&) const = default;
 };
 
-/// The number of a directed link of the cluster. The links between switches of the network have the
-/// lowest numbers; the links of each worker follow in order. A link is computed from its number, so
-/// nothing is stored per link.
+/// The number of a directed link of the cluster. Links between switches have the lowest numbers;
+/// the links of worker 0, worker 1, … follow. The properties of a link are computed from its
+/// number, so nothing is stored per link.
 using LinkId = std::int64_t;
 
 /// The network between the workers' network cards.
 struct Network {
   enum class Kind { kOneSwitch, kRails, kFatTree, kDragonfly };
   Kind kind = Kind::kOneSwitch;
-  /// The upper limit of a switch port's bandwidth. A port whose network card is slower than this
-  /// limit is as fast as the card.
+  /// The maximum bandwidth of a switch port. A port has the bandwidth port_bandwidth, or the
+  /// bandwidth of its network card if the card is slower.
   std::optional<Bandwidth> port_bandwidth;
-  /// The one-way latency from card to card over one switch. Half of the latency applies to the link
-  /// up to the switch, the other half to the link down.
+  /// The one-way latency from card to card over one switch. Half of the latency belongs to the link
+  /// up to the switch, and half to the link down.
   Time latency;
   std::string source;
-  /// The upper limit of the bandwidth of each message over the network. This limit applies in
-  /// addition to the limits of links and ports.
+  /// The maximum bandwidth of a single message over the network. Links and ports limit the message
+  /// as well.
   std::optional<Bandwidth> connection = {};
   FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
   DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
-  PathChoice choice = {};         ///< the choice of paths; only used for fat trees and dragonflies
+  PathChoice choice = {};         ///< the rule that chooses among equally short paths; only for fat
+                                  ///< trees and dragonflies
   /// The transport that the network or its link type specifies; kNone if neither specifies one.
   Transport transport = Transport::kNone;
   HostTransportSettings host_settings = {};  ///< settings as written in the scenario
-  /// The resources of hosts that messages pass. The host resources are set only for transport TCP,
-  /// and only when the strategy is known.
+  /// The threads of the hosts that move messages over the network. Set only if the transport is TCP
+  /// and the strategy is known.
   std::optional<HostTransport> host = {};
 };
 
-/// One link of a route, with the bandwidth and latency that apply to the message.
+/// One link on the route of a message. `bandwidth` and `latency` are the values that apply to the
+/// message.
 struct Hop {
   LinkId link = 0;
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Time latency;
-  PartId from;  ///< `part` is below 0 for the network's switches
+  PartId from;  ///< `part` is negative for switches of the network
   PartId to;
-  /// True if the message enters this link only after all of the message has arrived, because it is
-  /// staged in host memory.
+  /// True if the whole message is stored in host memory before it enters this link.
   bool staged = false;
 };
 
@@ -71,18 +72,19 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// The path of messages between GPUs and the network. With kDirect, messages use GPUDirect RDMA.
-/// With kViaHost, messages go through host memory on both sides. With kViaHostOnRequest, the
-/// receiver also sends a request first, which adds the latency of the network route once more.
+/// The way of messages between a GPU and the network. With kDirect, messages use GPUDirect RDMA.
+/// With kViaHost, messages pass through host memory on the sender's and on the receiver's side.
+/// kViaHostOnRequest is the same, but the receiver first sends a request, which adds one network
+/// latency.
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
-/// The workers and the network. The memory use is proportional to the number of groups of identical
-/// workers, not to the number of workers.
+/// The workers of a cluster and the network between them. Memory use depends on the number of
+/// groups of identical workers, not on the number of workers.
 class Cluster {
  public:
-  /// On each worker, `replicas` devices hold a replica: the first GPUs, or the first CPUs if the
-  /// worker has no GPU. The workers of the last `server_groups` groups hold no replicas; their CPUs
-  /// are parameter servers.
+  /// Each worker has `replicas` devices that hold a replica: its first GPUs, or its first CPUs if
+  /// it has no GPU. The workers of the last `server_groups` groups hold no replicas; their CPUs are
+  /// parameter servers.
   /// REQUIRES: at least one group has replicas; every machine has enough devices (a server has a
   /// CPU); if there are several workers, there is a network whose shape has room for them.
   Cluster(std::vector<WorkerGroup> groups, int replicas, std::optional<Network> network,
@@ -96,55 +98,56 @@ class Cluster {
     return other;
   }
 
-  /// The number of workers including parameter servers, which come last.
+  /// The number of workers, including the parameter servers, which have the highest indices.
   [[nodiscard]] std::int64_t workers() const { return workers_; }
   [[nodiscard]] std::int64_t servers() const { return servers_; }
   [[nodiscard]] int replicas_per_worker() const { return replicas_; }
   [[nodiscard]] std::int64_t replicas() const { return (workers_ - servers_) * replicas_; }
   [[nodiscard]] const std::vector<WorkerGroup>& groups() const { return groups_; }
-  /// The number of groups with replicas, which are the first groups.
+  /// The number of groups whose workers hold replicas; these are the first groups.
   [[nodiscard]] std::size_t replica_groups() const { return replica_groups_; }
   [[nodiscard]] const std::optional<Network>& network() const { return network_; }
-  /// The switches between the workers' cards; null if the network is one switch, or one switch per
-  /// rail.
+  /// The switches of a fat tree or dragonfly, with the links between them; null if the network is
+  /// one switch, or one switch per rail.
   [[nodiscard]] const Fabric* fabric() const { return fabric_.get(); }
   [[nodiscard]] const Machine& machine(std::int64_t worker) const {
     return *groups_[group_of(worker)].machine;
   }
   [[nodiscard]] const Part& part(PartId id) const { return machine(id.worker).parts()[id.part]; }
 
-  /// The device of replica `index` (0 … replicas() - 1). Replicas are numbered worker by worker,
-  /// and within a worker in the order of the machine's devices.
+  /// The device that holds replica `index` (0 … replicas() - 1). Replicas are numbered worker by
+  /// worker; within a worker, they have the order of the machine's devices.
   [[nodiscard]] PartId replica(std::int64_t index) const;
   /// The device that represents the worker's host: its first CPU, or its first GPU if the machine
   /// has no CPU.
   [[nodiscard]] PartId host(std::int64_t worker) const;
 
-  /// Appends the hops from one device to another to `route`; appends none if both are the same
-  /// device. Messages over the network leave through the card nearest to the sender. A message over
-  /// the network arrives at the card nearest to the receiver or, if the network has rails, at the
-  /// card with the index of the sending card. Staged messages go GPU → host → network → host → GPU.
-  /// Each host stores the whole message before it forwards it.
-  /// ERRORS (returns false): there is no route.
+  /// Appends the links of the route from one device to another to `route`. Appends nothing if both
+  /// ends are the same device. Messages over the network leave through the card nearest to the
+  /// sender. A message over the network arrives at the card nearest to the receiver. If the network
+  /// has rails, a message arrives at the receiver's card with the same index as the sending card.
+  /// Staged messages go GPU → host → network → host → GPU. Each host stores the whole message
+  /// before it forwards it. ERRORS (returns false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
-  /// Does the same as append_route(), but always routes over the network, even if both devices are
-  /// on the same worker.
+  /// Appends a route over the network even if both devices are on the same worker; otherwise the
+  /// same as append_route().
   bool append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
-  /// The number of links: links between switches, links inside workers and, if there is a network,
-  /// one link up and one link down for each network card.
+  /// The number of links of the cluster: links between switches, links inside workers and, if there
+  /// is a network, one link up and one link down for each network card.
   [[nodiscard]] LinkId links() const { return links_; }
-  /// The number of links between switches, which have the numbers 0 … switch_links() - 1.
+  /// The number of links between switches; their numbers are 0 … switch_links() - 1.
   [[nodiscard]] LinkId switch_links() const { return fabric_ ? fabric_->links() : 0; }
   [[nodiscard]] Hop link(LinkId id) const;
-  /// The first link of a worker. The worker's links have the numbers up to first_link(worker + 1) -
-  /// 1. first_link(workers()) is links().
+  /// The number of a worker's first link. The worker's last link is first_link(worker + 1) - 1.
+  /// first_link(workers()) is links().
   [[nodiscard]] LinkId first_link(std::int64_t worker) const;
   /// The bandwidth of the fastest link.
   [[nodiscard]] Bandwidth widest_link() const;
-  /// Returns the name of a link: "w0/gpu1→w0/nvswitch", "w1/nic0→network", "leaf0→spine1".
+  /// Returns the name of a link, such as "w0/gpu1→w0/nvswitch", "w1/nic0→network" or
+  /// "leaf0→spine1".
   [[nodiscard]] std::string link_name(LinkId id) const;
-  /// Returns the name of a part: "w0/gpu1".
+  /// Returns the name of a device, switch or card, such as "w0/gpu1".
   [[nodiscard]] std::string part_name(PartId id) const;
 
  private:
@@ -154,17 +157,17 @@ class Cluster {
   [[nodiscard]] Hop port_hop(std::int64_t worker, int nic, bool up) const;
   [[nodiscard]] Hop switch_hop(LinkId id) const;
   [[nodiscard]] LinkId links_per_worker(const Machine& machine) const;
-  /// Returns the host in whose memory the messages of `device` are staged. Returns `device` itself
-  /// if it is a CPU or its machine has no CPU.
+  /// Returns the CPU in whose memory messages of `device` are staged. Returns `device` itself if it
+  /// is a CPU or its machine has no CPU.
   [[nodiscard]] PartId staging_host(PartId device) const;
   bool append_local(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
   bool append_network(PartId from, PartId to, bool staged, std::vector<Hop>& route) const;
 
   std::vector<WorkerGroup> groups_;
-  std::vector<std::int64_t> first_worker_;  ///< number of each group's first worker; then, as the
-                                            ///< last entry, the number of all workers
-  std::vector<LinkId> first_link_;  ///< number of each group's first link; then, as the last entry,
-                                    ///< the number of all links
+  std::vector<std::int64_t> first_worker_;  ///< number of each group's first worker; the last entry
+                                            ///< is the total number of workers
+  std::vector<LinkId> first_link_;  ///< number of each group's first link; the last entry is the
+                                    ///< total number of links
   int replicas_ = 0;
   std::size_t replica_groups_ = 0;
   std::int64_t workers_ = 0;

@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// The model of a GPU. NCCL's cost model depends on the GPU's generation. The values equal those of
-/// `GpuModel` in core/proto/machine.proto.
+/// the enum `GpuModel` in core/proto/machine.proto.
 enum class GpuModel : std::uint8_t {
   kNone,  ///< not stated
   kK80,
@@ -29,16 +29,16 @@ enum class GpuModel : std::uint8_t {
   kB200,
 };
 
-/// The vendor of a CPU. The values equal those of `CpuVendor` in core/proto/machine.proto.
+/// The vendor of a CPU. The values equal those of the enum `CpuVendor` in core/proto/machine.proto.
 enum class CpuVendor : std::uint8_t { kNone, kIntel, kAmd, kArm };
 
-/// Returns the name as it is written in machine files: "H100", "RTX_4090".
+/// Returns the model's name in machine files, such as "H100" or "RTX_4090".
 std::string_view to_string(GpuModel model);
 std::optional<GpuModel> parse_gpu_model(std::string_view name);
 /// Returns the names of all models, separated by commas.
 std::string gpu_model_names();
 
-/// Returns the name as it is written in machine files: "INTEL".
+/// Returns the vendor's name in machine files, such as "INTEL".
 std::string_view to_string(CpuVendor vendor);
 
 }  // namespace tutti::core

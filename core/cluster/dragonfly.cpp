@@ -36,8 +36,8 @@ std::int32_t Dragonfly::target_of(Global global) const {
   return static_cast<std::int32_t>((global.group + further) % groups_);
 }
 
-/// In the reverse direction, the distance between the groups is `groups_` minus the forward
-/// distance. The link has the same index among the parallel links in both directions.
+/// If a link leads d groups ahead, its reverse leads `groups_` - d groups ahead. Among the parallel
+/// links between two groups, a link and its reverse have the same index.
 Dragonfly::Global Dragonfly::reverse_of(Global global) const {
   const std::int64_t others = groups_ - 1;
   return {target_of(global), global.index / others * others + (others - 1 - global.index % others)};

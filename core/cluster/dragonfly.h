@@ -13,20 +13,21 @@ struct DragonflyShape {
   std::int32_t global_links_per_router = 1;
   Bandwidth local;      ///< bandwidth between two routers of a group, per direction
   Bandwidth global;     ///< bandwidth of one link between two groups, per direction
-  Time local_latency;   ///< latency that each further router and its cable add
-  Time global_latency;  ///< latency that a link between groups adds
+  Time local_latency;   ///< latency that each router after the first adds, including its cable
+  Time global_latency;  ///< additional latency of a link between groups
 };
 
 /// A dragonfly network: groups of routers. Within a group, each pair of routers has a link. Between
 /// each pair of groups, there are routers_per_group · global_links_per_router / (groups - 1) links,
 /// rounded down.
 ///
-/// Routing is minimal: a message goes over a local link to the router that has the global link,
-/// then over the global link, and then over a local link to the receiver's router. If several
-/// global links join two groups, all messages from one card to another use the same link.
+/// Routing is minimal: a message takes a local link to the router that has the global link, then
+/// the global link, then a local link to the receiver's router. If several global links join two
+/// groups, all messages from one card to another use the same link.
 ///
-/// Global links use the relative arrangement: link q of group g belongs to router q /
-/// global_links_per_router of the group and leads to group (g + 1 + q mod (groups - 1)) mod groups.
+/// Global links have the relative arrangement: link q of group g belongs to router q /
+/// global_links_per_router of the group, and leads to group (g + 1 + q mod (groups - 1)) mod
+/// groups.
 /// SOURCE: Kim, Dally, Scott, Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
 /// 2008; for the arrangement of global links: Camarero, Vallejo, Beivide, "Topological
 /// characterization of Hamming and dragonfly networks and its implications on routing", ACM TACO
@@ -36,7 +37,7 @@ class Dragonfly : public Fabric {
   /// Returns the number of groups that are needed for `workers` workers.
   static std::int64_t groups_for(std::int64_t workers, const DragonflyShape& shape);
 
-  /// REQUIRES: the global links of a group suffice to reach every other group; there are fewer than
+  /// REQUIRES: each group has enough global links to reach every other group; there are fewer than
   /// 2^31 routers.
   Dragonfly(std::int64_t workers, const DragonflyShape& shape, PathChoice choice);
 
@@ -60,8 +61,7 @@ class Dragonfly : public Fabric {
   [[nodiscard]] Domains domains() const override;
 
  private:
-  /// A link that leaves a group, given by the group and the link's index among the group's global
-  /// links.
+  /// A global link: a group, and the index among the global links that leave the group.
   struct Global {
     std::int32_t group = 0;
     std::int64_t index = 0;
@@ -76,7 +76,7 @@ class Dragonfly : public Fabric {
   [[nodiscard]] std::int64_t id_of(Global global) const {
     return local_links_ + global.group * globals_per_group() + global.index;
   }
-  /// Returns the link from one router to another of the same group.
+  /// Returns the number of the link from one router to another of the same group.
   [[nodiscard]] std::int64_t local(std::int32_t from, std::int32_t to) const;
 
   DragonflyShape shape_;

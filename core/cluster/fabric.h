@@ -9,31 +9,31 @@
 
 namespace tutti::core {
 
-/// A network card: card number `index` of its worker, counted from 0.
+/// Network card `index` (from 0) of a worker.
 struct Card {
   std::int64_t worker = 0;
   std::int32_t index = 0;
 };
 
-/// The rule that chooses one of several equally short routes between two cards. All messages from
-/// one card to another take the same route, regardless of the load, as with ECMP hashing and
+/// The rule that chooses one of several equally short routes between two cards. All messages
+/// between two given cards take the same route, whatever the load, as with ECMP hashing and
 /// InfiniBand's forwarding tables.
 struct PathChoice {
   enum class Rule {
-    kHash,         ///< chooses by a hash of the sending and the receiving card (ECMP)
-    kDestination,  ///< chooses by the receiving card's number (InfiniBand's d-mod-k)
+    kHash,         ///< the route depends on a hash of the sending and the receiving card (ECMP)
+    kDestination,  ///< the route depends on the receiving card's number (InfiniBand's d-mod-k)
   };
   Rule rule = Rule::kHash;
   std::uint64_t seed = 0;             ///< seed of the hash
-  std::int32_t cards_per_worker = 1;  ///< maximum number of cards of a worker
+  std::int32_t cards_per_worker = 1;  ///< number of cards of the worker with the most cards
 
-  /// Returns the index of the chosen route, 0 … ways - 1. REQUIRES: ways > 0.
+  /// Returns the index of the chosen route, from 0 to ways - 1. REQUIRES: ways > 0.
   [[nodiscard]] std::uint64_t pick(Card from, Card to, std::uint64_t ways) const;
 };
 
-/// The switches between the workers' network cards, and the links between these switches. Switches
-/// and directed links are numbered from 0. All properties are computed from the numbers of switches
-/// and links; nothing is stored per worker, switch or link.
+/// A network of several switches: the switches to which network cards are attached, and the links
+/// between the switches. Switches and directed links are numbered from 0. Everything is computed
+/// from the numbers of switches and links, so nothing is stored per worker, switch or link.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -48,33 +48,34 @@ class Fabric {
   [[nodiscard]] virtual std::int32_t switches() const = 0;
   [[nodiscard]] virtual std::int64_t links() const = 0;
   [[nodiscard]] virtual Link link(std::int64_t id) const = 0;
-  /// Returns the switch that a card is attached to.
+  /// Returns the number of the switch to which a card is attached.
   [[nodiscard]] virtual std::int32_t switch_of(Card card) const = 0;
-  /// Appends the links from the switch of one card to the switch of the other card. Appends no
-  /// links if both cards are attached to the same switch.
+  /// Appends the links of the route between the switches of two cards. Appends nothing if both
+  /// cards are attached to the same switch.
   virtual void append_route(Card from, Card to, std::vector<std::int64_t>& links) const = 0;
-  /// Returns the links that join two switches directly, in both directions.
+  /// Returns the links that directly connect two given switches, in both directions.
   [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a,
                                                                 std::int32_t b) const = 0;
 
-  /// Returns the name of a switch: "leaf3", "g2r0". No part of a worker has a name in the form of a
-  /// switch's name.
+  /// Returns the name of a switch, such as "leaf3" or "g2r0". The names of a worker's devices,
+  /// switches and cards never look like the name of a network switch.
   [[nodiscard]] virtual std::string name(std::int32_t id) const = 0;
-  /// Returns the switch with this name (the inverse of name()); nullopt if there is none.
+  /// Returns the number of the switch with this name; nullopt if there is none.
   [[nodiscard]] virtual std::optional<std::int32_t> find(const std::string& name) const = 0;
-  /// Describes the fabric: "fat tree of 4 leaves and 2 spines".
+  /// Returns a description such as "fat tree of 4 leaves and 2 spines".
   [[nodiscard]] virtual std::string describe() const = 0;
   [[nodiscard]] virtual Bandwidth widest() const = 0;
 
-  /// A partition of the workers into domains of `workers` consecutive workers; the last domain may
-  /// have fewer. The workers of a domain share the links out of the domain. The lower bound on
-  /// collectives uses the links out of a domain as a cut.
+  /// A partition of the workers into domains: the blocks of a fat tree, or the groups of a
+  /// dragonfly. A domain has `workers` consecutive workers, which share its links to the rest of
+  /// the network; the last domain may have fewer workers. The links out of a domain form a cut,
+  /// from which the lower bound on a collective's time follows.
   struct Domains {
     std::int64_t workers = 0;
     std::int64_t count = 1;
-    Bandwidth outward;  ///< total bandwidth out of one domain, per direction; 0 if there is only
-                        ///< one domain
-    Time latency;       ///< latency of the shortest route out of a domain
+    Bandwidth outward;  ///< total bandwidth from one domain to the others; 0 if there is only one
+                        ///< domain
+    Time latency;       ///< latency of the shortest route from one domain to another
   };
   [[nodiscard]] virtual Domains domains() const = 0;
 };

@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the number if `text` is `word` followed by a number; nullopt otherwise.
+/// If `text` is `word` followed by a number, returns the number; otherwise nullopt.
 std::optional<std::int32_t> number_after(const std::string& word, const std::string& text) {
   if (!text.starts_with(word)) return std::nullopt;
   const auto number = whole_number<std::int32_t>(std::string_view(text).substr(word.size()));

@@ -8,19 +8,19 @@ namespace tutti::core {
 struct FatTreeShape {
   std::int64_t workers_per_leaf = 1;
   std::int32_t spines = 1;
-  /// True: a block of workers has one leaf per card, and card i of each worker is attached to leaf
-  /// i. False: all cards of a block are attached to one leaf.
+  /// True: a block of workers has one leaf per card index, and card i of each worker is attached to
+  /// leaf i. False: all cards of a block's workers are attached to one leaf.
   bool rails = false;
   std::int32_t cards_per_worker = 1;  ///< number of leaves per block; only used if `rails` is true
   Bandwidth uplink;                   ///< bandwidth between a leaf and a spine, per direction
-  Time switch_latency;                ///< latency that each switch beyond the first adds
+  Time switch_latency;                ///< latency that each switch after the first adds
 };
 
-/// A two-level fat tree, in which every leaf has a link to every spine. Messages between cards of
-/// the same leaf pass only this leaf. Messages between different leaves go up to a spine and down
-/// again. All messages from one card to another use the same spine.
+/// A two-level fat tree, in which every leaf has a link to every spine. A message between cards of
+/// the same leaf passes only this leaf. A message between different leaves goes up to a spine and
+/// down again. All messages from one card to another use the same spine.
 ///
-/// Switches 0 … leaves - 1 are the leaves; the spines have the following numbers. Link 2 (leaf ·
+/// Switches 0 … leaves - 1 are the leaves, and the higher numbers are the spines. Link 2 (leaf ·
 /// spines + spine) leads from the leaf up to the spine. Link 2 (leaf · spines + spine) + 1 leads
 /// from the spine down to the leaf.
 /// SOURCE: Leiserson, "Fat-trees: universal networks for hardware-efficient supercomputing", IEEE
@@ -28,8 +28,8 @@ struct FatTreeShape {
 /// network architecture", SIGCOMM 2008.
 class FatTree : public Fabric {
  public:
-  /// REQUIRES: there are at least one worker, one worker per leaf and one spine, and fewer than
-  /// 2^31 switches.
+  /// REQUIRES: there are at least one worker, one worker per leaf, and one spine; there are fewer
+  /// than 2^31 switches.
   FatTree(std::int64_t workers, const FatTreeShape& shape, PathChoice choice);
 
   [[nodiscard]] std::int32_t switches() const override { return leaves_ + shape_.spines; }

@@ -9,17 +9,18 @@
 
 namespace tutti::core {
 
-/// The devices that participate in a collective, by rank. The replicas come first, then helper
-/// ranks on hosts (the CPUs of pscpu). Only groups made by of_devices() store a list of devices;
-/// other groups compute the device of a rank.
+/// The devices that participate in a collective, by rank. The replicas come first. Ranks on hosts
+/// (the CPUs of pscpu), which only help with the reduction, follow. A group from of_devices()
+/// stores its list of devices; all other groups compute the device of a rank.
 class Group {
  public:
   /// Returns the group of all replicas of the cluster, worker by worker. If `hosts` is true, the
-  /// host of worker w follows as rank replicas() + w.
+  /// hosts of all workers follow: the host of worker w has rank replicas() + w.
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
-  /// Returns group `number` of a partition of the cluster's replicas. If `hosts` is true, the
-  /// replicas are followed by the host of the group's first replica, and then by the hosts of all
-  /// workers of the cluster. The host of the first replica thus occurs twice in the group.
+  /// Returns group `number` of the groups into which `partition` divides the cluster's replicas. If
+  /// `hosts` is true, the replicas of the group are followed by the host of the group's first
+  /// replica, and then by the hosts of all workers of the cluster. The host of the first replica is
+  /// thus listed twice.
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});
@@ -27,20 +28,21 @@ class Group {
     group.number_ = number;
     return group;
   }
-  /// Returns group `number` of the partition that this group belongs to.
+  /// Returns another group of the same partition, with the given number.
   /// REQUIRES: this group was made by of_partition().
   [[nodiscard]] Group in(std::int64_t number) const {
     Group other = *this;
     other.number_ = number;
     return other;
   }
-  /// Returns a group of arbitrary devices, in rank order. REQUIRES: `cluster` outlives the group.
+  /// Returns a group of the given devices, whose order is the order of ranks. REQUIRES: `cluster`
+  /// outlives the group.
   static Group of_devices(const Cluster& cluster, std::vector<PartId> devices) {
     return Group(&cluster, false, std::move(devices));
   }
 
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
-  /// The number of the group in its partition; 0 if the group was not made by of_partition().
+  /// The index of this group in its partition; 0 if the group was not made by of_partition().
   [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] std::int64_t size() const {
     if (!devices_.empty()) return static_cast<std::int64_t>(devices_.size());
@@ -69,7 +71,7 @@ class Group {
   bool hosts_;
   std::vector<PartId> devices_;
   std::optional<Partition> partition_;
-  std::int64_t number_ = 0;  ///< number of the group in the partition
+  std::int64_t number_ = 0;  ///< index of the group in the partition
 };
 
 }  // namespace tutti::core

@@ -15,11 +15,12 @@ constexpr std::array<std::string_view, 8> kLibraries{"unstated", "off", "grpc", 
                                                      "gloo",     "mpi", "nccl", "ps_lite"};
 constexpr std::array<std::string_view, 4> kOverlays{"none", "vpc_cni", "vxlan", "ipip"};
 
-/// The priors of the parameters of host transports. Each range spans the measurements on different
-/// machines; "assumed" means that no measurement was found.
+/// The parameters of host transports: for each, the default value (prior), the range and the
+/// source. A range covers the measurements on different machines; "assumed" means that there is no
+/// measurement.
 constexpr HostFigure kFigures[] = {
-    // TensorFlow's gRPC uses the operation RecvTensor. The sender sends directly from the tensor's
-    // buffer; the receiver parses a complete message.
+    // TensorFlow's gRPC uses the operation RecvTensor. The sender sends from the tensor's own
+    // buffer; the receiver parses a message only when it is complete.
     {"grpc.send_us_per_message", 80, 50, 500,
      "grpc/grpc pull request 14773: 77 us for a round trip of 1 byte; the overhead of TensorFlow's "
      "executor is assumed"},
@@ -78,7 +79,7 @@ constexpr HostFigure kFigures[] = {
      "1.5 GB/s, depending on the number of processes"},
     {"ps_lite.threads", 1, 1, 4,
      "bytedance/byteps issue 237: no faster than copies by a single thread"},
-    // Encapsulation multiplies a connection's CPU time by this factor.
+    // The factor by which encapsulation multiplies the CPU time of a connection.
     {"overlay.vpc_cni", 1.05, 1, 1.2,
      "AWS EKS best practices: packets are not encapsulated; the factor is assumed"},
     {"overlay.vxlan", 1.3, 1.1, 6.7,
@@ -88,8 +89,8 @@ constexpr HostFigure kFigures[] = {
      "fitted to training steps of PyTorch DDP on Calico's IPIP (tools/host_transport.py --fit); "
      "the DaoCloud CNI performance report suggests 4: 9.16 Gb/s between nodes, limited by 10 GbE, "
      "and 4.51 Gb/s between pods"},
-    // Encapsulation adds this latency in one direction; it is half of the difference between the
-    // round-trip times between pods and between nodes.
+    // The one-way latency of encapsulation: half of the difference between the round-trip time
+    // between pods and the round-trip time between nodes.
     {"overlay.vpc_cni_us", 0, 0, 42,
      "DaoCloud CNI performance report: macvlan is no slower than the connection between nodes"},
     {"overlay.vxlan_us", 44, 44, 81,
@@ -102,7 +103,7 @@ constexpr HostFigure kFigures[] = {
 
 /// Returns bytes² · us_per_mb2 (µs per MB²) as a time.
 Time squared(Bytes bytes, double us_per_mb2) {
-  // The unit is 10^-6 ps per KB², so that the product is a whole number.
+  // The coefficient is converted to units of 10^-6 ps per KB², so that it is a whole number.
   const auto per_kb2 = static_cast<Wide>(std::llround(us_per_mb2 * 1e6));
   const auto size = static_cast<Wide>(bytes.count());
   const Wide ps = size * size / 1'000'000 * per_kb2 / 1'000'000;

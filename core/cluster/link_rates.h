@@ -6,17 +6,18 @@
 
 namespace tutti::core {
 
-/// The bandwidth of one NVLink link or one PCIe lane, per direction.
+/// The bandwidth of one NVLink or of one PCIe lane, per direction.
 struct LaneRate {
-  Bandwidth nominal;  ///< rate that vendors specify: after line coding, including packet headers
-  Bandwidth payload;  ///< rate without packet headers, which NCCL's cost model uses
+  Bandwidth nominal;  ///< nominal rate in the vendor's specification: after line coding, with
+                      ///< packet headers
+  Bandwidth payload;  ///< rate of data without packet headers, as in NCCL's cost model
 };
 
-inline constexpr int kNvlinkGenerations = 5;  ///< the generations Pascal, Volta, Ampere, Hopper and
-                                              ///< Blackwell
+inline constexpr int kNvlinkGenerations = 5;  ///< the last generation of NVLink; generations 1 to 5
+                                              ///< are Pascal, Volta, Ampere, Hopper and Blackwell
 inline constexpr int kPcieGenerations = 6;
 
-/// The maximum and the default number of lanes (PCIe) or links (NVLink) of a connection.
+/// The maximum and the default number of PCIe lanes or of bundled NVLinks in a connection.
 struct LaneCount {
   int most = 1;
   int usual = 1;
@@ -25,7 +26,7 @@ constexpr LaneCount lane_count(LinkKind kind) {
   return kind == LinkKind::kNvlink ? LaneCount{256, 1} : LaneCount{32, 16};
 }
 
-/// Returns the rate of one link or lane of a generation of NVLink or PCIe. Generations are counted
+/// Returns the rate of one NVLink or of one PCIe lane for a generation. Generations are counted
 /// from 1. Returns nullopt for other kinds of link and unknown generations.
 /// SOURCE: nominal: NVIDIA's data sheets (20, 25, 25, 25, 50 GB/s per NVLink), the PCI Express base
 /// specification (2.5 to 64 GT/s; 8b/10b, 128b/130b, 242 of 256 bytes of a flit). Payload:

@@ -47,10 +47,10 @@ std::optional<std::span<const int>> Machine::route(int from, int to) const {
   return std::span<const int>(route.links);
 }
 
-/// Handles the bandwidths in descending order. For each bandwidth, finds the parts that are
-/// reachable over links of at least that bandwidth. Among several routes, it prefers the fewest
-/// links, then the lowest latency, then the first links. A part keeps the route by which it was
-/// first reached.
+/// Handles the bandwidths of links in descending order. For each bandwidth, finds the parts that
+/// are reachable over links of at least this bandwidth. If a part has several such routes, the
+/// order of preference is: fewest links, lowest latency, first links in the file. A part keeps the
+/// first route that is found for it.
 void Machine::find_routes(int from) {
   const std::size_t count = parts_.size();
   std::vector<Route>& routes = routes_[from];

@@ -21,12 +21,14 @@ std::string_view to_string(LinkKind kind);
 
 /// The processing rates of a whole device. A rate of 0 means that the work takes no time.
 struct DeviceRates {
-  Bandwidth memory;  ///< bytes read or written per second by a streaming kernel
-  Bandwidth reduce;  ///< bytes of one operand per second when two buffers are added
+  Bandwidth memory;  ///< bytes that a streaming kernel reads or writes per second
+  Bandwidth reduce;  ///< bytes of one operand per second when two buffers are added element by
+                     ///< element
   Bandwidth copy;    ///< bytes copied per second inside the device
-  int threads = 1;   ///< number of concurrent operations, which share the rates equally
-  std::map<DataType, double> flops_per_second;  ///< peak rate by data type; unknown for types
-                                                ///< without an entry
+  int threads = 1;   ///< number of operations that can run at the same time; they share the rates
+                     ///< equally
+  std::map<DataType, double> flops_per_second;  ///< peak rate for each data type; a type without an
+                                                ///< entry has an unknown rate
   int multiprocessors = 0;                      ///< number of multiprocessors of a GPU; 0: unknown
 
   bool operator==(const DeviceRates&) const = default;
@@ -40,17 +42,18 @@ struct Part {
   Bandwidth nic;                     ///< bandwidth; only for network cards
   bool in_switch_reduction = false;  ///< true if the switch can reduce; only for switches
   std::string source;
-  Transport transport = Transport::kNone;  ///< transport of a network card; kNone: not stated, or
-                                           ///< not a network card
-  GpuModel gpu_model = GpuModel::kNone;    ///< model of a GPU; kNone: not stated, or not a GPU
-  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not listed: the most
-                                                 ///< similar listed model
-  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not stated, or not a CPU
+  Transport transport = Transport::kNone;  ///< transport of a network card; kNone: not specified,
+                                           ///< or not a network card
+  GpuModel gpu_model = GpuModel::kNone;    ///< model of a GPU; kNone: not specified, or not a GPU
+  GpuModel nearest_gpu_model = GpuModel::kNone;  ///< for a GPU whose model is not in the list: the
+                                                 ///< most similar model in the list
+  CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not specified, or not a CPU
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
 };
 
-/// One direction of a connection between two parts; `from` and `to` are indices of parts.
+/// One direction of a connection. `from` and `to` are indices of devices, switches or cards in
+/// Machine::parts().
 struct MachineLink {
   int from = 0;
   int to = 0;
@@ -58,50 +61,52 @@ struct MachineLink {
   Bandwidth bandwidth;
   Time latency;
   std::string source;
-  Bandwidth nominal{};  ///< rate that vendors specify, including packet headers; 0: unknown
+  Bandwidth nominal{};  ///< nominal rate in the vendor's specification, including packet headers;
+                        ///< 0: unknown
 };
 
-/// An order of the machine's GPUs in a ring that `channels` NCCL channels use. Index 0 is the first
-/// GPU.
+/// A ring over the machine's GPUs, which `channels` NCCL channels use. Index 0 is the first GPU.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;
 };
 
-/// The hardware of one worker, and the routes between its parts. Immutable.
+/// The hardware of one worker (devices, switches and network cards), and the routes inside it.
+/// Immutable.
 ///
 /// The route between two parts is the widest path: the path whose slowest link is fastest. Among
-/// equally wide paths, the path with the fewest links is chosen. Remaining ties go to the lowest
-/// latency, then to the path whose links come first in the machine file. Switches and CPUs forward
-/// traffic, GPUs and network cards do not. NCCL applies the same order of preference, but may also
-/// route through another GPU by NVLink.
+/// equally wide paths, the path with the fewest links is chosen. If several paths are still equal,
+/// the path with the lowest latency is chosen; of several such paths, the one whose links come
+/// first in the machine file. Switches and CPUs forward traffic, GPUs and network cards do not.
+/// NCCL uses the same order of preference, but may also route NVLink traffic through another GPU.
 /// SOURCE: NVIDIA/nccl src/graph/paths.cc (widest, then fewest hops).
 class Machine {
  public:
-  /// REQUIRES: the ends of links are indices into `parts`; ring orders are permutations of the
-  /// GPUs.
+  /// REQUIRES: `from` and `to` of each link are indices into `parts`; each ring order is a
+  /// permutation of the GPUs.
   Machine(std::string name, std::vector<Part> parts, std::vector<MachineLink> links,
           std::vector<RingOrder> rings_inside, std::vector<RingOrder> rings_across);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   [[nodiscard]] const std::vector<MachineLink>& links() const { return links_; }
-  /// The indices of the parts of each kind, in file order.
+  /// The indices of the parts of one kind, in file order.
   [[nodiscard]] const std::vector<int>& gpus() const { return gpus_; }
   [[nodiscard]] const std::vector<int>& cpus() const { return cpus_; }
   [[nodiscard]] const std::vector<int>& nics() const { return nics_; }
 
-  /// Returns the links of the route from one part to another, in order. Returns an empty route from
-  /// a part to itself, and nullopt if there is no route.
+  /// Returns the links of the route from one part to another, from the first to the last. The route
+  /// from a part to itself is empty; nullopt means that there is no route.
   [[nodiscard]] std::optional<std::span<const int>> route(int from, int to) const;
 
-  /// Returns the network card that a device uses, as an index into nics(); -1 if the device reaches
-  /// no card. A device uses the card to which its route is widest; among equally wide routes, the
-  /// shortest. If several cards are equally near to several devices, they are assigned round-robin.
+  /// Returns the network card that a device uses, as an index into nics(); -1 if no card is
+  /// reachable. A device uses the card with the widest route; if several routes are equally wide,
+  /// the shortest. If several devices have the same choice of several cards, the cards are assigned
+  /// to them round-robin.
   [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[device]; }
 
-  /// The ring orders of NCCL channels. rings_inside() is used if all ranks are on one worker,
-  /// rings_across() if ranks are on several workers. The lists may be empty.
+  /// The orders of the GPUs in the rings of NCCL's channels. rings_inside() applies if all ranks
+  /// are on one worker, and rings_across() if ranks are on several workers. The lists may be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }
   [[nodiscard]] const std::vector<RingOrder>& rings_across() const { return rings_across_; }
 

@@ -1,13 +1,13 @@
-// Turns the message of a machine file into a Machine. Devices, switches and network cards come
-// before links, because a link refers to them by name. A range such as gpu[0-7] becomes one part
-// per name. A link between two ranges joins their parts pairwise, and a link between a single part
-// and a range joins the part with all parts of the range. Every link is stored twice, once for each
-// direction.
+// Turns the message of a machine file into a Machine. Devices, switches and network cards are read
+// before links, because links refer to them by name. A range in a name, such as gpu[0-7], stands
+// for several parts. A link between two ranges connects their parts pairwise. A link between a
+// single part and a range connects the part to every part of the range. Every link becomes two
+// directed links.
 //
-// After an error, the reader continues with a valid placeholder, so that one run reports all errors
-// of a file. A machine is built only from a file without errors. After that, the code checks that
-// routes join all devices and reach every network card. core/text has already checked syntax and
-// unknown fields, and Machine finds the routes.
+// After an error, the reader continues with a valid placeholder value, so that it can report all
+// errors of a file together. A machine is built only from a file without errors. Finally, the code
+// checks that routes connect all devices and reach every network card. core/text has already
+// checked syntax and unknown fields, and Machine finds the routes.
 
 #include "core/cluster/machine_file.h"
 
@@ -112,8 +112,8 @@ class MachineReader {
     }
   }
 
-  /// Returns a required rate. If the field is missing or invalid, reports a problem and returns 1
-  /// byte per second.
+  /// Returns a required rate. If the field is missing or invalid, reports a problem and returns a
+  /// placeholder of 1 byte per second.
   Bandwidth rate(const google::protobuf::Message& at, const std::string& field,
                  const std::string& what) {
     const auto gb_per_s = fields_.required(at, field, what, {0, kMaxGbPerS, false});
@@ -211,8 +211,8 @@ class MachineReader {
     add_part(nic, nic.name(), std::move(part));
   }
 
-  /// Returns the parts that one end of a link names. Reports a problem if one of these parts does
-  /// not exist.
+  /// Returns the devices, switches and cards that the `from` or `to` of a link names. Reports a
+  /// problem if a part does not exist.
   std::vector<int> ends(const proto::Link& link, const char* field, const std::string& pattern,
                         const std::string& what) {
     std::vector<int> found;
@@ -274,8 +274,8 @@ class MachineReader {
     }
   }
 
-  /// Sets the bandwidth of a link to the written value, or to the bandwidth of the link's lanes and
-  /// generation. A written bandwidth above the bandwidth of the lanes is an error.
+  /// Sets the bandwidth of a link to the value in the file. Without a value, computes the bandwidth
+  /// from the link's lanes and generation. A value above the bandwidth of the lanes is an error.
   void set_rates(const proto::Link& message, const std::string& what, MachineLink& link) {
     if (!message.has_generation()) {
       if (message.has_lanes())

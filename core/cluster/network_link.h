@@ -14,15 +14,15 @@ namespace tutti::core {
 struct NetworkLink {
   std::string name;
   Bandwidth port;  ///< bandwidth of a port per direction, without packet headers
-  Time latency;    ///< one-way latency from card to card over one switch
+  Time latency;    ///< one-way latency from card to card over a single switch
   Time switch_latency;
   std::optional<Bandwidth> connection;
   std::string source;
   Transport transport = Transport::kNone;  ///< kNone: unspecified
 };
 
-/// Parses the description of a link type (text format or JSON). Error messages call the text
-/// `path`.
+/// Parses the description of a link type (text format or JSON). Error messages use `path` as the
+/// name of the text.
 Expected<NetworkLink> read_network_link(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

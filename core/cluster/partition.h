@@ -4,14 +4,15 @@
 
 namespace tutti::core {
 
-/// A partition of replicas 0 … n - 1 into groups of equal size. In each block of size · stride
-/// consecutive replicas, replicas whose numbers differ by multiples of `stride` form a group. The
-/// `across` partition is the transpose: each of its groups contains the replicas that have the same
-/// rank in the original groups. Example with 16 replicas, size 4 and stride 1: the groups are {0 1
-/// 2 3}, {4 5 6 7}, …; the `across` groups are {0 4 8 12}, {1 5 9 13}, ….
+/// A partition of the replicas 0 … n - 1 into groups of equal size. Every size · stride consecutive
+/// replicas form a block, and in a block, replicas whose numbers differ by multiples of `stride`
+/// form a group. The partition across() is the transpose: each of its groups has one replica of
+/// each original group, with the same rank in all of them. For example, with 16 replicas, size 4
+/// and stride 1, the groups are {0 1 2 3}, {4 5 6 7}, …, and the groups of across() are {0 4 8 12},
+/// {1 5 9 13}, ….
 struct Partition {
   std::int64_t replicas = 1;
-  std::int64_t size = 1;  ///< REQUIRES: `replicas` is a multiple of size · stride
+  std::int64_t size = 1;  ///< REQUIRES: size · stride divides `replicas`
   std::int64_t stride = 1;
   bool is_across = false;
 
@@ -34,8 +35,8 @@ struct Partition {
     const std::int64_t rank = is_across ? place.group : place.rank;
     return group / stride * size * stride + rank * stride + group % stride;
   }
-  /// The number of replicas of a group on each of its workers, if this number is the same for all
-  /// groups and workers; otherwise 1.
+  /// The number of replicas that a group has on each of its workers, if this number is the same for
+  /// all groups and workers; otherwise 1.
   [[nodiscard]] std::int64_t per_worker(std::int64_t replicas_per_worker) const {
     const std::int64_t block = size * stride;
     if (is_across) {

@@ -10,8 +10,8 @@ std::uint64_t PathChoice::pick(Card from, Card to, std::uint64_t ways) const {
   };
   if (ways == 1) return 0;
   if (rule == Rule::kDestination) return number(to) % ways;
-  // The seed is mixed first, because with a plain xor, seed 1 would only swap the paths of
-  // neighbours.
+  // With a plain xor, seed 1 would only swap the paths of neighbouring cards, so the seed is mixed
+  // first.
   const std::uint64_t seeded = Random(seed).next();
   const std::uint64_t sender = Random(seeded ^ number(from)).next();
   return Random(sender ^ number(to)).below(ways);

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// The maximum task index, and the maximum number of addresses of a job that omits some indices.
+/// All task indices of a job must be below this limit.
 constexpr std::int64_t kMaxTasks = 1'000'000;
 
 std::optional<std::int64_t> index_from(const std::string& text) {
@@ -17,8 +17,8 @@ std::optional<std::int64_t> index_from(const std::string& text) {
   return n && *n >= 0 && *n < kMaxTasks ? n : std::nullopt;
 }
 
-/// True if the address has the form "host:port"; TensorFlow's server rejects any other form. An
-/// IPv6 address is in brackets.
+/// True if the address has the form "host:port", which TensorFlow's server requires. An IPv6
+/// address is in brackets.
 bool has_port(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) return false;
@@ -55,8 +55,8 @@ class TfConfigReader {
                   std::forward<Args>(args)...);
   }
 
-  /// Returns the last field with that name, like Python's dictionaries; a JSON null counts as
-  /// missing.
+  /// If a name occurs several times, returns the last field, like Python's dictionaries. A JSON
+  /// null counts as missing.
   static const Value* field(const Value& message, std::string_view name) {
     const Value* found = nullptr;
     for (const Value::Field& f : message.fields) {
@@ -123,7 +123,7 @@ class TfConfigReader {
                       "task is {}; expected {{\"type\": \"worker\", \"index\": 0}}",
                       describe(task));
     if (const Value* type = field(task, "type")) {
-      // TensorFlow converts a number to its decimal text. SOURCE:
+      // TensorFlow accepts a number as an index and converts it to text. SOURCE:
       // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py, task_type.
       if (type->kind != Value::Kind::kString && type->kind != Value::Kind::kNumber)
         complain(*type, {ProblemCode::kWrongType, "type"}, "type is {}; expected a string",

@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-/// The jobs of a TensorFlow cluster and the addresses of their tasks (tf.train.ClusterSpec). Task
-/// indices need not be contiguous.
+/// The jobs of a TensorFlow cluster and the addresses of their tasks (tf.train.ClusterSpec). The
+/// task indices of a job may have gaps.
 /// SOURCE: tensorflow/python/training/server_lib.py.
 struct ClusterSpec {
   using Tasks = std::map<std::int64_t, std::string>;
@@ -25,7 +25,7 @@ struct ClusterSpec {
   /// Returns the address of a task; nullopt if the task does not exist.
   [[nodiscard]] std::optional<std::string> address(const std::string& job,
                                                    std::int64_t index) const;
-  /// Returns the addresses of a job's tasks by task index; nullopt for indices without a task.
+  /// Returns the addresses of a job by task index; nullopt for task indices that do not exist.
   [[nodiscard]] std::vector<std::optional<std::string>> addresses(const std::string& job) const;
 };
 
@@ -38,7 +38,8 @@ struct TfConfigTask {
   auto operator<=>(const TfConfigTask&) const = default;
 };
 
-/// The content of the environment variable TF_CONFIG: the cluster, and the task of this process.
+/// The content of the environment variable TF_CONFIG: the cluster, and the task that this process
+/// executes.
 struct TfConfig {
   ClusterSpec cluster;
   std::optional<std::string> type;    ///< type of this process's task
@@ -46,48 +47,46 @@ struct TfConfig {
   std::string rpc_layer;
   std::string session_master;
 
-  /// Returns the task of this process; nullopt if its type or index is not set.
+  /// Returns this process's task; nullopt if TF_CONFIG does not set its type or index.
   [[nodiscard]] std::optional<TfConfigTask> task() const;
 };
 
 /// Reads TF_CONFIG's JSON as TFConfigClusterResolver does. The keys are `cluster` (for each job, a
 /// list of addresses or a map from index to address), `task` with `type` and `index` (a number, or
 /// a number in quotes), `rpc_layer` and `session_master`. All keys are optional; other keys are
-/// ignored. Error messages call the text `source`.
-/// ERRORS (invalid requests): the text is not a JSON object; a key has an invalid value; an address
-/// has no port.
+/// ignored. Error messages use `source` as the name of the text. ERRORS (invalid requests): the
+/// text is not a JSON object; a key has an invalid value; an address has no port.
 Expected<TfConfig> read_tf_config(std::string_view text, const std::string& source);
 
 /// Checks that TensorFlow's multi-worker strategies accept the cluster: there is at most one chief
 /// and at most one evaluator.
-/// ERRORS are one-line texts without a location.
-/// SOURCE (for all functions from here to collective_leader()):
-/// tensorflow/python/distribute/multi_worker_util.py.
+/// An error is a single line without a location. SOURCE (for all functions from here to
+/// collective_leader()): tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
-/// Checks the cluster. Also checks that the cluster contains `task`, and that TensorFlow supports
+/// Checks the cluster. Also checks that `task` exists in the cluster, and that TensorFlow supports
 /// the type of `task`.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// True for the chief and the evaluator. If the cluster has no chief, also true for worker 0.
-/// REQUIRES (for all functions from here on): validate() succeeded.
+/// True if the task is the chief or an evaluator. If the cluster has no chief, also true for worker
+/// 0. REQUIRES (for all functions from here on): validate() succeeded.
 bool is_chief(const ClusterSpec& cluster, const TfConfigTask& task);
-/// Returns the number of tasks that train together, which are the chief and the workers. For a task
-/// of type "evaluator", returns the number of evaluators.
+/// Returns the number of tasks that train together: the chief and the workers. If `task` is an
+/// evaluator, returns the number of evaluators.
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
                                                      const std::string& type);
-/// Returns the rank of a task among the tasks that worker_count() counts. The chief has rank 0, and
-/// the workers follow by index. Evaluators are numbered separately.
+/// Returns the rank of a task among the tasks that train together. The chief has rank 0, and the
+/// workers follow in the order of their indices. Evaluators are numbered separately.
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
                                                       const TfConfigTask& task);
 /// Returns the name of the task that assigns group and instance keys:
-/// "/job:chief/replica:0/task:0", or the name of worker 0 if there is no chief. Returns "" for an
-/// evaluator, or if there is no cluster.
+/// "/job:chief/replica:0/task:0", or worker 0 if there is no chief. Returns "" if the task is an
+/// evaluator or there is no cluster.
 std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task);
 
-/// Returns the address that a session connects to: `session_master` if it is set, otherwise the
-/// address of `task`. Returns "" if there is no cluster, or if the cluster has only one task.
+/// Returns the address to which a session connects: `session_master` if it is set, otherwise the
+/// address of `task`. Returns "" if there is no cluster, or only a single task.
 /// ERRORS: `task` is nullopt, or the cluster does not contain it.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py.
 tl::expected<std::string, std::string> session_master(const TfConfig& config,

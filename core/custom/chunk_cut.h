@@ -6,7 +6,8 @@
 namespace tutti::core::custom {
 
 /// The division of a buffer into chunks of nearly equal size. If the collective has blocks (one per
-/// rank), each block is divided into the same number of chunks.
+/// rank), the buffer has one block per rank, and each block is divided into the same number of
+/// chunks.
 struct ChunkCut {
   /// `of` is the number of elements; `into` is the number of chunks.
   /// REQUIRES: both are multiples of `blocks`.
@@ -23,8 +24,8 @@ struct ChunkCut {
   std::int64_t chunks;
   std::int64_t per_block;
   std::int64_t each;
-  std::int64_t longer;  ///< number of chunks at the start of each block that are one element longer
-                        ///< than the block's other chunks
+  std::int64_t longer;  ///< number of chunks per block that have one element more than the others;
+                        ///< they are the block's first chunks
 
   [[nodiscard]] bool even() const { return longer == 0; }
   [[nodiscard]] std::int64_t longest() const { return each + (longer > 0 ? 1 : 0); }

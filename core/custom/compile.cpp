@@ -1,8 +1,9 @@
-// Compiles the text of an algorithm to a program for one shape. Expressions become nodes whose
-// properties (values.h) hold for all ranks. The properties prove that no divisor is 0. The
-// properties also give the maximum number of steps of a lane, and show whether the iterations of a
-// loop differ and whether workers are symmetric. If the value of a condition is known, only the
-// chosen branch is compiled. Loops without iterations are not compiled.
+// Compiles the text of an algorithm to a program for one shape. Each expression becomes a node. The
+// known properties of a node (values.h) hold for all ranks. The properties prove that no divisor is
+// 0. The properties also give an upper bound on the number of steps of a lane. Properties show
+// whether the iterations of a loop differ, and whether all workers execute the same steps. If the
+// compiler can compute the condition of an `if`, it compiles only the branch that is taken. Loops
+// without iterations are not compiled.
 
 #include <algorithm>
 #include <map>
@@ -34,15 +35,19 @@ std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > kCap / b ? kCap : a * b;
 }
 
-/// Properties of a node of the program, in addition to its code.
+/// Properties of a node, which the compiler needs but the compiled program does not.
 struct NodeFacts {
   std::int64_t most = 0;         ///< maximum number of steps
-  std::int64_t counting = 1;     ///< number of operations that it takes to count the steps
-  std::uint32_t count_uses = 0;  ///< slots on which the number of steps depends
-  std::uint32_t way_uses = 0;    ///< slots on which the peers and branches depend
-  std::uint32_t like_uses = 0;   ///< slots on which the peers, branches and sizes depend
+  std::int64_t counting = 1;     ///< number of operations needed to count the steps
+  std::uint32_t count_uses = 0;  ///< bit mask of the variable slots on which the number of steps
+                                 ///< depends
+  std::uint32_t way_uses = 0;    ///< bit mask of the variable slots on which peers and branches
+                                 ///< depend
+  std::uint32_t like_uses = 0;   ///< bit mask of the variable slots on which peers, branches and
+                                 ///< sizes depend
   bool waits = false;
-  std::int64_t visits = 1;  ///< maximum number of nodes that Schedule::visit_ways() visits
+  std::int64_t visits = 1;  ///< upper bound on the number of nodes that Schedule::visit_ways()
+                            ///< visits
 };
 
 struct Binding {
@@ -199,7 +204,8 @@ class Compiler {
              program_.chunks, program_.shape.ranks, to_string(program_.kind));
   }
 
-  /// Returns a number from `least` to `most` that must be the same for every rank.
+  /// Returns the value of an expression, which must be from `least` to `most` and the same on every
+  /// rank.
   std::int64_t number(ExpressionId id, const char* what, std::int64_t least, std::int64_t most) {
     const Facts& facts = values_.facts(evaluate(id));
     const Position at = syntax_.at(id).at;
@@ -426,8 +432,8 @@ class Compiler {
     return std::nullopt;
   }
 
-  /// Returns the lane family with that name. Reports a problem if there is no such family, or if an
-  /// index is missing or superfluous.
+  /// Returns the family of lanes that has this name. Reports a problem if no family has the name,
+  /// if the index of a numbered family is missing, or if an unnumbered family has an index.
   std::optional<int> named_lane(const std::string& name, bool has_number, Position at) {
     const std::optional<int> family = family_called(name);
     if (!family) {
@@ -593,8 +599,8 @@ class Compiler {
       loop.count = node(body).count * rounds;
     if (fixed && loop.varies && inside.count_uses == own && facts.counting <= kMaxCounting &&
         (counted_ += facts.counting) <= kMaxCountingInAll) {
-      // The iterations have different numbers of steps, but the same numbers on every rank, so the
-      // sum is constant.
+      // The iterations of this loop have different numbers of steps, but every rank has the same
+      // numbers. The total number of steps is therefore a constant.
       loop.count = sum_of(loop, values_.facts(low).low, rounds);
       facts.count_uses = 0;
     }
@@ -603,10 +609,11 @@ class Compiler {
     facts_of(id) = facts;
   }
 
-  /// Returns the number of steps of all rounds of a loop. The result may depend only on the loop's
-  /// variable.
+  /// Returns the total number of steps of a loop with `rounds` iterations. The steps of an
+  /// iteration may depend only on the loop's own variable.
   std::int64_t sum_of(const NodeCode& loop, std::int64_t low, std::int64_t rounds) {
-    // Counting evaluates values that have already been built, so the program gets these values now.
+    // StepFinder evaluates nodes of the program, so the nodes built so far are temporarily moved
+    // there.
     values_.swap_nodes(program_.values.nodes);
     const StepFinder finder(program_);
     Variables variables{};
@@ -652,7 +659,8 @@ class Compiler {
     return id;
   }
 
-  /// Places marks in unreachable statements at the positions that these statements would have.
+  /// Gives each mark in unreachable code the position that the mark would have if the code were
+  /// reachable.
   void compile_dead_marks(int block, const std::vector<Statement>& statements) {
     for (const Statement& statement : statements) {
       if (statement.kind == Statement::Kind::kMark)
@@ -675,7 +683,8 @@ class Compiler {
     return static_cast<int>(program_.waits.size()) - 1;
   }
 
-  /// Resolves the waits at the end, because a mark may come after a wait for it.
+  /// A wait may precede its mark in the text, so waits are resolved after all lanes have been
+  /// compiled.
   void resolve_waits() {
     for (std::size_t i = 0; i < waits_.size(); ++i) {
       const WaitText& text = waits_[i];
@@ -701,8 +710,8 @@ class Compiler {
     }
   }
 
-  /// Checks that a wait refers to a mark by the index of its lane and the indices of all loops
-  /// around it.
+  /// Checks that a wait has one index for a numbered lane, and one index for each loop around the
+  /// mark.
   void check_rounds(const WaitText& text, const MarkCode& mark) {
     const LaneText& lane = syntax_.lanes[mark.family];
     const auto loops = loops_around(lane.body, mark.at);
@@ -770,7 +779,7 @@ class Compiler {
                       : text.then == Then::kOnlySend ? StepKind::kReceiveReduceSend
                                                      : StepKind::kReceiveReduceCopySend;
         if (text.then == Then::kOnlySend) written = Area::kData;
-        // The sum is stored in the first place, and the data of the other place is added to it.
+        // The sum is stored in the first operand, and the data of the second operand is added.
         if (text.has_other) std::swap(action.source, action.target);
         break;
       case Verb::kCopy:
@@ -905,7 +914,8 @@ class Compiler {
     need_moving(first, text.at);
     need_same(count, text.at, "the size of a group must not depend on the rank");
     need_same(stride, text.at, "the step of a group must not depend on the rank");
-    // Steps of a group are computed one by one (IdenticalSteps describes messages to one rank).
+    // IdenticalSteps can only describe messages to a single rank, so steps for a group are computed
+    // one by one.
     like_ = ~0U;
     return group;
   }
@@ -955,14 +965,14 @@ class Compiler {
 
   const Syntax& syntax_;
   Problems& problems_;
-  std::size_t before_;  ///< number of problems found before this algorithm was read, such as
+  std::size_t before_;  ///< number of problems that were found before this algorithm, such as
                         ///< problems of the scenario
   ValueBuilder values_;
   Program program_;
   std::vector<NodeFacts> node_facts_;
   std::vector<std::pair<std::string, Binding>> scope_;
-  std::size_t hidden_from_ =
-      0;  ///< index of the first hidden name; the names up to `hidden_to_` - 1 are hidden
+  std::size_t hidden_from_ = 0;  ///< index of the first hidden name; the names `hidden_from_` to
+                                 ///< `hidden_to_` - 1 are hidden
   std::size_t hidden_to_ = 0;
   std::vector<WaitText> waits_;
   std::vector<int> path_;

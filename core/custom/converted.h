@@ -11,8 +11,8 @@
 
 namespace tutti::core::custom {
 
-/// An algorithm that was converted to `made`. Locations in the converted text are hidden, because
-/// users see only their own file.
+/// An algorithm that was converted to the text from which `made` was compiled. Hides locations in
+/// the converted text, because users see only their own file.
 class ConvertedAlgorithm : public CustomAlgorithm {
  public:
   ConvertedAlgorithm(std::shared_ptr<const CustomAlgorithm> made, std::string note)

@@ -18,8 +18,8 @@
 namespace tutti::core {
 
 /// The operations that an algorithm needs from switches: none, multicasts (kMulticast), or sums
-/// (kSwitchReduce) and possibly multicasts. Only some machines have switches with these operations,
-/// and real runs execute multicasts only.
+/// (kSwitchReduce) and possibly multicasts. Only some machines have such switches, and real runs
+/// support only multicasts.
 enum class SwitchUse : std::uint8_t { kNone, kMulticast, kReduction };
 
 constexpr SwitchUse switch_use_of(StepKind kind) {
@@ -36,10 +36,10 @@ class CustomAlgorithm {
 
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
   [[nodiscard]] virtual const AlgorithmShape& shape() const = 0;
-  /// Returns a schedule for `elements` elements. If reads_inputs() is true, the inputs are
-  /// `input_shift` elements after their positions in the output (Contract::input_shift). If
-  /// reads_inputs() is false, the schedule expects the inputs at their positions in the output.
-  /// `element_bytes` is only used by MSCCL++ plans whose pipelines specify bytes per round.
+  /// Returns a schedule for `elements` elements. If reads_inputs() is true, each rank's input
+  /// begins `input_shift` elements after its place in the output (Contract::input_shift). If
+  /// reads_inputs() is false, the input must already be at its place in the output. Only MSCCL++
+  /// plans whose pipelines specify bytes per round use `element_bytes`.
   /// REQUIRES: if the collective has blocks, `elements` is a multiple of the number of ranks.
   [[nodiscard]] virtual std::unique_ptr<Schedule> schedule(std::int64_t elements,
                                                            std::int64_t input_shift, Engine engine,
@@ -48,8 +48,8 @@ class CustomAlgorithm {
                                                    Engine engine) const {
     return schedule(elements, input_shift, engine, 4);
   }
-  /// True if the algorithm reads out-of-place inputs directly, so that they need not be copied
-  /// first.
+  /// True if the algorithm reads the input buffer of an out-of-place collective, so that no copy to
+  /// the output buffer is needed first.
   [[nodiscard]] virtual bool reads_inputs() const = 0;
   [[nodiscard]] virtual SwitchUse switch_use() const { return SwitchUse::kNone; }
   /// Returns the number of elements that schedule() needs for a buffer of `elements` elements. The
@@ -59,14 +59,15 @@ class CustomAlgorithm {
   /// of chunks have the same size. Returns nullopt if no number of elements gives equal sizes, or
   /// if the number is too large.
   [[nodiscard]] virtual std::optional<std::int64_t> even_elements() const = 0;
-  /// Returns a note on features of the file that Tutti models differently; "" if there are no such
-  /// features.
+  /// Returns a note on the features of the file that Tutti simulates differently from the original
+  /// runtime; "" if there are no such features.
   [[nodiscard]] virtual std::string note() const { return ""; }
-  /// Returns the total number of steps of all ranks. The number is an estimate if ranks differ.
+  /// Returns the total number of steps of all ranks. The number is an estimate if ranks have
+  /// different numbers of steps.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
-  /// Returns the cost of Schedule::visit_ways() for all lanes of a rank, as a number of visited
-  /// steps. The number is an upper bound for texts in Tutti's language, where loops can be long,
-  /// and the mean of all ranks for other formats, which list all steps.
+  /// Returns the number of steps that Schedule::visit_ways() visits for all lanes of one rank. For
+  /// texts in Tutti's language, the number is an upper bound, because loops can be long. Other
+  /// formats list all steps, so the number is the mean over all ranks.
   [[nodiscard]] virtual std::int64_t visits_per_rank() const {
     return total_steps() / shape().ranks;
   }
@@ -74,9 +75,9 @@ class CustomAlgorithm {
   /// does not exist or its location is unknown.
   [[nodiscard]] virtual std::optional<Location> place_of(Rank rank, Lane lane,
                                                          std::int64_t index) const = 0;
-  /// Returns the reason, with its location, why a simulation of one worker cannot represent all
-  /// workers. Returns "" if one worker can represent all workers, which also requires chunks of
-  /// equal size.
+  /// Returns the reason, with its location in the text, why the steps of one worker do not
+  /// represent the steps of all workers. Returns "" if one worker represents all workers. One
+  /// worker can only represent all workers if chunks have equal size.
   [[nodiscard]] virtual std::string why_not_folded() const = 0;
 
  protected:
@@ -94,17 +95,17 @@ class AlgorithmText {
   /// file.
   [[nodiscard]] virtual const std::string& name() const = 0;
   [[nodiscard]] virtual CollectiveKind kind() const = 0;
-  /// Returns this file as an algorithm for another collective; null if the file describes only one
-  /// collective.
+  /// Returns the same file as an algorithm for another collective; null if the file cannot be used
+  /// for that collective.
   [[nodiscard]] virtual std::shared_ptr<const AlgorithmText> for_collective(
       CollectiveKind kind) const {
     return static_cast<void>(kind), nullptr;
   }
   /// Returns the names of the algorithm's parameters.
   [[nodiscard]] virtual std::vector<std::string> parameters() const = 0;
-  /// Returns the algorithm for a shape. `set` replaces the default values of parameters. Returns
-  /// null and adds problems, with their locations, if the algorithm does not support the shape.
-  /// Cost: proportional to the length of the text, and independent of the number of ranks.
+  /// Returns the algorithm for a shape. `set` overrides the default values of parameters. Returns
+  /// null and adds problems, with their locations, if the algorithm does not support the shape. The
+  /// cost is proportional to the length of the text and does not depend on the number of ranks.
   [[nodiscard]] virtual std::shared_ptr<const CustomAlgorithm> for_shape(
       const AlgorithmShape& shape, const std::vector<AlgorithmParameter>& set,
       Problems& problems) const = 0;
@@ -123,9 +124,9 @@ inline bool executes(const AlgorithmText& text, CollectiveKind kind) {
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 
-/// Returns a schedule in which every rank copies its input to its position in the output. If the
-/// collective is out of place, this copying schedule must run before a schedule that expects the
-/// inputs at their positions in the output.
+/// Returns a schedule in which every rank copies its input to its place in the output. If a
+/// schedule expects the inputs at their places in the output, an out-of-place collective must run
+/// this schedule first.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

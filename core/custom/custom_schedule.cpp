@@ -1,9 +1,10 @@
-// The schedule of a program (program.h). This file finds a step (step_finder.cpp) and computes the
-// step's values for its rank and iterations. Nothing is stored per rank or step.
+// The schedule of a program (program.h). This file computes a step from its index: step_finder.cpp
+// finds the action, and its expressions are evaluated for the rank and the loop iterations. Nothing
+// is stored per rank or step.
 //
-// Every value is made valid: ranks and chunks are taken modulo their number, and ranges end at the
-// end of their buffer. Errors in an algorithm are reported by the checker; this file does not
-// detect them.
+// Every value is made valid: a rank or chunk that is too large wraps around, and a range that is
+// too long ends at the end of the buffer. The checker reports errors of an algorithm; this file
+// does not detect them.
 
 #include <algorithm>
 #include <filesystem>
@@ -65,8 +66,8 @@ class CustomSchedule : public Schedule {
     return program_->scratch * cut_.longest();
   }
 
-  /// If there is only one rank, it has no peers. The result of this rank is its input, which it
-  /// copies if the collective is out of place.
+  /// A single rank has no peers. A single rank only copies its input to the output if the
+  /// collective is out of place.
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (ranks_ == 1) return lane == 0 && input_shift_ != 0 && cut_.elements > 0 ? 1 : 0;
     Variables variables = variables_of(rank, lane);
@@ -165,7 +166,7 @@ class CustomSchedule : public Schedule {
     step.source = range_of(action.source, variables);
     step.target = action.one_place ? step.source : range_of(action.target, variables);
     if (action.one_place) return;
-    // A scratch range has the length of the range from or to which it is copied.
+    // A scratch range gets the length of the data range with which it is copied.
     const bool source_free = action.source.area == Area::kScratch && !action.source.has_like;
     const bool target_free = action.target.area == Area::kScratch && !action.target.has_like;
     if (source_free && !target_free)
@@ -212,7 +213,7 @@ class CustomSchedule : public Schedule {
 
   // --- peers ---
 
-  /// Sets the peer. Returns false if the peer is the rank itself.
+  /// Sets the peer. Returns false if the peer would be the rank itself.
   bool set_peer(Peer& peer, const PeerCode& code, Rank rank, Lane lane,
                 const Variables& variables) const {
     const std::int64_t value = wrapped(program_->values.at(code.rank, variables), ranks_);
@@ -230,7 +231,7 @@ class CustomSchedule : public Schedule {
       peer.lane = lane_at(family, program_->values.at(code.lane_number, variables));
   }
 
-  /// Sets the group of a multicast or of a reduction in a switch. If only the rank itself
+  /// Sets the ranks of a multicast or of a reduction in a switch. If only the rank itself
   /// contributes to a sum, the step is a copy. Returns false if the step would have no effect.
   bool set_group(Step& step, const ActionCode& action, Rank rank, Lane lane,
                  const Variables& variables) const {
@@ -373,7 +374,7 @@ class ProgramAlgorithm : public CustomAlgorithm {
         total = std::min(kMax, total + fixed * program_->shape.ranks);
         continue;
       }
-      // If ranks differ, the work of all ranks is estimated from the first few ranks.
+      // If ranks have different numbers of steps, the total is estimated from the first few ranks.
       const Rank some = std::min(program_->shape.ranks, 64);
       std::int64_t steps = 0;
       for (Rank rank = 0; rank < some; ++rank) {
@@ -438,7 +439,7 @@ class LanguageText : public AlgorithmText {
   custom::Syntax syntax_;
 };
 
-/// Each rank that has an input copies it once.
+/// A schedule in which each rank copies its input, if it has one, to the output.
 class CopyOfInputs : public Schedule {
  public:
   CopyOfInputs(Contract contract, Engine engine)

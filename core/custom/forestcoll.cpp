@@ -1,8 +1,10 @@
-// ForestColl's trees become a forest of core/synthesis, which is then written in Tutti's language.
-// So trees from ForestColl and trees from `tutti synthesize` are executed in the same way. A GPU
-// has a name such as (0, 'GPU', 3); names in ascending order become ranks. Every GPU is the root of
-// trees with nchunkspernode chunks, and a tree lists its edges in the order of a breadth-first
-// search. The switches of an edge's path are ignored: messages take the routes of the cluster.
+// Converts the trees of a ForestColl file to a forest of core/synthesis, and writes this forest as
+// a text in Tutti's language. Trees from ForestColl and trees from `tutti synthesize` are therefore
+// executed in the same way. GPUs have names such as (0, 'GPU', 3), and are numbered as ranks in
+// ascending order of these names. Every GPU is the root of trees, which together have
+// nchunkspernode chunks. A tree lists its edges in breadth-first order. The file also lists the
+// switches on the path of each edge. Tutti ignores the switches in the file and uses the routes of
+// the cluster.
 
 #include "core/custom/forestcoll.h"
 
@@ -26,7 +28,7 @@ namespace {
 constexpr int kMaxForestGpus = 512;
 constexpr std::int64_t kMaxTreeChunks = 1 << 16;  // per GPU
 
-/// Orders names such as (2, 'GPU', 0) and (10, 'GPU', 0) by the numbers in them.
+/// Orders names by the numbers in them, so that (2, 'GPU', 0) comes before (10, 'GPU', 0).
 struct ByNumbers {
   bool operator()(std::string_view whole_a, std::string_view whole_b) const {
     std::string_view a = whole_a;
@@ -77,8 +79,8 @@ class ForestReader {
  private:
   using Element = pugi::xml_node;
 
-  /// True if the file has no problem until now. The scenario may have other problems; if there are
-  /// too many, the rest of the file is skipped.
+  /// True if no problem has been found in this file so far. Problems of the scenario do not count,
+  /// unless there are so many that no further problem can be reported.
   [[nodiscard]] bool good() const { return problems_.size() == before_ && !problems_.full(); }
 
   template <class... Args>
@@ -187,7 +189,7 @@ class ForestReader {
 
   const nccl::XmlText& xml_;
   Problems& problems_;
-  std::size_t before_;  ///< number of problems found in the scenario before this file was read
+  std::size_t before_;  ///< number of problems found in the scenario before this file is read
   std::map<std::string, int, ByNumbers> ranks_;
   synthesis::Forest forest_;
 };
@@ -222,7 +224,7 @@ class ForestText : public AlgorithmText {
                    forest_->ranks, shape.ranks, forest_->ranks);
       return nullptr;
     }
-    // A line number in the generated text is not a line number in the file.
+    // Lines of the generated text mean nothing to the user, so they are removed from the problems.
     Problems of_generated;
     auto made = made_->for_shape(shape, set, of_generated);
     if (!of_generated.empty()) {
@@ -255,8 +257,8 @@ class ForestText : public AlgorithmText {
   std::string name_;
 };
 
-/// Returns the name of the root element, which declarations and comments may precede; "" if the
-/// text is not XML.
+/// Returns the name of the XML document's root element, after any declarations and comments; "" if
+/// the text is not XML.
 std::string_view root_element(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   constexpr std::pair<std::string_view, std::string_view> kSkipped[] = {

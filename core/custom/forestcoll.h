@@ -13,9 +13,9 @@ namespace tutti::core::custom {
 /// True if the text is XML whose root element is <Algo>.
 bool is_forestcoll(std::string_view text);
 
-/// Reads the trees, which describe an all-gather; for_collective() makes a reduce-scatter or an
-/// all-reduce of them. The parameter `pieces` is the number of pieces that are pipelined through
-/// each tree. Returns null and adds problems, with their locations, if the text is invalid.
+/// Reads an all-gather from trees. for_collective() derives a reduce-scatter or an all-reduce from
+/// it. The parameter `pieces` is the number of pieces into which the data of each tree is divided
+/// for pipelining. Returns null and adds problems, with their locations, if the text is invalid.
 std::shared_ptr<const AlgorithmText> read_forestcoll(std::string_view text, const std::string& file,
                                                      Problems& problems);
 

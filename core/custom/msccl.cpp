@@ -1,5 +1,6 @@
-// Offsets are stored in chunks of the file, and are multiplied by the number of elements per chunk.
-// All chunks of a file have the same size, so buffers are padded to a multiple of the chunk count.
+// In the file, offsets and sizes are numbers of chunks; schedule() multiplies them by the elements
+// per chunk. All chunks of a file must have the same size, so buffers are padded to a multiple of
+// the number of chunks.
 
 #include "core/custom/msccl.h"
 
@@ -43,7 +44,8 @@ constexpr std::array kMscclSteps{MscclStepType{"s", StepKind::kSend},
                                  MscclStepType{"re", StepKind::kReduce},
                                  MscclStepType{"nop", StepKind::kNop}};
 
-/// True if a step of this kind reads (source) or writes (target) memory of its own rank.
+/// has_source(): true if a step of this kind reads its own rank's memory. has_target(): true if a
+/// step of this kind writes it.
 bool has_source(StepKind kind) {
   return kind != StepKind::kReceive && kind != StepKind::kReceiveSend && kind != StepKind::kNop;
 }
@@ -51,8 +53,8 @@ bool has_target(StepKind kind) {
   return kind != StepKind::kSend && kind != StepKind::kReceiveReduceSend && kind != StepKind::kNop;
 }
 
-/// A step whose ranges are in units of chunks. `input_source` and `input_target` are true if the
-/// respective range is in the input buffer.
+/// A step of the file. The ranges of `step` are in units of chunks. `input_source` is true if the
+/// source is in the input buffer; `input_target` is true if the target is.
 struct MscclStep {
   Step step;
   bool input_source = false;
@@ -319,7 +321,8 @@ class MscclReader {
         complain(ProblemCode::kDuplicate, tb, "id", "thread block {} is listed twice", block.id);
       gpu.blocks.push_back(std::move(block));
     }
-    // Steps may depend on later thread blocks, so they are read after all blocks are known.
+    // A step may wait for a step of a later thread block, so waits are read after all thread
+    // blocks.
     std::size_t lane = 0;
     for (const Element& tb : element.children("tb")) {
       std::int64_t expected = 0;
@@ -431,8 +434,8 @@ class MscclReader {
     return input;
   }
 
-  /// Connects the messages. On a channel between two GPUs, exactly one thread block sends and
-  /// exactly one receives; the k-th send matches the k-th receive.
+  /// Connects the messages. Each channel from one GPU to another has exactly one thread block that
+  /// sends and one that receives. The k-th send matches the k-th receive.
   void connect() {
     using Connection = std::array<std::int64_t, 3>;  // from, to, channel
     std::map<Connection, Lane> senders;

@@ -1,6 +1,6 @@
 // Writes the lanes of a schedule as thread blocks. A thread block of MSCCL sends to one GPU and
-// receives from one GPU. A lane with several peers becomes several thread blocks, whose steps wait
-// for each other in the order of the lane.
+// receives from one GPU. A lane with several peers becomes several thread blocks. Waits between the
+// steps of these thread blocks preserve the order of the lane.
 
 #include <algorithm>
 #include <map>
@@ -24,11 +24,11 @@ struct StepId {
 
 struct OutStep {
   std::string type;
-  std::string source;  ///< text such as "srcbuf=\"i\" srcoff=\"0\""
+  std::string source;  ///< attributes such as "srcbuf=\"i\" srcoff=\"0\""
   std::string target;
   std::int64_t count = 0;
   StepId after;
-  Wait wait;  ///< wait that is converted to `after` when all lanes have been written
+  Wait wait;  ///< wait of the schedule; converted to `after` once all lanes have been written
   bool awaited = false;
 };
 
@@ -138,7 +138,7 @@ class MscclWriter {
     text += "  </gpu>\n";
   }
 
-  /// The thread blocks of one lane, by peer.
+  /// The thread blocks that were made from one lane; the key is the peer.
   struct LaneBlocks {
     std::map<Rank, int> sending;
     std::map<Rank, int> receiving;
@@ -149,7 +149,7 @@ class MscclWriter {
   void write_lane(Lane lane) {
     LaneBlocks mine;
     const std::int64_t count = schedule_.steps(rank_, lane);
-    // If a step receives and sends, both of its peers must be in the same thread block.
+    // A step that receives and sends needs one thread block with both peers.
     for (std::int64_t i = 0; i < count; ++i) {
       const Step step = schedule_.step(rank_, lane, i);
       if (!receives(step.kind) || !sends(step.kind)) continue;
@@ -194,7 +194,7 @@ class MscclWriter {
     static_cast<void>(lane);
   }
 
-  /// Returns the thread block of a step.
+  /// Returns the index of the thread block that executes a step.
   int block_of(LaneBlocks& mine, Lane lane, const Step& step) {
     const bool out = sends(step.kind);
     const bool in = receives(step.kind);
@@ -295,8 +295,8 @@ class MscclWriter {
     return {};
   }
 
-  /// Returns the buffer and offset of a range. If the collective is out of place, the inputs come
-  /// after the outputs in the data buffer.
+  /// Returns the name of a range's buffer, and the range's offset in this buffer. In the schedule
+  /// of an out-of-place collective, the data buffer holds the outputs and then the inputs.
   std::string place(const Range& range, const char* end, Lane lane, std::int64_t index) {
     char buffer = 's';
     std::int64_t offset = range.offset;
@@ -342,8 +342,8 @@ class MscclWriter {
   std::string why_not_;
   Rank rank_ = 0;
   std::vector<OutBlock> blocks_;
-  std::vector<std::vector<StepId>> places_;  ///< thread block and position of each step of each
-                                             ///< lane
+  std::vector<std::vector<StepId>> places_;  ///< for each lane and step: the thread block and the
+                                             ///< position in it
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ class PlanSchedule : public Schedule {
  private:
   static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
 
-  /// Extends the rank's scratch to the end of the ranges that the step uses.
+  /// Enlarges the rank's scratch buffer so that it contains the ranges of the step.
   void note_scratch(std::size_t rank, const Step& step) {
     const auto note = [](std::int64_t& scratch, const Range& range) {
       if (range.buffer == Buffer::kScratch && range.count > 0)
@@ -145,7 +145,7 @@ class PlanAlgorithm : public CustomAlgorithm {
 
   std::shared_ptr<const Plan> plan_;
   AlgorithmShape shape_;
-  PlanSteps unit_;  ///< the steps if each chunk has one element
+  PlanSteps unit_;  ///< the steps of the plan for chunks of one element
   std::int64_t total_ = 0;
   SwitchUse switch_use_ = SwitchUse::kNone;
 };

@@ -16,15 +16,16 @@ namespace tutti::core::custom {
 /// True if the text begins like JSON.
 bool is_mscclpp(std::string_view text);
 
-/// Reads an execution plan. A GPU becomes a rank and a thread block becomes a lane. Additional
-/// lanes receive the writes of other ranks and send on behalf of proxies (mscclpp_lanes.h). Returns
-/// null and adds problems if the text is not a plan or uses features that Tutti does not support.
+/// Reads an execution plan. Each GPU becomes a rank, and each thread block becomes a lane.
+/// Additional lanes receive the data that other ranks write, and send the data that proxies move
+/// (mscclpp_lanes.h). Returns null and adds problems if the text is not a plan or uses features
+/// that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_mscclpp(std::string_view text, const std::string& file,
                                                   Problems& problems);
 
-/// Returns a schedule as an execution plan. Each element of the schedule becomes a chunk, and each
-/// lane becomes a thread block. Memory channels connect the ranks of one node (`per_node`
-/// consecutive ranks). Port channels connect ranks of different nodes.
+/// Returns a schedule as an execution plan. Each element of the schedule becomes one chunk, and
+/// each lane becomes one thread block. Ranks of one node (`per_node` consecutive ranks) use memory
+/// channels. Ranks of different nodes use port channels.
 /// ERRORS: the schedule uses a feature that the format does not support.
 Expected<std::string> to_mscclpp(const Schedule& schedule, const Contract& contract,
                                  const std::string& name, std::int32_t per_node);

@@ -1,11 +1,13 @@
-// Writes a schedule as an execution plan. A message becomes a put into the receiver's memory and a
-// signal for which the receiver waits. If nothing else uses the message's final place before the
-// message arrives, the put writes to that place. Otherwise, the put writes to a part of the scratch
-// buffer that no other message uses, and the receiver copies or adds the data. Ranks of one node
-// use memory channels; ranks of different nodes use port channels.
+// Writes a schedule as an execution plan. A message becomes a put into the receiver's memory,
+// followed by a signal; the receiver waits for the signal. The put writes directly to the message's
+// final place if nothing else uses this place before the message arrives. If something else uses
+// the final place, the put writes to a part of the scratch buffer that is reserved for this
+// message, and the receiver copies or adds the data. Ranks of one node use memory channels; ranks
+// of different nodes use port channels.
 //
-// At the start, each rank signals to every rank from which it receives, so that a launch cannot
-// write into the memory of a rank that is still executing the previous launch.
+// At the start of a launch, each rank signals every rank from which it receives. A rank that has
+// started therefore cannot write into the memory of a rank that is still executing the previous
+// launch.
 
 #include <algorithm>
 #include <map>
@@ -22,8 +24,9 @@ namespace tutti::core::custom {
 namespace {
 
 constexpr std::int64_t kMaxExportedOps = 1'000'000;
-/// The maximum number of places that the executor can add at once (MAX_LOCAL_BUFFER_PER_OPERATION +
-/// MAX_CHANNEL_PER_OPERATION of src/core/include/execution_common.hpp).
+/// The maximum number of chunk ranges that MSCCL++'s executor adds in one operation
+/// (MAX_LOCAL_BUFFER_PER_OPERATION + MAX_CHANNEL_PER_OPERATION of
+/// src/core/include/execution_common.hpp).
 constexpr std::int32_t kMaxInputs = 10;
 
 /// One end of a connection.
@@ -33,14 +36,14 @@ struct End {
   auto operator<=>(const End&) const = default;
 };
 
-/// The range to which one message of a connection is written.
+/// The range of the receiver's memory to which one message is written.
 struct Landing {
   Range range;
-  bool in_scratch = false;  ///< true: a separate range, from which the receiver copies or adds the
-                            ///< data
+  bool in_scratch = false;  ///< true: the range is reserved for this message, and the receiver
+                            ///< copies or adds the data
 };
 
-/// Maps indices into a GPU's list to indices into a thread block's own list.
+/// The list of a thread block, whose entries are indices into a list of the GPU.
 class LocalList {
  public:
   int number(int of) {
@@ -174,7 +177,8 @@ class PlanWriter {
     }
   }
 
-  /// True if no other lane and no earlier step of this lane uses the range.
+  /// True if this step is the first use of the range: no other lane and no earlier step of the lane
+  /// uses it.
   bool first_use(Rank rank, Lane lane, std::int64_t index, const Range& range) {
     for (const Use& use : uses_[range.buffer == Buffer::kScratch][at(rank)]) {
       if (use.begin >= range.end()) break;
@@ -211,8 +215,8 @@ class PlanWriter {
     receivers_.insert({a, b});
   }
 
-  /// Numbers the channels. The k-th channel from one rank to another and the k-th channel in the
-  /// opposite direction are the two ends of the same channel.
+  /// Numbers the channels. The k-th channel from rank a to rank b and the k-th channel from b to a
+  /// are the two ends of one channel.
   void find_channels() {
     std::vector<int> memory(at(ranks())), ports(at(ranks()));
     for (const auto& [a, b] : connections_) {
@@ -224,7 +228,8 @@ class PlanWriter {
 
   // --- waits inside a rank ---
 
-  /// Adds a release of a semaphore after each step for which another thread block waits.
+  /// Finds each step for which another thread block waits, and adds the release of a semaphore
+  /// after it.
   void find_waits() {
     std::map<std::pair<End, Lane>, std::int64_t> waited;  // number of awaited steps
     std::vector<int> next(at(ranks()));
@@ -302,7 +307,7 @@ class PlanWriter {
   // --- one thread block ---
 
   void op(const std::string& text) { ops_.push_back("{" + text + "}"); }
-  /// Synchronizes the threads of the block before an operation that other threads execute.
+  /// Adds a nop, which synchronizes the threads of the block before the next operation.
   void nop() {
     if (!ops_.empty() && ops_.back() != kNop) ops_.push_back(kNop);
   }
@@ -317,7 +322,8 @@ class PlanWriter {
                    channel(own, peer), port(own.rank, peer.rank) ? "port" : "memory"));
   }
 
-  /// Returns the place of a range, which consists of the buffer "i", "o" or "s" and the chunk.
+  /// Returns a range in the format of the plan: a buffer ("i", "o" or "s") and the index of a
+  /// chunk.
   std::pair<char, std::int64_t> place(Rank rank, const Range& range, Lane lane,
                                       std::int64_t index) {
     if (range.buffer == Buffer::kScratch) return {'s', range.offset};
@@ -441,7 +447,7 @@ class PlanWriter {
                     fmt::join(sources, ", "), here(step.target)));
   }
 
-  /// Waits for the next message of a connection, and returns where the message is stored.
+  /// Waits for the next message of a connection, and returns the range that holds the message.
   Landing take(const End& own, const Step& step) {
     const End from{step.from.rank(rank_, ranks()), step.from.lane};
     signal("wait", own, from);
@@ -456,7 +462,7 @@ class PlanWriter {
                    local(landing.range, own.lane, index), local(step.target, own.lane, index)));
   }
 
-  /// If `target` is empty, the sum is forwarded but not stored.
+  /// If `target` is empty, the sum is forwarded to the next rank but not stored.
   void receive_sum(const End& own, std::int64_t index, const Step& step, Range target) {
     const Landing landing = take(own, step);
     if (step.kind == StepKind::kReceiveReduceSend) target = landing.range;
@@ -480,7 +486,7 @@ class PlanWriter {
     signal("signal", own, to);
   }
 
-  /// Returns the place to which the next message for a lane is written.
+  /// Returns the range to which the next message for a lane is written.
   std::string remote(const End& own, const End& to, std::int64_t index) {
     const auto found = landings_.find({own, to});
     const std::size_t number = sent_[to]++;
@@ -516,12 +522,12 @@ class PlanWriter {
   std::string name_;
   std::int32_t per_node_;
   std::string why_not_;
-  std::vector<std::vector<Use>> uses_[2];  ///< by rank: uses of the data buffer ([0]) and of the
-                                           ///< scratch buffer ([1])
+  std::vector<std::vector<Use>> uses_[2];  ///< for each rank: ranges in the data buffer ([0]) and
+                                           ///< in the scratch buffer ([1]) that steps use
   std::vector<std::int64_t> scratch_;
-  std::set<std::pair<End, End>> connections_;  ///< pairs of connected ends, with the smaller end
+  std::set<std::pair<End, End>> connections_;  ///< pairs of connected lanes, with the smaller one
                                                ///< first
-  std::set<std::pair<End, End>> receivers_;    ///< pairs of sender and receiver
+  std::set<std::pair<End, End>> receivers_;    ///< pairs of sending lane and receiving lane
   std::map<std::pair<End, End>, int> channels_;
   std::map<std::pair<End, End>, std::vector<Landing>> landings_;
   std::map<std::pair<End, Lane>, int> semaphores_;
@@ -529,7 +535,7 @@ class PlanWriter {
   std::map<std::pair<End, std::int64_t>, std::vector<int>> releases_;
   std::vector<int> semaphore_counts_;
   Rank rank_ = 0;
-  std::vector<std::pair<Rank, char>> buffers_;  ///< buffers of other ranks that the GPU uses
+  std::vector<std::pair<Rank, char>> buffers_;  ///< buffers of other ranks that this GPU accesses
   std::vector<std::string> ops_;
   LocalList memory_list_, port_list_, memory_buffers_, port_buffers_;
   std::map<End, std::size_t> landed_, sent_;

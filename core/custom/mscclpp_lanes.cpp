@@ -1,12 +1,13 @@
-// Executes a plan without data. A thread block runs until it waits for an event that has not
-// happened. For every inbox, a thread block keeps the two counts `known` and `landed`. `known` is
-// the number of messages that were sent before this point; signals, barriers and semaphores pass
-// this count on to other thread blocks. `landed` is the number of messages that are ordered before
-// the next step of the block's own lane. When a signal informs a thread block of messages to its
-// own rank, the block waits for the inboxes of these messages.
+// Executes a plan without data. A thread block runs until it waits for a signal, barrier, semaphore
+// or packet that is not there yet. An inbox is a lane that receives what another thread block
+// writes (mscclpp_lanes.h). Each thread block keeps two counts for every inbox. `known` is the
+// number of messages of which the thread block knows that they have been sent; signals, barriers
+// and semaphores pass this count on to other thread blocks. `landed` is the number of messages that
+// are certain to have arrived before the thread block's next step. If a signal tells a thread block
+// of messages to its own rank, the thread block waits for the inboxes of these messages.
 //
-// If thread blocks are blocked at the end, the code advances them past their waits. The checker
-// then gets all steps and can show the deadlock.
+// If no thread block can run any more, their waits are skipped. With the waits skipped, the checker
+// gets all steps and can report the deadlock.
 
 #include "core/custom/mscclpp_lanes.h"
 
@@ -21,7 +22,8 @@
 namespace tutti::core::custom {
 namespace {
 
-using Counts = std::map<int, int>;  ///< for each inbox, by lane: number of messages
+using Counts = std::map<int, int>;  ///< number of messages per inbox; the key is the lane of the
+                                    ///< inbox
 
 void join(Counts& counts, const Counts& other) {
   for (const auto& [lane, count] : other) {
@@ -36,10 +38,10 @@ struct Knowledge {
   void add(const Knowledge& other) { join(known, other.known), join(landed, other.landed); }
 };
 
-/// An event for which a thread block can wait: an instruction, and the messages that are known
-/// after it.
+/// An event for which a thread block can wait. An event consists of an instruction, and of the
+/// messages that are known to have been sent when the instruction is done.
 struct Event {
-  InstructionId at;  ///< index -1: no wait is needed
+  InstructionId at;  ///< index -1: there is nothing to wait for
   std::shared_ptr<const Knowledge> knows;
 };
 
@@ -79,11 +81,11 @@ class LaneMaker {
     std::size_t at = 0;
     std::int64_t round = 0;
     std::size_t inner = 0;
-    bool arrived = false;       ///< true if the thread block has arrived at the barrier at which it
-                                ///< waits
-    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that have been
-                                ///< processed
-    std::vector<InstructionId> pending;  ///< instructions for which the next instruction waits
+    bool arrived = false;       ///< true if the thread block has reached a barrier and waits there
+    std::size_t part_done = 0;  ///< number of the operation's channels or semaphores that are
+                                ///< already done
+    std::vector<InstructionId> pending;  ///< instructions for which the block's next instruction
+                                         ///< waits
     Knowledge knows;
     std::shared_ptr<const Knowledge> snapshot;  ///< copy of `knows`; null if `knows` has changed
                                                 ///< since the copy was made
@@ -96,8 +98,8 @@ class LaneMaker {
   };
 
   struct Proxy {
-    bool used = false;  ///< true if an operation uses the channel without waiting for its own
-                        ///< completion
+    bool used = false;  ///< true if an operation puts data on the channel and does not wait until
+                        ///< the put is complete
     int lane = -1;
     Knowledge knows;
   };
@@ -115,16 +117,18 @@ class LaneMaker {
 
   struct Gpu {
     std::vector<Semaphore> semaphores;
-    std::vector<std::deque<Event>> signals[2];  ///< signals at memory channels ([0]) and at port
-                                                ///< channels ([1])
+    std::vector<std::deque<Event>> signals[2];  ///< pending signals on memory channels ([0]) and on
+                                                ///< port channels ([1])
     std::vector<Proxy> proxies;
     std::map<int, Barrier> barriers;
-    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< by offset: packets in the data buffer
-                                                          ///< ([0]) and in the scratch buffer ([1])
+    std::multimap<std::int64_t, PacketWrite> packets[2];  ///< packets in the data buffer ([0]) and
+                                                          ///< in the scratch buffer ([1]); the key
+                                                          ///< is the offset
     std::int64_t longest_packet = 0;
   };
 
-  /// A wait of a blocked thread block that cannot be satisfied yet.
+  /// A wait of a thread block for an event that has not happened yet; the event is looked up after
+  /// all blocks have run.
   struct Promise {
     InstructionId waiting;
     Rank rank = 0;
@@ -149,8 +153,8 @@ class LaneMaker {
     return {number, static_cast<int>(steps.size()) - 1};
   }
 
-  /// Appends an instruction to the thread block, ordered after all pending dependencies of the
-  /// block.
+  /// Appends an instruction to the thread block. The instruction waits for all pending dependencies
+  /// of the block.
   InstructionId put(Block& block, Instruction instruction) {
     instruction.after.insert(instruction.after.end(), block.pending.begin(), block.pending.end());
     block.pending.clear();
@@ -158,15 +162,15 @@ class LaneMaker {
     return put(block.lane, std::move(instruction));
   }
 
-  /// Returns the last instruction of a thread block. When this instruction is done, all earlier
-  /// instructions of the thread block are done.
+  /// Returns the most recent instruction of a thread block. The most recent instruction is done
+  /// only after all earlier instructions of the thread block.
   InstructionId here(Block& block) {
     if (!block.pending.empty()) put(block, {});
     return {block.lane, static_cast<int>(lane(block.lane).steps.size()) - 1};
   }
 
-  /// Adds to the messages that a thread block knows to be sent. The block then waits for those
-  /// messages that were sent to its own rank.
+  /// Adds messages to those that a thread block knows to have been sent. The thread block also
+  /// waits for the arrival of those messages that go to its own rank.
   void learn(Block& block, const Knowledge& more) {
     block.snapshot = nullptr;
     block.knows.add(more);
@@ -204,7 +208,7 @@ class LaneMaker {
     return EvenCut{elements, parts}.offset(part);
   }
 
-  /// Returns the elements of a place for the part and round of the current operation.
+  /// Returns the elements of a place that the current operation handles in the current round.
   Range range(const PlanPlace& place, Rank own) const {
     const Rank rank = place.rank >= 0 ? place.rank : own;
     Range range;
@@ -230,7 +234,7 @@ class LaneMaker {
 
   // --- messages ---
 
-  /// Returns the inbox of a lane on a rank.
+  /// Returns the lane that receives what a given lane writes to a rank.
   int inbox(int from, Rank at) {
     const auto [found, is_new] = inboxes_.try_emplace({from, at}, -1);
     if (is_new) found->second = new_lane(PlanLane::Kind::kInbox, at, 0);
@@ -268,8 +272,8 @@ class LaneMaker {
     return step;
   }
 
-  /// Sends from a thread block into the memory of another rank, and returns the instruction at
-  /// which the data arrives.
+  /// Writes data of a thread block into the memory of another rank. Returns the instruction by
+  /// which the other rank receives the data.
   InstructionId write(Block& block, const Range& source, Rank rank, const Range& target,
                       bool fused) {
     const int to = inbox(block.lane, rank);
@@ -284,7 +288,8 @@ class LaneMaker {
     return arrival;
   }
 
-  /// Sends a signal. The signal is an empty message, or a part of the message directly before it.
+  /// Sends a signal. A signal directly after a message is a part of this message; any other signal
+  /// is an empty message.
   InstructionId signal(Block& block, Rank rank) {
     const int to = inbox(block.lane, rank);
     const auto& steps = lane(block.lane).steps;
@@ -311,8 +316,8 @@ class LaneMaker {
     return arrival;
   }
 
-  /// `arrival` is the message that carries the signal; with index -1, the signal is a separate
-  /// message.
+  /// If the signal belongs to a message, `arrival` is the instruction that receives the message. If
+  /// `arrival` has index -1, the signal is sent as a separate message.
   void post_signal(Block& block, bool port, int channel, InstructionId arrival = {}) {
     const PlanGpu& from = plan_.gpus[index(block.rank)];
     const PlanChannel& end = (port ? from.port_channels : from.memory_channels)[index(channel)];
@@ -348,8 +353,8 @@ class LaneMaker {
     at.longest_packet = std::max(at.longest_packet, range.count);
   }
 
-  /// Returns the instructions that wrote packets into a range. `covered` is set to true if packets
-  /// fill the whole range.
+  /// Returns the instructions that wrote packets into any part of a range. `covered` is set to true
+  /// if packets fill the whole range.
   std::vector<InstructionId> packets_in(Rank rank, const Range& range, bool& covered) {
     Gpu& at = gpu(rank);
     const auto& all = at.packets[index(range.buffer == Buffer::kScratch)];
@@ -367,8 +372,8 @@ class LaneMaker {
     return by;
   }
 
-  /// True if all packets that the operation reads have been written; the block then waits for these
-  /// packets.
+  /// Makes the thread block wait for the packets that the operation reads. Returns false if some
+  /// packets have not been written yet, unless `forced` is true.
   bool take_packets(Block& block, bool forced) {
     if (!op_->packets_in) return true;
     std::vector<InstructionId> needed;
@@ -391,7 +396,7 @@ class LaneMaker {
 
   // --- operations ---
 
-  /// Makes the thread block wait for an event that may happen later, or never.
+  /// Makes the thread block wait for an event that has not happened yet and may never happen.
   void promise(Block& block, std::size_t number, const Range& range) {
     const InstructionId waiting = put(block, {});
     promises_.push_back({waiting, block.rank, op_, number, range});
@@ -489,14 +494,15 @@ class LaneMaker {
     }
   }
 
-  /// Requests a range from another rank. That rank then sends the range.
+  /// Reads a range of another rank: sends a request to that rank. The rank that gets the request
+  /// replies with the data.
   void ask(Block& block, const PlanPlace& place) {
     const int from = server(block.lane, place.rank);
     put(block, send(from, {Buffer::kData, 0, 0}));
     put(from, receive(block.lane, {Buffer::kData, 0, 0}));
     Instruction answer = send(block.lane, range(place, block.rank));
     answer.at = at_;
-    // The reply waits for all writes to that rank that are known to the reader.
+    // The other rank sends the data only after all writes to its memory that the reader knows of.
     for (const auto& [inbox, count] : block.knows.known) {
       if (lane(inbox).rank == place.rank) answer.after.push_back({inbox, count - 1});
     }
@@ -564,8 +570,8 @@ class LaneMaker {
     }
   }
 
-  /// Stores data at all members of a switch channel. The copy writes the place on the block's own
-  /// rank.
+  /// Writes data of a thread block to all members of a switch channel. On the block's own rank, the
+  /// write is a local copy.
   void store(Block& block, const Range& source, const PlanPlace& place) {
     const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(place.channel)];
     const auto at = [&](Rank rank) {
@@ -614,7 +620,8 @@ class LaneMaker {
     store(block, range(own, block.rank), to);
   }
 
-  /// Executes an operation. Returns false if the operation has to wait.
+  /// Executes an operation. Returns false if the operation cannot run yet, so that the thread block
+  /// has to wait.
   bool carry_out(Block& block, std::size_t number, bool forced) {
     if (!take_packets(block, forced)) return false;
     switch (op_->verb) {
@@ -717,8 +724,9 @@ class LaneMaker {
     for (const Promise& one : promises_) keep(one);
   }
 
-  /// Resolves a wait with an instruction that was added later. If no such instruction exists, the
-  /// step waits for itself, which is a deadlock.
+  /// Connects a wait with the instruction for which it waits, after all blocks have run. If the
+  /// awaited event never happened, the instruction waits for itself, which the checker reports as a
+  /// deadlock.
   void keep(const Promise& one) {
     Gpu& at = gpu(one.rank);
     std::vector<InstructionId> by;
@@ -755,7 +763,8 @@ class LaneMaker {
   std::vector<Gpu> gpus_;
   std::vector<Block> blocks_;
   std::map<std::pair<int, Rank>, int> inboxes_, multicast_inboxes_, servers_;
-  std::map<int, int> multicasts_;  ///< for each sending lane, the index of its multicast
+  std::map<int, int> multicasts_;  ///< index of the multicast of each sending lane; the key is the
+                                   ///< lane
   std::vector<Promise> promises_;
   const PlanOp* op_ = nullptr;
   Position at_;

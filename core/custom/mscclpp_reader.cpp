@@ -1,6 +1,6 @@
-// Reads the JSON of an execution plan. Operations identify channels and remote buffers by indices
-// into lists of their thread block. The entries of a thread block's list are indices into lists of
-// the GPU. This reader resolves both levels of indices.
+// Reads the JSON of an execution plan. Each thread block has lists of the channels and remote
+// buffers that its operations use. An operation gives an index into such a list. An entry of the
+// list is in turn an index into a list of the GPU. This reader resolves both levels of indices.
 
 #include <algorithm>
 #include <array>
@@ -41,15 +41,16 @@ constexpr std::array kPlanKinds{PlanKind{"allreduce", CollectiveKind::kAllReduce
                                 PlanKind{"alltoall", CollectiveKind::kAllToAll},
                                 PlanKind{"sendrecv", CollectiveKind::kSendReceive}};
 
-/// The operands of an operation, which specify the sources and targets that are local or remote.
+/// Says which operands of an operation are on its own rank (local), on other ranks (remote), or in
+/// a switch.
 enum class Operands : std::uint8_t {
   kNone,
   kPut,          ///< one local source and one remote target
   kGet,          ///< one remote source and one local target
   kLocal,        ///< one local source and one local target
   kReduce,       ///< local sources; the first target is local, all other targets are remote
-  kReduceKeep,   ///< like kReduce, but the first two targets are local
-  kReadReduce,   ///< like kReduce, but all sources except the first are remote
+  kReduceKeep,   ///< like kReduce, but the second target is local too
+  kReadReduce,   ///< like kReduce, but only the first source is local
   kStore,        ///< a local source and a target in the switch
   kReduceStore,  ///< a source and a target in the switch
   kReadPut,      ///< one local source, any number of remote targets
@@ -61,7 +62,7 @@ struct PlanName {
   Operands operands;
   bool packets_in;
   bool packets_out;
-  bool sends;  ///< true if the operation may have targets on other ranks
+  bool sends;  ///< true if the operation can write to other ranks
 };
 constexpr std::array kPlanNames{
     PlanName{"nop", PlanVerb::kNop, Operands::kNone, false, false, false},
@@ -386,8 +387,8 @@ class PlanReader {
     gpu().switches.push_back(made);
   }
 
-  /// Pairs the channels. For each type, the k-th channel of a GPU to another GPU and the k-th
-  /// channel in the opposite direction are the two ends of the same channel.
+  /// Pairs the channels. For each channel type, the k-th channel from GPU a to GPU b and the k-th
+  /// channel from b to a are the two ends of one channel.
   void pair_channels() {
     for (const bool port : {false, true}) {
       std::map<std::pair<Rank, Rank>, std::vector<int>> ends;
@@ -472,7 +473,7 @@ class PlanReader {
     }
   }
 
-  /// Reads indices that must be below `have`.
+  /// Reads a list of indices, each of which must be less than `have`.
   void read_numbers(const JsonValue& of, const char* field, std::size_t have,
                     std::vector<int>& into) {
     for (const JsonValue& id : list(of, field)) {
@@ -547,7 +548,8 @@ class PlanReader {
           name);
   }
 
-  /// Counts the pairs of a thread block and an inbox that mscclpp_lanes.cpp has to track.
+  /// Returns the number of pairs of a thread block and an inbox. mscclpp_lanes.cpp keeps two counts
+  /// for each pair.
   void count_followed(const PlanOp& op) {
     const auto block = static_cast<std::int64_t>(gpu().blocks.size());
     for (const PlanPlace& place : op.target) {
@@ -748,8 +750,8 @@ class PlanReader {
       add(ProblemCode::kUnsupported, "name", of.at, "\"{}\" requires a port channel", name.name);
   }
 
-  /// Checks that all members of a switch channel have the chunks, and that there are not too many
-  /// edges.
+  /// Checks that every member of a switch channel has the chunks of the place. Also limits the
+  /// total number of edges of multicasts.
   void check_group(const JsonValue& of, const PlanSwitch& used, const PlanPlace& place) {
     switch_edges_ += used.group.count;
     if (switch_edges_ > kMaxSwitchEdges)

@@ -1,8 +1,8 @@
-// Joins the instructions of a plan's lanes into steps. A thread block that waits for a message
-// receives the message without an inbox, if nothing else accesses the memory before; the result
-// does not change. If a message is received into scratch and then copied, added or forwarded, the
-// instructions become one step, provided that nothing else uses the scratch. Therefore plans that
-// Tutti has exported are converted back to their original schedules.
+// Joins the instructions of a plan's lanes into steps. If a thread block waits for a message, it
+// receives the message itself instead of through an inbox, provided that nothing accesses the
+// memory earlier. The result is the same. If a message is received into scratch and then copied,
+// added or forwarded, the instructions become one step, unless another instruction uses this
+// scratch range. A plan that Tutti exported therefore becomes the original schedule again.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-/// The ranges of one buffer that instructions access.
+/// The ranges of one buffer that instructions read or write.
 class Accesses {
  public:
   void add(const Range& range, InstructionId by) {
@@ -29,8 +29,8 @@ class Accesses {
     std::int64_t reach = 0;
     for (std::size_t i = 0; i < all_.size(); ++i) reach_[i] = reach = std::max(reach, all_[i].end);
   }
-  /// Calls `visit` with each overlapping access until `visit` returns false. Returns false if
-  /// `visit` returned false.
+  /// Calls `visit` for each access that overlaps `range`, until a call returns false. Returns false
+  /// if a call of `visit` returned false.
   template <class Visit>
   [[nodiscard]] bool all_of(const Range& range, Visit visit) const {
     auto i = static_cast<std::size_t>(
@@ -50,10 +50,12 @@ class Accesses {
     InstructionId by;
   };
   std::vector<Access> all_;
-  std::vector<std::int64_t> reach_;  ///< largest end of this access and of all earlier accesses
+  std::vector<std::int64_t> reach_;  ///< for each access: the largest end of this and all earlier
+                                     ///< accesses
 };
 
-/// An instruction and its final lane. `ids` contains the original instructions that were joined.
+/// An instruction in its final lane. `ids` lists the original instructions that were joined to this
+/// one.
 struct Placed {
   Instruction step;
   std::vector<InstructionId> ids;
@@ -126,8 +128,8 @@ class Joiner {
     inserted_.resize(at(count()));
   }
 
-  /// Makes the thread block that waits for an inbox receive the messages itself, if this does not
-  /// change the result.
+  /// If a thread block waits for an inbox, makes the thread block receive the messages itself,
+  /// unless this changes the result.
   void join_inbox(int number) {
     const PlanLane& inbox = lane(number);
     const auto& waits = waits_[at(number)];
@@ -184,7 +186,7 @@ class Joiner {
 
   // --- fused steps ---
 
-  /// True if no other instruction accesses the scratch range.
+  /// True if no instruction except the given ones accesses the scratch range.
   bool only(Rank rank, const Range& range, const std::vector<const Placed*>& by) {
     if (range.buffer != Buffer::kScratch) return false;
     return accesses(rank, range.buffer).all_of(range, [&](const InstructionId& id) {
@@ -198,7 +200,7 @@ class Joiner {
     std::vector<Placed> fused;
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       fused.push_back(std::move(sequence[i]));
-      // Skips nops without waits between instructions that can be fused.
+      // Between two instructions that can be fused, skips nops that wait for nothing.
       const auto next = [&](std::size_t from) {
         while (from < sequence.size() && sequence[from].step.kind == StepKind::kNop &&
                sequence[from].step.after.empty())
@@ -233,7 +235,7 @@ class Joiner {
                               sequence[i].ids.end());
   }
 
-  /// Fuses a message that is received into scratch with the copy or addition of this message.
+  /// Fuses the receive of a message into scratch with the copy or addition that uses the message.
   bool keep(Rank rank, Placed& first, const Placed& second, const Placed* third) {
     const Instruction& used = second.step;
     const Range scratch = first.step.target;
@@ -307,7 +309,7 @@ class Joiner {
     }
   }
 
-  /// A sum of ranges at equal distances, which one step adds up.
+  /// Input ranges at equal distances, which a single step adds up.
   struct Run {
     Range first;
     std::int64_t stride = 0;
@@ -341,7 +343,7 @@ class Joiner {
     return all;
   }
 
-  /// Returns the steps of an instruction, without steps that only wait.
+  /// Returns the steps for an instruction, without any step that would only wait.
   static std::vector<Step> steps_of_one(const Placed& one) {
     const Instruction& from = one.step;
     Step step;
@@ -387,8 +389,8 @@ class Joiner {
     }
   }
 
-  /// Returns the waits that other waits do not imply already. The result contains, for each lane,
-  /// the last instruction to wait for.
+  /// Returns the waits of an instruction, except those that earlier waits already guarantee. The
+  /// result maps each lane to the last step of the lane for which the instruction waits.
   std::map<int, int> waits_of(const Placed& one, int own, std::map<int, int>& certain) {
     std::map<int, int> waits;
     for (const InstructionId& id : one.step.after) {
@@ -405,8 +407,8 @@ class Joiner {
   }
 
   PlanSteps lower() {
-    // The position of each instruction in its lane. A removed nop is complete when its predecessor
-    // is complete.
+    // `places_` gets the position of each instruction in its final lane. The position of a removed
+    // nop is that of its predecessor.
     places_.resize(at(count()));
     for (int number = 0; number < count(); ++number)
       places_[at(number)].assign(lane(number).steps.size(), -1);
@@ -418,7 +420,8 @@ class Joiner {
         for (const InstructionId& id : sequence[i].ids) places_[at(id.lane)][at(id.index)] = last;
       }
     }
-    // First, steps are made with waits for instructions. Then the waits get their final numbers.
+    // The first pass makes steps that wait for instructions. The second pass replaces waits for
+    // instructions by waits for final step numbers.
     struct Waiting {
       int lane = -1;
       int place = -1;
@@ -466,10 +469,10 @@ class Joiner {
 
   PlanLanes made_;
   Rank ranks_;
-  std::array<std::vector<Accesses>, 2> accesses_;  ///< by rank: accesses to the data buffer ([0])
-                                                   ///< and to the scratch buffer ([1])
-  std::vector<std::vector<WaitFor>> waits_;        ///< for each waiting lane, its waits for other
-                                                   ///< lanes
+  std::array<std::vector<Accesses>, 2> accesses_;  ///< for each rank: accesses to the data buffer
+                                                   ///< ([0]) and to the scratch buffer ([1])
+  std::vector<std::vector<WaitFor>> waits_;        ///< for each lane that waits: the waits for
+                                                   ///< steps of other lanes
   std::vector<int> joined_;  ///< for each inbox, the thread block that receives its messages
                              ///< directly; -1: none
   std::vector<std::vector<std::pair<int, InstructionId>>> inserted_;

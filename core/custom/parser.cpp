@@ -1,5 +1,5 @@
 // A recursive descent parser. Every statement begins with a keyword, so lines need no terminators.
-// After an error, the parser continues at the next keyword.
+// After an error, the parser skips to the next keyword.
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ class AlgorithmParser {
   void complain(ProblemCode code, Position at, fmt::format_string<Args...> format, Args&&... args) {
     problems_.add({code}, {syntax_.file, at.line, at.column}, format, std::forward<Args>(args)...);
   }
-  /// Reports a syntax error. The current item is abandoned, and parsing continues at the next item.
+  /// Reports a syntax error. Skips the rest of the current item after an error.
   void fail(const std::string& expected) {
     if (!failed_)
       complain(ProblemCode::kSyntax, token().at, "expected {}, found {}", expected, shown());
@@ -89,7 +89,7 @@ class AlgorithmParser {
     if (!failed_ && !accept(text)) fail("'" + std::string(text) + "'");
   }
 
-  /// Continues at the next word in `words`, or at the bracket that closes the block.
+  /// Skips to the next word that is in `words`, or to the bracket that closes the block.
   template <class Words>
   void recover(const Words& words, bool in_block) {
     int open = 0;
@@ -111,7 +111,7 @@ class AlgorithmParser {
     advance();
     return name;
   }
-  /// Parses a name that is defined at this place in the text.
+  /// Parses a new name, which this statement defines.
   std::string parse_new_name(const std::string& what) {
     const Position at = token().at;
     std::string name = parse_name(what);
@@ -510,7 +510,7 @@ class AlgorithmParser {
   struct Binary {
     std::string_view text;
     Operator op;
-    int level;  ///< precedence; a higher level binds more tightly
+    int level;  ///< precedence of the operator; operators with a higher level bind more tightly
   };
   [[nodiscard]] const Binary* binary() const {
     static constexpr std::array kAll{
@@ -593,8 +593,8 @@ class AlgorithmParser {
   }
 
   Problems& problems_;
-  std::size_t before_;  ///< number of problems found before this text was read, such as problems of
-                        ///< the scenario
+  std::size_t before_;  ///< number of problems that were found before this text was parsed, such as
+                        ///< problems of the scenario
   std::vector<Token> tokens_;
   std::size_t next_ = 0;
   Syntax syntax_;

@@ -1,8 +1,8 @@
 #pragma once
 
-// An algorithm that has been compiled for one shape of cluster. Values that do not depend on the
-// rank are already computed. The compiler has proved for all ranks that no divisor is 0, no number
-// overflows, and every lane ends.
+// An algorithm that has been compiled for one shape of cluster. Expressions that do not depend on
+// the rank have already been evaluated. The compiler has proved that, on all ranks, no divisor is
+// 0, no number overflows, and every lane ends.
 
 #include <cstdint>
 #include <memory>
@@ -18,9 +18,10 @@
 
 namespace tutti::core::custom {
 
-/// A range of chunks of a buffer: `count` chunks from chunk `first` on. If `in_pieces` is true, the
-/// place is only piece `part` of the `parts` pieces of these chunks. If `has_like` is true, scratch
-/// chunks have the size of chunk `like` of the buffer.
+/// A range of chunks of a buffer: `count` chunks from chunk `first` on. If `in_pieces` is true,
+/// each of these chunks is divided into `parts` pieces, and the range consists of piece `part`
+/// only. If `has_like` is true, the range is in scratch, and its chunks have the size of chunk
+/// `like` of the data buffer.
 struct PlaceCode {
   Area area = Area::kData;
   Value first;
@@ -34,7 +35,8 @@ struct PlaceCode {
 };
 
 struct PeerCode {
-  bool relative = false;  ///< true: the peer's rank is `rank` plus the rank of the step
+  bool relative = false;  ///< true: `rank` is added to the rank that executes the step; false:
+                          ///< `rank` is the peer
   Value rank;
   bool own_lane = true;
   int family = 0;
@@ -64,16 +66,17 @@ struct WaitCode {
   bool whole_lane = false;
   int family = -1;  ///< only if `whole_lane` is true: the lane family to wait for
   int mark = -1;
-  /// For a lane: the number of the lane, if the lanes of its family are numbered. For a mark: also
-  /// the values of the variables of the loops around the mark.
+  /// For a wait for a lane: the number of the lane, if the lanes of its family are numbered. For a
+  /// wait for a mark: the number of the lane, and then the value of the variable of each loop
+  /// around the mark.
   std::vector<Value> arguments;
 };
 
 struct NodeCode {
   enum class Kind : std::uint8_t { kBlock, kLoop, kIf, kAction, kMark };
   Kind kind = Kind::kBlock;
-  std::int64_t count = -1;  ///< number of steps; -1: the number depends on the rank or on outer
-                            ///< loops
+  std::int64_t count = -1;  ///< number of steps; -1: the number depends on the rank or on variables
+                            ///< of outer loops
   std::vector<int> children;
   int body = -1;
   int otherwise = -1;
@@ -82,13 +85,13 @@ struct NodeCode {
   bool downwards = false;
   int slot = 0;
   bool varies = false;     ///< true: the iterations have different numbers of steps
-  bool identical = false;  ///< true: if all chunks have the same size, the iterations differ only
-                           ///< in their ranges
+  bool identical = false;  ///< true: the iterations differ only in their ranges, provided that all
+                           ///< chunks have the same size
   bool ways_vary = false;  ///< true: the iterations have different peers
   int action = -1;
 };
 
-/// The lanes that one `lane` statement of the text describes.
+/// The lanes that a single `lane` statement of the text defines.
 struct LaneFamily {
   std::string name;
   bool numbered = false;
@@ -102,12 +105,11 @@ struct MarkCode {
   std::string name;
   Position at;
   int family = 0;
-  std::vector<int> path;  ///< indices of the nodes on the path from the root of the lane to the
-                          ///< mark
+  std::vector<int> path;  ///< nodes on the path from the root of the lane to the mark
 };
 
-/// The reason, with its location, why an algorithm is not the same on all workers. `what` is empty
-/// if the algorithm is the same on all workers.
+/// The reason, with its location in the text, why workers execute different steps. `what` is empty
+/// if all workers execute the same steps.
 struct Obstacle {
   Position at;
   std::string what;
@@ -120,7 +122,7 @@ struct Program {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t chunks = 1;
   std::int64_t scratch = 0;  ///< number of scratch chunks
-  int slots = 0;             ///< number of slots of a connection; 0: unlimited
+  int slots = 0;             ///< maximum number of messages in flight on a connection; 0: unlimited
   bool names_input = false;
   bool by_kernel = false;  ///< true: GPU kernels move the bytes; false: copy engines do
 
@@ -134,37 +136,39 @@ struct Program {
 
   Obstacle to_shift;
   Obstacle to_exchange;
-  /// All numbers of pieces into which the text divides ranges. All pieces have the same size if all
-  /// chunks have the same size and every number in this list divides it.
+  /// The numbers of pieces into which the text divides ranges. Pieces have equal sizes if chunks
+  /// have equal sizes and every number of this list divides the chunk size.
   std::vector<std::int64_t> piece_counts;
-  bool pieces_vary = false;  ///< true: some number of pieces is not constant
+  bool pieces_vary = false;  ///< true: at least one number of pieces depends on the rank or on a
+                             ///< loop variable
   std::int64_t visits =
-      0;  ///< maximum number of nodes of a rank that Schedule::visit_ways() visits
+      0;  ///< upper bound on the number of nodes that Schedule::visit_ways() visits per rank
 };
 
-/// Compiles the algorithm `syntax` for a shape. `set` replaces the default values of parameters.
-/// Returns null and adds to `problems` if there are errors.
+/// Compiles the algorithm `syntax` for a shape. `set` overrides the default values of parameters.
+/// If there are errors, adds them to `problems` and returns null.
 std::shared_ptr<const Program> compile(const Syntax& syntax, const AlgorithmShape& shape,
                                        const std::vector<AlgorithmParameter>& set,
                                        Problems& problems);
 
-/// Counts the steps of a lane, and finds the action of a step without visiting the steps before it.
+/// Counts the steps of a lane. Finds the action of the i-th step without visiting the steps before
+/// it.
 class StepFinder {
  public:
   explicit StepFinder(const Program& program) : program_(program) {}
 
   [[nodiscard]] std::int64_t count(int node, Variables& variables) const;
-  /// The result of find(): the action of a step. From the found step to step `identical_end`, the
-  /// steps repeat with a period of `identical_period` steps. A period of 0 means that the steps do
-  /// not repeat.
+  /// The result of find(): the action of a step. If `identical_period` is not 0, the steps from the
+  /// found one up to `identical_end` repeat with this period. If `identical_period` is 0, the steps
+  /// do not repeat.
   struct Found {
     const ActionCode* action = nullptr;
     std::int64_t identical_period = 0;
     std::int64_t identical_end = 0;
   };
   [[nodiscard]] Found find(int node, std::int64_t index, Variables& variables) const;
-  /// Returns the number of the lane's steps before a mark. `rounds` has the iteration of each loop
-  /// around the mark.
+  /// Returns the number of steps that the lane executes before it reaches a mark. `rounds` has, for
+  /// each loop around the mark, the index of the iteration.
   [[nodiscard]] std::int64_t position(const MarkCode& mark, const std::vector<std::int64_t>& rounds,
                                       Variables& variables) const;
 

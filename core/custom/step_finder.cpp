@@ -1,7 +1,7 @@
-// Finds the statement for a step's index without visiting the steps before it. Blocks know the
-// number of steps of their statements, and loops divide by the number of steps of an iteration.
-// Only loops whose iterations have different numbers of steps are searched iteration by iteration;
-// compile() limits the number of these iterations.
+// Finds the action of a lane's i-th step without visiting the steps before it. Blocks add up the
+// numbers of steps of their statements. Loops divide the index by the number of steps per
+// iteration. If the iterations of a loop have different numbers of steps, the iterations are
+// searched one by one; compile() limits their number.
 
 #include <algorithm>
 
@@ -80,8 +80,8 @@ StepFinder::Found StepFinder::find(int id, std::int64_t index, Variables& variab
           const std::int64_t known = program_.nodes[node.body].count;
           const std::int64_t steps = known >= 0 ? known : count(node.body, variables);
           round = steps == 1 ? index : index / steps;
-          // Advances the innermost loop that has another iteration; if it has none, advances the
-          // loop around it.
+          // Reports the period of the innermost loop that has a next iteration. In the last
+          // iteration of a loop, the loop around it determines the period.
           if (node.identical && (round + 1 < range.rounds || found.identical_period == 0))
             found.identical_period = steps, found.identical_end = before + range.rounds * steps;
           before += round * steps;

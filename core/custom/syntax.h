@@ -18,7 +18,7 @@ using ExpressionId = int;
 
 enum class Operator : std::uint8_t {
   kNumber,
-  kName,  ///< a value, or, if `is_call` is true, a function of `operands`
+  kName,  ///< a value; or, if `is_call` is true, a call of the function `name` with `operands`
   kNegate,
   kNot,
   kAdd,
@@ -93,15 +93,15 @@ struct GroupText {
 
 enum class Verb : std::uint8_t { kSend, kReceive, kReduce, kCopy, kAdd, kMulticast, kReduceAcross };
 
-/// The action that a receive performs on its message in the same step.
+/// The action that a receive also performs on its message: nothing, or forwarding.
 enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 
 struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
-  Place place;  ///< for kReceive and kReduce: place of the result
-  Place other;  ///< for kCopy and kAdd, the target; for kReduce and kReduceAcross, the data to add,
-                ///< if `has_other` is true
+  Place place;  ///< for kReceive and kReduce: the range that holds the result
+  Place other;  ///< for kCopy and kAdd: the target; for kReduce and kReduceAcross with `has_other`:
+                ///< the data to add
   bool has_other = false;
   PeerText from;
   PeerText to;      ///< kMulticast: only the lane
@@ -154,8 +154,8 @@ struct Requirement {
   std::string why;
 };
 
-/// An item of the text that comes before the lanes. Syntax::order lists the items in the order of
-/// the text, because each item may use the items before it.
+/// An item of the text that comes before the lanes. Syntax::order has the items in the order of the
+/// text, because an item may only use items that precede it.
 struct HeaderItem {
   enum class Kind : std::uint8_t { kParameter, kLet, kRequire, kChunks, kScratch, kSlots };
   Kind kind = Kind::kLet;
@@ -178,9 +178,9 @@ struct Syntax {
   std::vector<HeaderItem> order;
   std::vector<LaneText> lanes;
   std::vector<Expression> expressions;
-  bool names_input = false;  ///< true: the text reads `input[…]`, so inputs are read directly, even
-                             ///< if the collective is out of place
-  bool by_kernel = false;  ///< `engine kernel`
+  bool names_input = false;  ///< true: the text reads `input[…]`, so an out-of-place collective
+                             ///< reads its input buffer directly
+  bool by_kernel = false;    ///< `engine kernel`
 
   [[nodiscard]] const Expression& at(ExpressionId id) const { return expressions[id]; }
 };

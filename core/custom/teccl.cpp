@@ -1,5 +1,6 @@
-// Converts flows to steps in MSCCL's XML, which is then read like any MSCCL file. A GPU forwards a
-// chunk when the chunk has arrived. Epochs, TE-CCL's model of time, only determine the order.
+// Converts TE-CCL's flows to a text in MSCCL XML, which is then read like any MSCCL file. A GPU
+// forwards a chunk as soon as it has received the chunk. TE-CCL divides time into epochs. Tutti
+// uses epochs only for the order of the flows.
 
 #include "core/custom/teccl.h"
 
@@ -82,7 +83,7 @@ class TecclReader {
  public:
   TecclReader(std::string file, Problems& problems) : file_(std::move(file)), problems_(problems) {}
 
-  /// Returns MSCCL's XML; "" if there are problems.
+  /// Returns the text in MSCCL XML; "" if there are problems.
   std::string read(std::string_view text) {
     const std::size_t before = problems_.size();
     const Document document = parse_json(text, file_, problems_);

@@ -12,14 +12,14 @@
 
 namespace tutti::core::custom {
 
-/// True if the text is JSON with TE-CCL's list of flows.
+/// True if the text is JSON that contains TE-CCL's list of flows.
 bool is_teccl(std::string_view text);
 
 /// Reads an all-gather of whole chunks. GPUs become ranks in the order of their numbers. Each link
-/// between two GPUs becomes one lane on each of them. The flows of a link are in the order of their
-/// epochs. Routes through switches are those of the scenario's cluster; TE-CCL's routes are
-/// ignored. Returns null and adds problems if the text is not a TE-CCL schedule of whole chunks, or
-/// if a GPU sends a chunk that it does not have.
+/// between two GPUs becomes one lane on the sending GPU and one lane on the receiving GPU. The
+/// flows of a link are sorted by their epochs. Messages between GPUs take the routes of the
+/// scenario's cluster; the routes in the file are ignored. Returns null and adds problems if the
+/// text is not a TE-CCL schedule of whole chunks, or if a GPU sends a chunk that it does not have.
 std::shared_ptr<const AlgorithmText> read_teccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 

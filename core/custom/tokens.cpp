@@ -48,7 +48,7 @@ class Lexer {
     }
     if (std::string_view("{}()[],+-*/%=<>").find(c) != std::string_view::npos)
       return add(Token::Kind::kSymbol, 1);
-    // A run of non-ASCII bytes is reported as one mistake.
+    // Consecutive non-ASCII bytes are reported as one error.
     problems_.add({ProblemCode::kSyntax}, where(), "unexpected character; comments begin with #");
     while (at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80) ++at_;
     if (at_ < text_.size() && text_[at_] == c) ++at_;

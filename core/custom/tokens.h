@@ -14,7 +14,7 @@ namespace tutti::core::custom {
 struct Token {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kSymbol, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;         ///< the token as written; the text of a kText token excludes the quotes
+  std::string text;         ///< the token as written; for a kText token, without the quotes
   std::int64_t number = 0;  ///< only for kNumber: the value
   Position at;
 };

@@ -1,14 +1,15 @@
-// An expression is built once, but it is evaluated for the steps of every rank. Therefore all
-// possible errors are excluded when the nodes of the expression are built, and an evaluation checks
-// nothing. Each node has properties. The properties are derived from the properties of the operands
-// and hold for all ranks and iterations:
+// An expression is built once, but it is evaluated for the steps of every rank. Therefore the
+// builder excludes all possible errors when it builds the nodes, and evaluation checks nothing.
+// Each node has properties. The properties are derived from the properties of the operands and hold
+// for all ranks and iterations:
 // - An interval. The interval proves that no divisor is 0 and no value exceeds 2^60.
 // - A linear form, if there is one. The linear form makes the evaluation cheap and narrows the
 //   interval.
 // - The change of the value if worker w becomes worker w + d or w xor d. With 8 ranks per worker,
 //   for example, `rank + 3` changes by 8 d modulo the number of ranks.
-// A property may be unknown, but it is never wrong. From these properties, compile.cpp derives
-// bounds on the number of steps, and whether a simulation of one worker can represent all workers.
+// A property may be unknown, but it is never wrong. From the properties, compile.cpp derives bounds
+// on the number of steps. It also derives whether a simulation of one worker can represent all
+// workers.
 
 #include "core/custom/values.h"
 
@@ -94,7 +95,7 @@ Wide wide_power(Wide base, std::int64_t exponent) {
   Wide result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
     result *= base;
-    // The loop stops beyond the limit, so that no product exceeds 2^120.
+    // Stops once the result is beyond the limit, so that no product exceeds 2^120.
     if (result > kLargestValue || result < -kLargestValue || result == 0 || base == 1) break;
     if (base == -1 && i > 1) return exponent % 2 == 0 ? 1 : -1;
   }
@@ -168,7 +169,7 @@ std::optional<Interval> interval_of(ValueOp op, const Facts& a, const Facts& b, 
   return Interval{a.low, a.high};
 }
 
-/// Returns the reason why the operands are invalid; "" if they are valid.
+/// Returns an error message if the operands are invalid; "" if they are valid.
 std::string invalid_operands(ValueOp op, const Facts& a, const Facts& b) {
   switch (op) {
     case ValueOp::kDivide:
@@ -224,7 +225,7 @@ UnderShift shift_of(ValueOp op, const Facts& a, const Facts& b, const Facts& c) 
       return normal(Wide{value.shift.step} * factor.low, Wide{value.shift.modulus} * size);
     }
     case ValueOp::kModulo: {
-      // If `a` wraps around at its own modulus, its remainder must not change.
+      // If `a` wraps around at its own modulus, `a` modulo `b` must stay the same.
       if (!b.constant() || a.shift.modulus % b.low != 0) return kUnknown;
       const UnderShift rest = normal(a.shift.step, b.low);
       return rest.step == 0 ? UnderShift{} : rest;
@@ -263,8 +264,8 @@ UnderExchange exchange_of(ValueOp op, const Facts& a, const Facts& b, const Fact
       if (!power_of_two || scale % b.low != 0) return kUnknown;
       return {true, scale / b.low, 1};
     case ValueOp::kAdd: {
-      // If one addend is below `zeros`, it only sets bits that are 0 in the other addend, so there
-      // is no carry.
+      // `moved` is a multiple of `zeros`. A `fixed` below `zeros` only sets bits that are 0 in
+      // `moved`, so the addition has no carry.
       const Facts& moved = a.exchange.same() ? b : a;
       const Facts& fixed = a.exchange.same() ? a : b;
       if (!fixed.exchange.same() || fixed.low < 0 || fixed.high >= moved.exchange.zeros)
@@ -292,7 +293,7 @@ LinearForm linear_of(ValueOp op, const Facts& a, const Facts& b) {
     of_a = 0, of_b = a.low;
   else
     return form;
-  // A coefficient may overflow although the interval of the value is in range: (i - 1000) * 2^59.
+  // A coefficient can overflow even if the value is small enough, as in (i - 1000) * 2^59.
   bool overflow = false;
   const auto combined = [&](std::int64_t x, std::int64_t y) {
     std::int64_t product = 0, other = 0, sum = 0;
@@ -364,8 +365,8 @@ int ValueBuilder::variable(int slot, std::int64_t low, std::int64_t high, bool s
   return add({ValueOp::kVariable, -1, -1, -1, slot}, std::move(facts));
 }
 
-/// Narrows the properties of a sum of variables by its linear form. The properties of the sum may
-/// be exact although the properties of the operands are not: i + 1 - i is 1.
+/// Uses the linear form of a value to narrow its other properties. The linear form can be exact
+/// even if the operands' properties are not: i + 1 - i is 1.
 void ValueBuilder::sharpen(Facts& facts) const {
   if (!facts.linear.is) return;
   Wide low = facts.linear.base;
@@ -392,7 +393,7 @@ void ValueBuilder::sharpen(Facts& facts) const {
 int ValueBuilder::apply(ValueOp op, std::vector<int> operands, const Complain& complain) {
   operands.resize(3, -1);
   static const Facts kNone;
-  // The properties are copied, because adding nodes may move them in memory.
+  // Copies the properties, because adding nodes can move them in memory.
   const Facts a = facts(operands[0]);
   const Facts b = operands[1] < 0 ? kNone : facts(operands[1]);
   const Facts c = operands[2] < 0 ? kNone : facts(operands[2]);
@@ -446,8 +447,7 @@ Value ValueBuilder::value(int id) const { return compact(facts(id).linear, id); 
 bool ValueBuilder::is_rank_plus(int id) const {
   const LinearForm& linear = facts(id).linear;
   if (!linear.is || linear.coefficients[kRankSlot] != 1) return false;
-  // The value without the rank must not need an expression tree, because the tree would contain the
-  // rank.
+  // If the difference value - rank needed an expression tree, the tree would contain the rank.
   return std::count_if(linear.coefficients.begin(), linear.coefficients.end(),
                        [](auto c) { return c != 0; }) <= 3;
 }

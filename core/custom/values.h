@@ -1,7 +1,7 @@
 #pragma once
 
-// The values of an algorithm's expressions. These values can be computed quickly, and some of their
-// properties are known before the algorithm runs.
+// The values of the expressions in an algorithm's text. The properties of a value, such as an
+// interval, are known before the algorithm runs, and the value is quick to compute.
 
 #include <array>
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace tutti::core::custom {
 
-/// The slots of the variables that an expression can use: the rank, the number of the lane, and the
-/// variables of the loops around the expression.
+/// The indices of the variables that an expression can use: the rank, the number of the lane, and
+/// the variables of the loops around the expression.
 inline constexpr int kRankSlot = 0;
 inline constexpr int kLaneSlot = 1;
 inline constexpr int kFirstLoopSlot = 2;
 inline constexpr int kSlots = 16;
 using Variables = std::array<std::int64_t, kSlots>;
 
-/// The largest absolute value of an expression. The compiler rejects expressions whose absolute
-/// value could exceed this limit.
+/// The largest allowed absolute value of an expression. The compiler rejects an expression whose
+/// absolute value could exceed this limit.
 inline constexpr std::int64_t kLargestValue = std::int64_t{1} << 60;
 
 enum class ValueOp : std::uint8_t {
@@ -80,8 +80,8 @@ inline std::int64_t wrapped(std::int64_t value, std::int64_t count) {
   return value >= 0 && value < count ? value : floor_modulo(value, count);
 }
 
-/// A value in the form base + Σ coefficient · variable, with up to two variables. Values that are
-/// not of this form are trees of nodes (`tree` ≥ 0), which are slower to compute.
+/// A value in the form base + Σ coefficient · variable, with up to two variables. All other values
+/// are trees of nodes (`tree` ≥ 0), which are slower to compute.
 struct Value {
   struct Term {
     int slot = 0;
@@ -112,9 +112,9 @@ class ValueTrees {
   [[nodiscard]] std::int64_t node(int id, const Variables& variables) const;
 };
 
-/// The change of a value when all workers are renumbered by w → (w + d) mod workers. If `known` is
-/// true, the value becomes value + step · d, modulo `modulus`. A modulus of 0 means that there is
-/// no modulo operation.
+/// The effect on a value if all workers are renumbered: worker w becomes worker (w + d) mod
+/// workers. If `known` is true, `value` becomes (value + step · d) mod `modulus`. A `modulus` of 0
+/// means that the sum is not reduced by a modulus.
 struct UnderShift {
   bool known = true;
   std::int64_t step = 0;
@@ -123,9 +123,9 @@ struct UnderShift {
   bool operator==(const UnderShift&) const = default;
 };
 
-/// The change of a value when all workers are renumbered by w → w xor d. If `known` is true, the
-/// value becomes value xor (scale · d). The value is a multiple of `zeros`, which is a power of
-/// two.
+/// The effect on a value if all workers are renumbered: worker w becomes worker w xor d. If `known`
+/// is true, `value` becomes value xor (scale · d). The value is a multiple of `zeros`, which is a
+/// power of two.
 struct UnderExchange {
   bool known = true;
   std::int64_t scale = 0;
@@ -133,20 +133,20 @@ struct UnderExchange {
   [[nodiscard]] bool same() const { return known && scale == 0; }
 };
 
-/// A value as a linear form base + Σ coefficient · variable. `is` is false if the value is not
-/// linear.
+/// A value as a linear form base + Σ coefficient · variable. If `is` is false, the value is not
+/// linear in the variables.
 struct LinearForm {
   bool is = false;
   std::int64_t base = 0;
   std::array<std::int64_t, kSlots> coefficients{};
 };
 
-/// Properties of a value that hold for all ranks and rounds.
+/// Properties of a value that hold for all ranks and all loop iterations.
 struct Facts {
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::uint32_t uses = 0;  ///< bit s is set if the value depends on slot s
-  std::int64_t cost = 1;   ///< number of operations to compute the value
+  std::uint32_t uses = 0;  ///< bit s is set if the value depends on the variable in slot s
+  std::int64_t cost = 1;   ///< number of operations needed to compute the value
   LinearForm linear;
   UnderShift shift;
   UnderExchange exchange;
@@ -155,12 +155,11 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees. Derives the properties of each node from the properties of its operands. The
-/// intervals of values prove, before the algorithm runs, that no divisor is 0 and no value
-/// overflows.
+/// Builds trees. Derives the properties of each new node from the properties of its operands. The
+/// intervals of the values prove that no divisor is 0 and no value overflows.
 class ValueBuilder {
  public:
-  /// A function that is called with the code and the text of each problem of the node that is being
+  /// The callback that receives the code and the text of each problem with the node that is being
   /// built.
   using Complain = std::function<void(ProblemCode, const std::string&)>;
   ValueBuilder(std::int64_t ranks, std::int64_t per_node);
@@ -169,16 +168,17 @@ class ValueBuilder {
   /// Returns a node for the rank that executes the step.
   int rank();
   /// Returns a node for the variable of a loop with values from `low` to `high`, inclusive.
-  /// `same_shift` and `same_exchange` are true if the respective renumbering of workers
-  /// (UnderShift, UnderExchange) does not change the values of the variable.
+  /// `same_shift` is true if the shift of workers (UnderShift) leaves the values of the variable
+  /// unchanged. `same_exchange` is true if the exchange of workers (UnderExchange) leaves them
+  /// unchanged.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
-  /// Returns a node that applies `op` to the nodes `operands`. If there are problems, calls
+  /// Returns a node that applies `op` to the nodes `operands`. If the operands are invalid, calls
   /// `complain` and returns a constant.
   int apply(ValueOp op, std::vector<int> operands, const Complain& complain);
 
   [[nodiscard]] const Facts& facts(int id) const { return facts_[id]; }
   [[nodiscard]] Value value(int id) const;
-  /// True if the value is the rank plus a value that does not depend on the rank.
+  /// True if the value is the rank plus a value that is the same on all ranks.
   [[nodiscard]] bool is_rank_plus(int id) const;
   [[nodiscard]] Value value_without_rank(int id) const;
   void swap_nodes(std::vector<ValueNode>& other) { nodes_.swap(other); }
@@ -190,7 +190,7 @@ class ValueBuilder {
 
   std::int64_t ranks_;
   std::int64_t per_node_;
-  std::array<Facts, kSlots> slots_;  ///< properties of the variables in use
+  std::array<Facts, kSlots> slots_;  ///< properties of the variables that are in scope
   std::vector<ValueNode> nodes_;
   std::vector<Facts> facts_;
 };

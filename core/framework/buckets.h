@@ -8,8 +8,9 @@
 
 namespace tutti::core {
 
-// Helpers for frameworks with buckets. The bucketing functions of frameworks take gradients in the
-// framework's own order, and return for each bucket the indices of its gradients in that order.
+// Helpers for frameworks with buckets. A framework's bucketing function takes the gradients in an
+// order that the framework defines. For each bucket, the function returns the positions of the
+// bucket's gradients in this order.
 
 struct BucketGradient {
   std::int64_t elements = 0;
@@ -18,21 +19,21 @@ struct BucketGradient {
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(type).count(); }
 };
 
-/// Returns the gradients in the order in which they become ready. Within a segment of the backward
-/// pass, the gradient that was created last comes first.
+/// Returns the gradients in the order in which they become ready in the backward pass. If several
+/// gradients become ready together, the one that was created last comes first.
 std::vector<int> as_they_become_ready(const Workload& workload);
 std::vector<int> last_created_first(const Workload& workload);
 
-/// Returns the sizes and types of the gradients with the indices `order`, in this order.
+/// Returns the sizes and types of the gradients whose indices are in `order`, in this order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
-/// Makes a bucket from each list of indices into `order`. The gradients of a bucket follow each
+/// Makes one bucket from each list of positions in `order`. In a bucket, gradients follow each
 /// other without gaps.
 std::vector<Bucket> side_by_side(const std::vector<int>& order,
                                  const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload);
 
-/// Sets the launches of `strategy` to serial and its update to one update after the last bucket,
-/// unless the scenario sets these fields.
+/// Unless the scenario sets these fields, launches become serial, and all variables are updated
+/// once after the last bucket.
 void lower_to_one_stream(Strategy& strategy);
 
 /// Formats a size: "25 MiB", "0.5 MiB".

@@ -56,7 +56,7 @@ std::vector<std::string> packed_by(const std::vector<std::string>& fields) {
 std::string in_mebibytes(std::int64_t bytes) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
   if (bytes % kMebibyte == 0) return fmt::format("{}", bytes / kMebibyte);
-  // Uses as many digits as are needed to restore the exact number of bytes.
+  // The text has enough digits to restore the exact number of bytes.
   return fmt::format("{}", static_cast<double>(bytes) / static_cast<double>(kMebibyte));
 }
 

@@ -47,7 +47,7 @@ GuestMessages framework_messages() {
 
 namespace {
 
-/// Returns the field of the strategy's oneof that is written; null if none is.
+/// Returns the framework's field that the strategy sets; null if it sets none.
 const google::protobuf::FieldDescriptor* written_framework(const proto::Strategy& message) {
   const auto* const one_of = proto::Strategy::descriptor()->FindOneofByName("framework");
   return proto::Strategy::GetReflection()->GetOneofFieldDescriptor(message, one_of);
@@ -80,7 +80,7 @@ ReadFramework read_framework(const proto::Strategy& message, const GuestMessages
                        "own rules; remove all_reduce_merge_scope",
                        chosen->name);
   auto framework = chosen->read({message, guests.find(chosen->name), fields, complaints});
-  // If several fields are written, the intended field is unknown.
+  // If several frameworks are set, it is unknown which one the user wants.
   return {true, several ? nullptr : std::move(framework)};
 }
 

@@ -16,60 +16,63 @@ class Strategy;
 
 namespace tutti::core {
 
-/// The input of a framework's reader: the strategy of a scenario and the framework's message.
+/// The input of a framework's reader: the strategy in the scenario, and the message with the
+/// framework's options.
 struct StrategyText {
   const proto::Strategy& message;
-  /// The framework's own message, for frameworks that register a schema (FrameworkKind::schema);
-  /// otherwise null.
+  /// The message with the framework's options, if the framework registers a schema
+  /// (FrameworkKind::schema); otherwise null.
   const google::protobuf::Message* own = nullptr;
   Fields& fields;
   Complaints& complaints;
 };
 
-/// A framework's entry in the registry: its name, and the functions that read its options and write
+/// A framework in the registry: its name, and the functions that read its options and write
 /// settings for its programs.
 struct FrameworkKind {
-  std::string name;  ///< name of the framework's field in the message Strategy
-  /// Reads the framework's options, and reports contradictions. Returns null and reports problems
-  /// if the options are invalid.
+  std::string name;  ///< name of the framework's field in a scenario's strategy
+  /// Reads the framework's options, and reports options that contradict each other. If the options
+  /// are invalid, reports problems and returns null.
   std::shared_ptr<const Framework> (*read)(const StrategyText& text) = nullptr;
-  /// Returns the settings that make the framework's programs use a strategy, or approximate it;
-  /// empty if there are none. A null pointer means that Tutti cannot write settings for this
-  /// framework.
+  /// Returns the settings with which programs of the framework use or approximate a strategy; empty
+  /// if there are none. If the pointer is null, Tutti cannot write settings for this framework.
   std::vector<ProgramSetting> (*settings)(const Planned& planned) = nullptr;
-  /// The paths of the framework's fields that affect only the packing and fusion of gradients:
-  /// "strategy.horovod.fusion_threshold".
+  /// The paths of the framework's fields that affect only the packing and fusion of gradients, such
+  /// as "strategy.horovod.fusion_threshold".
   std::vector<std::string> packing_fields;
-  /// Returns the message type of the framework's options, for frameworks whose field `name` is not
-  /// in the message Strategy. Null: the field is in the message Strategy.
+  /// Returns the message type of the framework's options. Set only if the framework's field is not
+  /// part of the message Strategy. Null: the message Strategy has the field.
   const google::protobuf::Message& (*schema)() = nullptr;
-  /// The library that sends messages between hosts over TCP, except for NCCL's messages.
+  /// The library that sends the framework's messages between hosts over TCP; NCCL sends its
+  /// messages itself.
   HostLibrary host_library = HostLibrary::kSockets;
 };
 
-/// Returns all frameworks, in the order in which snippets list them.
+/// Returns all frameworks, in the order in which reports list their settings.
 const std::vector<FrameworkKind>& framework_kinds();
-/// Adds a framework to the registry, for programs with their own frameworks. Must not run while
-/// another thread reads a scenario. REQUIRES: no framework has the same name.
+/// Adds a framework to the registry, so that a program can define its own frameworks. REQUIRES: no
+/// other thread reads a scenario at the same time. REQUIRES: no framework has the same name.
 void register_framework(FrameworkKind kind);
 
-/// Returns the message types of the frameworks that register a schema, for bind().
+/// Returns the message types of all frameworks that register a schema; they are an argument of
+/// bind().
 GuestMessages framework_messages();
 
-/// The framework that a strategy names.
+/// The framework that a strategy uses.
 struct ReadFramework {
   bool said = false;
-  std::shared_ptr<const Framework> framework;  ///< null if no framework is named, several
-                                               ///< frameworks are named, or the options are invalid
+  std::shared_ptr<const Framework> framework;  ///< null if the strategy names no framework or
+                                               ///< several frameworks, or if the options are
+                                               ///< invalid
 };
-/// Reads the framework of a strategy. ERRORS (complaints): two frameworks are named;
-/// all_reduce_merge_scope is set, although frameworks do not use it; the framework's reader found a
+/// Reads the framework that a strategy uses. ERRORS (complaints): two frameworks are named;
+/// all_reduce_merge_scope is set, which no framework uses; the framework's reader reported a
 /// problem.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
                              Fields& fields, Complaints& complaints);
 
-/// Reports a problem if the strategy sets `merging`. Used by frameworks whose buckets determine how
-/// gradients are merged.
+/// Reports a problem if the strategy sets `merging`. Called by frameworks in which the buckets
+/// determine which gradients are merged.
 void refuse_merging(const StrategyText& text, std::string_view name);
 
 }  // namespace tutti::core

@@ -1,7 +1,8 @@
-// Collapses a program into boxes. Packs, in the order in which they are issued, are cut into a few
-// runs; a run of packs and the computation before it form a phase. Tasks of one kind, lane, phase,
-// pass and block are one box. Marks take no time and are not drawn: the successors of a mark wait
-// directly for the predecessors of the mark.
+// Makes the boxes of a drawing from the tasks of a program. The packs, in the order in which they
+// are issued, are divided into a few runs of consecutive packs. A phase consists of a run of packs
+// and the computation before it. A box contains all tasks with the same kind, lane, phase, pass and
+// block. Marks take no time and are not drawn. A task that waits for a mark is drawn as if it
+// waited for the predecessors of the mark.
 
 #include "core/graph/step_graph.h"
 
@@ -27,8 +28,7 @@ using Look = StepGraph::Look;
 
 std::size_t member(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The maximum number of rows of a picture for packs and for the computation that belongs to each
-/// pack.
+/// The maximum number of rows for packs and for the computation of each pack.
 constexpr int kMaxRows = 20;
 
 Look look_of(const Task& task) {
@@ -57,7 +57,7 @@ std::string ranges(std::vector<std::int32_t> numbers) {
   return text;
 }
 
-/// Returns the ranges as text; if the text would be too long, returns only the first and the last
+/// Returns the ranges as text. If the text would be too long, returns only the first and the last
 /// number.
 std::string short_ranges(const std::vector<std::int32_t>& numbers) {
   constexpr std::size_t kMaxCharacters = 16;
@@ -93,8 +93,8 @@ class Drawer {
 
   // --- boxes ---
 
-  /// Names the lanes. Communicators of exchanges are to the left of the compute stream, and packs
-  /// are to its right, so that arrows to these lanes cross no other lane.
+  /// Names the lanes. Lanes of exchanges are to the left of the compute stream, and the lane of
+  /// packs is to its right, so that arrows between them and the stream cross no other lane.
   void name_lanes() {
     std::set<std::int32_t> used;
     for (const Task& one : program_.tasks) {
@@ -118,7 +118,7 @@ class Drawer {
                                                 : compute_lane_;
   }
 
-  /// Finds, for each task, the run of packs that the task leads to or follows.
+  /// For each task, finds the run of packs that it precedes or follows.
   void find_phases() {
     std::vector<std::int32_t> packs;
     for (const TaskId t : order_.tasks()) {
@@ -258,7 +258,7 @@ class Drawer {
 
   // --- arrows ---
 
-  /// Returns, for each task, the boxes that it waits for, directly or through marks.
+  /// Returns, for each task, the boxes for which it waits, directly or through marks.
   std::vector<std::set<std::int32_t>> awaited_boxes() {
     std::vector<std::set<std::int32_t>> boxes(program_.tasks.size());
     std::vector<std::int32_t> missing(program_.tasks.size(), 0);
@@ -296,8 +296,8 @@ class Drawer {
       }
     }
     const auto boxes = static_cast<std::int32_t>(graph_.boxes.size());
-    // Boxes are sorted by time, so most edges lead to later boxes; only two alternating boxes have
-    // edges in both directions.
+    // Boxes are sorted by time, so an arrow usually leads to a later box. Only if the tasks of two
+    // boxes alternate, there are arrows in both directions.
     std::vector<std::vector<bool>> reaches(member(boxes), std::vector<bool>(member(boxes), false));
     std::int32_t last = -1;
     std::set<std::pair<std::int32_t, std::int32_t>> stream;
@@ -421,7 +421,8 @@ class Drawer {
   std::int32_t compute_lane_ = 0;
   int runs_ = 0;
   std::vector<int> phase_, pass_;     ///< indexed by task
-  std::vector<std::int32_t> box_of_;  ///< by task: its box; -1: the task is a mark
+  std::vector<std::int32_t> box_of_;  ///< for each task: the index of its box; -1: the task is a
+                                      ///< mark
   std::vector<std::int32_t> blocks_;  ///< block of each box
 };
 

@@ -10,10 +10,9 @@
 
 namespace tutti::core {
 
-/// A drawing of a training step. Tasks are boxes in lanes (the compute stream, and one lane for
-/// each communicator), with rows from the start of the step to its end. Arrows lead from a box to
-/// the boxes that wait for it. Similar tasks in sequence share a box, so that a step of hundreds of
-/// packs fits on a page.
+/// A drawing of a training step. Tasks are boxes in lanes: one lane for the compute stream, and one
+/// for each communicator. Time runs down in rows. Arrows lead from a box to the boxes that wait for
+/// it. Similar consecutive tasks share a box, so that a step with hundreds of packs fits on a page.
 struct StepGraph {
   enum class Look : std::uint8_t { kForward, kBackward, kCopy, kUpdate, kPack, kExchange, kEnd };
   struct Box {
@@ -22,58 +21,59 @@ struct StepGraph {
     Look look = Look::kForward;
     std::string title;    ///< for example "backward ×14"
     std::string detail;   ///< for example "segments 12–25 · 4.31 ms"
-    std::string tooltip;  ///< all details, one per line
+    std::string tooltip;  ///< text with all details, one per line
     bool on_path = false;
     std::int32_t tasks = 1;  ///< number of tasks in the box
     TaskTimes::Interval time;
   };
   struct Arrow {
     enum class Kind : std::uint8_t {
-      kDependency,   ///< some task of `to` waits for some task of `from`
-      kAlternating,  ///< the tasks of the two boxes alternate, so there are edges in both
-                     ///< directions
-      kStream,       ///< there is no edge, but the compute stream executes `to` after `from`
+      kDependency,   ///< at least one task of `to` waits for a task of `from`
+      kAlternating,  ///< the tasks of the two boxes alternate, so each box waits for the other
+      kStream,       ///< no task of `to` waits for `from`, but the compute stream executes `to`
+                     ///< after `from`
     };
     std::int32_t from = 0, to = 0;  ///< indices of boxes
     Kind kind = Kind::kDependency;
     bool on_path = false;
   };
-  /// A range of rows whose tasks are executed `repeat` times.
+  /// A range of rows that a step executes `repeat` times.
   struct Frame {
     std::int32_t first_row = 0, last_row = 0;
     std::int32_t repeat = 1;
   };
   std::string title;
   std::string subtitle;
-  std::vector<std::string> captions;  ///< notes below the drawing: the source of the times, and the
-                                      ///< tasks that share boxes
+  std::vector<std::string> captions;  ///< notes below the drawing; they say where the times come
+                                      ///< from, and which tasks share boxes
   std::vector<std::string> lanes;
   std::vector<Box> boxes;  ///< in chronological order
   std::vector<Arrow> arrows;
   std::vector<Frame> frames;
 };
 
-/// The names that a drawing uses for the labels of a program.
+/// The names of communicators, collectives and layers in a drawing.
 struct StepGraphWords {
-  std::vector<std::string> communicators;  ///< names of communicators; the first communicator
-                                           ///< executes packs
+  std::vector<std::string> communicators;  ///< names of communicators; packs use the first one
   std::function<std::int32_t(const Task&)>
-      communicator;  ///< returns the index of a task's communicator
-  /// Returns the name of a task's collective: "all_reduce".
+      communicator;  ///< returns the index of the communicator that a task uses
+  /// Returns the name of the collective that a task executes, such as "all_reduce".
   std::function<std::string(const Task&)> collective;
-  std::function<Bytes(const Task&)> bytes;           ///< returns the bytes of a task's collective
-  std::function<std::string(std::int32_t)> segment;  ///< returns the layer of a backward segment
+  std::function<Bytes(const Task&)> bytes;           ///< returns the number of bytes in a task's
+                                                     ///< collective
+  std::function<std::string(std::int32_t)> segment;  ///< returns the name of a backward segment's
+                                                     ///< layer
 };
 
-/// Draws a step. REQUIRES: problems_of(program) is empty; `times` has the times of the program's
-/// tasks. The number of boxes does not grow with the number of packs: a lane has at most about
-/// thirty boxes for each pass.
+/// Draws a step. REQUIRES: problems_of(program) is empty; `times` belongs to this program. The
+/// number of boxes does not depend on the number of packs: each lane has at most about thirty boxes
+/// per pass.
 StepGraph make_step_graph(const Program& program, const TaskTimes& times,
                           const StepGraphWords& words);
 
 /// Returns the drawing as SVG on a white background.
 std::string to_svg(const StepGraph& graph);
-/// Returns the fill colour of boxes of this kind.
+/// Returns the colour with which boxes of this kind are filled.
 const char* fill_of(StepGraph::Look look);
 /// Returns the graph in Graphviz's DOT language.
 std::string to_dot(const StepGraph& graph);

@@ -9,7 +9,7 @@
 namespace tutti::core {
 namespace {
 
-/// Returns a text between double quotes, as Graphviz reads it.
+/// Returns a text in double quotes, in the syntax of Graphviz.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : as_utf8(text)) {

@@ -1,6 +1,7 @@
-// A step's graph as SVG: lanes are columns, time runs down. An arrow between neighbouring lanes
-// stays in the gutter between the lanes. An arrow within a lane is routed around the boxes between
-// its ends. Arrows are drawn before boxes, so that no arrow covers a text.
+// Writes the graph of a step as SVG: lanes are columns, and time runs down. An arrow between
+// neighbouring lanes stays in the space between the two lanes. An arrow within a lane goes around
+// the boxes that are between its two ends. Arrows are drawn before boxes, so that no arrow covers a
+// text.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,7 @@ namespace tutti::core {
 namespace {
 
 constexpr double kMargin = 24;
-constexpr double kTimes = 78;  ///< width of the column of start times
+constexpr double kTimes = 78;  ///< width of the left column, which has the start times
 constexpr double kBoxWidth = 208, kBoxHeight = 38;
 constexpr double kGutter = 96, kPitch = 58;
 constexpr double kRight = 64;  ///< width of the space to the right of the last lane, which has
@@ -41,7 +42,7 @@ const char* outline_of(StepGraph::Look look) {
 constexpr const char* kEdge = "#444444";
 constexpr const char* kStreamEdge = "#b0b0b0";
 
-/// Returns an upper bound of the width of a text of 12 pixels in a common sans-serif font.
+/// Returns an upper bound on the width of a text in a common sans-serif font of 12 pixels.
 double width_of(std::string_view text) {
   double width = 0;
   for (const char c : text) {
@@ -163,7 +164,7 @@ class StepPicture {
       picture_.text(kMargin, y + 23, show(box.time.start), " fill=\"#777777\" font-size=\"11\"");
   }
 
-  /// True if another box of the lane lies between the two rows.
+  /// True if the lane has another box in a row between the two given rows.
   [[nodiscard]] bool passes(std::int32_t lane, std::int32_t above, std::int32_t below) const {
     return std::any_of(graph_.boxes.begin(), graph_.boxes.end(), [&](const StepGraph::Box& box) {
       return box.lane == lane && box.row > above && box.row < below;
@@ -180,8 +181,8 @@ class StepPicture {
           fmt::format("M{0:.1f},{1:.1f} L{0:.1f},{2:.1f}", x1 + kBoxWidth / 2,
                       top_of(from.row) + kBoxHeight + 1, top_of(to.row) - (to.tasks > 1 ? 4 : 1));
     } else if (from.lane == to.lane) {
-      // Route the arrow around the boxes between its ends: to the right of the lane for packs, to
-      // the left for computation.
+      // An arrow goes around the boxes between its two ends: on the right in the lane of packs, on
+      // the left in the lane of computation.
       const bool right = from.lane + 1 == std::ssize(graph_.lanes) && from.lane > 0;
       const double side = right ? x1 + kBoxWidth + 1 : x1 - 1;
       const double out =
@@ -213,8 +214,7 @@ class StepPicture {
                         : ""));
   }
 
-  /// Draws the legend and the captions. Returns the y coordinate of the lower end of the legend and
-  /// the captions.
+  /// Draws the legend and the captions. Returns the y coordinate below the legend and the captions.
   double legend() {
     std::int32_t rows = 0;
     for (const StepGraph::Box& box : graph_.boxes) rows = std::max(rows, box.row + 1);

@@ -1,13 +1,14 @@
-// Assigns a time to every task of a replica's training step and marks the tasks on the critical
-// path, so that a drawn task graph can show both. The times have one of two sources. With given
-// durations, the ordinary Runner runs the program on a host with virtual time: compute tasks share
-// one stream, and collectives start immediately. Each started instance stores the instance whose
-// completion started it. The chain of these causes, followed back from the last instance, is the
-// critical path.
+// Determines the time of every task in a replica's training step, and the tasks on the critical
+// path, so that a drawing of the task graph can show both. There are two sources of times: given
+// durations and a recorded run. With given durations, Runner executes the program in virtual time:
+// compute tasks share one stream, and collectives start immediately. For each execution of a task,
+// the code stores the execution whose completion started it (its cause). The critical path is the
+// chain of causes that ends at the last execution.
 //
-// A recorded run has spans without task numbers. Spans are therefore matched by kind, pack and
-// index: the n-th span with such a label belongs to the n-th instance of the label's tasks in
-// program order. Tasks without a span get the time at which all their predecessors were complete.
+// The spans of a recorded run do not state task numbers. Spans are therefore matched by a label
+// (kind, pack and index): the n-th span with a label belongs to the n-th execution of a task with
+// this label, in program order. A task without a span gets the time at which all its predecessors
+// were complete.
 
 #include "core/graph/task_times.h"
 
@@ -24,11 +25,11 @@ namespace {
 
 std::size_t entry(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The maximum number of iterations of a block that are executed. Further iterations would not
-/// change the path.
+/// The maximum number of executed iterations of a repeated block. More iterations would not change
+/// the critical path.
 constexpr std::int32_t kMaxIterations = 256;
 
-/// Executes a program on one device in virtual time.
+/// Executes the program of one device in virtual time.
 class OnDurations : public Host {
  public:
   OnDurations(const Program& program, const std::function<Time(const Task&)>& duration)
@@ -70,7 +71,8 @@ class OnDurations : public Host {
   struct Instance {
     TaskId task;
     Time end;
-    std::int64_t cause;  ///< the instance whose completion started this instance; -1: none
+    std::int64_t cause;  ///< index of the execution whose completion started this execution; -1:
+                         ///< none
   };
 
   void start(TaskId id, Time from, Time duration, std::int64_t cause) {
@@ -84,7 +86,7 @@ class OnDurations : public Host {
   }
 
   const std::function<Time(const Task&)>& duration_;
-  std::vector<std::int64_t> latest_;  ///< by task: its latest instance
+  std::vector<std::int64_t> latest_;  ///< for each task: the index of its latest execution
   std::vector<Instance> instances_;
   std::priority_queue<std::pair<Time, std::int64_t>, std::vector<std::pair<Time, std::int64_t>>,
                       std::greater<>>
@@ -93,8 +95,7 @@ class OnDurations : public Host {
   std::int64_t cause_ = -1, last_on_stream_ = -1;
 };
 
-/// Sets the times of marks and of tasks that did not run to the time at which all their
-/// predecessors were complete.
+/// Marks, and tasks that did not run, get the time at which all their predecessors were complete.
 void set_reached(const Program& program, const std::vector<bool>& ran, TaskTimes& times) {
   std::vector<std::int32_t> missing(program.tasks.size(), 0);
   for (const TaskId to : program.successors) ++missing[entry(to)];
@@ -113,7 +114,7 @@ void set_reached(const Program& program, const std::vector<bool>& ran, TaskTimes
   }
 }
 
-/// The key by which spans and tasks are matched: kind, pack, index.
+/// The label (kind, pack, index) by which spans are matched with tasks.
 using SpanLabel = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
 
 SpanLabel label_of_span(const Span& span) {
@@ -130,8 +131,8 @@ SpanLabel span_label_of(const Task& task) {
           std::max(task.index, 0)};
 }
 
-/// Calls `visit` for the tasks in the order of their numbers; blocks are repeated as often as they
-/// run.
+/// Calls `visit` for each execution of each task, in the order of task numbers. Blocks are
+/// repeated.
 template <class Visit>
 void each_instance(const Program& program, const Visit& visit) {
   std::size_t block = 0;
@@ -159,7 +160,7 @@ TaskTimes times_by_durations(const Program& program, const Durations& durations,
     is_limited |= block.repeat > kMaxIterations;
     block.repeat = std::min(block.repeat, kMaxIterations);
   }
-  // The drawing represents all steps, so it includes tasks that run only in some of the steps.
+  // The drawing shows all tasks, even those that run only in some of the steps.
   for (Task& task : limited.tasks) task.every_steps = 1;
   Runner runner(limited, durations, rates);
   OnDurations host(limited, duration);
@@ -182,7 +183,7 @@ void StepSpans::span(TrackId track, const Span& span) {
   if (device == device_of_.end()) return;
   if (span.kind < SpanKind::kFirstCompute || span.kind == SpanKind::kChannel) return;
   std::vector<Span>& spans = devices_[device->second];
-  // Drop the spans of completed steps, except for the newest step.
+  // Drops the spans of all earlier steps.
   if (spans.size() > 4096 && spans.front().step < last_.step && spans.size() % 1024 == 0)
     std::erase_if(spans, [this](const Span& old) { return old.step < last_.step; });
   spans.push_back(span);
@@ -223,8 +224,8 @@ TaskTimes StepSpans::task_times(const Program& program,
   times.of.resize(program.tasks.size());
   times.on_path.assign(program.tasks.size(), false);
   times.step = last_.end - last_.start;
-  // If replicas do not wait for each other, a replica may begin a step before another replica has
-  // ended the previous step.
+  // If replicas are asynchronous, a replica may begin a step before another replica has ended the
+  // previous step.
   Time origin = last_.start;
   for (const auto& [label, all] : spans) origin = std::min(origin, all.front()->start);
   std::vector<bool> ran(program.tasks.size(), false);
@@ -250,7 +251,8 @@ TaskTimes StepSpans::task_times(const Program& program,
       if (piece.kind != std::get<0>(label)) continue;
       if (piece.kind == SpanKind::kExchange && piece.layer != communicator(task)) continue;
       if (piece.pack != task.pack) continue;
-      // A pack occurs once in a step. A task without a pack is on the path if the times overlap.
+      // Each pack has only one task per step, so its label is enough. A task without a pack is on
+      // the critical path if its time overlaps with a piece of the path.
       const Time from = std::max(piece.start - origin, interval.start),
                  to = std::min(piece.end - origin, interval.end);
       if (task.pack >= 0 || from < to) times.on_path[entry(t)] = true;

@@ -13,29 +13,32 @@
 
 namespace tutti::core {
 
-/// The times of a replica's tasks in one training step, and the tasks on the critical path.
+/// The times of a replica's tasks in one training step, with a mark for each task on the critical
+/// path.
 struct TaskTimes {
   struct Interval {
-    Time start;  ///< start of the first iteration, from the start of the step
-    Time end;    ///< end of the last iteration, from the start of the step
-    Time busy;   ///< total time of all iterations
+    Time start;  ///< start of the first execution, relative to the start of the step
+    Time end;    ///< end of the last execution, relative to the start of the step
+    Time busy;   ///< total time of all executions
   };
-  std::vector<Interval> of;  ///< by task: its time range; for marks and tasks that did not run: the
-                             ///< time at which all predecessors were complete
-  std::vector<bool> on_path;  ///< by task: true if the task is on the critical path of the step
+  std::vector<Interval> of;   ///< for each task: its start, end and total time; for marks and tasks
+                              ///< that did not run, the time at which all predecessors were
+                              ///< complete
+  std::vector<bool> on_path;  ///< for each task: true if it is on the critical path
   Time step;                  ///< duration of the step
-  std::string source;         ///< the source of the times: "simulated, step 2 on w0/gpu0"
+  std::string source;         ///< description of where the times come from, such as "simulated,
+                              ///< step 2 on w0/gpu0"
 };
 
-/// Computes task times without a simulation: collectives start as early as possible and do not slow
-/// each other. `duration` returns the duration of a communicate task, or 0 if it is not known. The
-/// critical path is the longest path, measured with the durations of the tasks.
+/// Computes the times of tasks from given durations. Collectives start as early as possible and do
+/// not slow each other. `duration` returns the duration of a collective task; 0 if it is unknown.
+/// The critical path is the longest path through the graph, measured in these durations.
 TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
 
-/// Collects the records of a run from which task times are made: the spans of the latest complete
-/// step, and the critical path.
+/// Collects the records of a run from which the times of tasks follow: the spans of the latest
+/// complete step, and the critical path.
 class StepSpans : public NullSink {
  public:
   void track(const Track& track) override;
@@ -43,15 +46,15 @@ class StepSpans : public NullSink {
   void step(const StepRecord& step) override { last_ = step; }
   void path(const PathPiece& piece) override { path_.push_back(piece); }
 
-  /// True if a step ended and computation was recorded.
+  /// True if at least one step has ended and has recorded computation.
   [[nodiscard]] bool complete() const { return last_.step >= 0 && !devices_.empty(); }
-  /// Returns the device whose tasks are drawn (worker and name): the recorded device with the most
-  /// computation on the critical path.
+  /// Returns the device (worker and name) whose tasks are drawn. The result is the recorded device
+  /// with the most computation on the critical path.
   /// REQUIRES: complete().
   [[nodiscard]] std::pair<std::int32_t, std::string> device() const;
-  /// Returns the times of the tasks on device(). Spans are matched with tasks by their labels, in
-  /// order. `communicator` returns the name of an exchange task's communicator, as the critical
-  /// path names it.
+  /// Returns the times of the tasks that ran on device(). Spans are matched with tasks by label. If
+  /// several spans have the same label, the order of the spans decides. For a task of an exchange,
+  /// `communicator` returns the communicator's name in the critical path.
   /// REQUIRES: complete(); `program` is the program of this device.
   [[nodiscard]] TaskTimes task_times(
       const Program& program, const std::function<std::string(const Task&)>& communicator) const;

@@ -4,13 +4,15 @@
 
 namespace tutti::core {
 
-/// A use of a resource or link that is not caused by a message.
+/// Occupies a resource, or adds load to a link, without a message.
 struct LinkUse {
-  ResourceId resource = -1;  ///< -1: no resource is occupied; only the load of the link is recorded
+  ResourceId resource = -1;  ///< -1: no resource is occupied, and only the load of the link is
+                             ///< recorded
   LinkId link = -1;
   Bandwidth rate;
-  Time busy;      ///< duration on a resource that is otherwise idle and has its nominal rate
-  Bytes carried;  ///< bytes that cross the link during `busy`
+  Time busy;      ///< time for which the resource is occupied if it is otherwise idle and has its
+                  ///< nominal rate
+  Bytes carried;  ///< bytes that cross the link during the time `busy`
 };
 
 }  // namespace tutti::core

@@ -5,7 +5,7 @@
 
 namespace tutti::core {
 
-/// The model of contention between messages (docs/networks.md).
+/// The model of how messages compete for links and ports (docs/networks.md).
 enum class NetworkModel { kFifo, kIdeal, kFair };
 
 constexpr std::string_view to_string(NetworkModel model) {

@@ -8,7 +8,8 @@
 namespace tutti::core {
 namespace {
 
-/// Each kind of link has a send port and a receive port on every part.
+/// The number of ports of a device or card: one send port and one receive port for each kind of
+/// link.
 constexpr ResourceId kPorts = 2 * kLinkKinds;
 
 bool crosses_network(const std::vector<Hop>& segment) {
@@ -16,7 +17,7 @@ bool crosses_network(const std::vector<Hop>& segment) {
                      [](const Hop& hop) { return hop.kind == LinkKind::kNetwork; });
 }
 
-/// Cuts a route at the places where messages are staged.
+/// Divides a route into segments, which end where messages are staged in host memory.
 std::vector<std::vector<Hop>> stretches_of(const std::vector<Hop>& route) {
   std::vector<std::vector<Hop>> segments;
   for (const Hop& hop : route) {
@@ -31,7 +32,7 @@ const Hop& narrowest_of(const std::vector<Hop>& segment) {
                            [](const Hop& a, const Hop& b) { return a.bandwidth < b.bandwidth; });
 }
 
-/// Links each of `hops` to the next hop.
+/// Makes a chain: each hop precedes the next one in `hops`.
 void chain(Path& path, std::vector<PathHop> hops) {
   path.hops = std::move(hops);
   for (std::size_t i = 0; i + 1 < path.hops.size(); ++i) {
@@ -56,14 +57,13 @@ Time Path::time_of_hosts(Bytes bytes) const {
       slowest_host = std::max(slowest_host, hop.host->moving(bytes));
     }
   }
-  // If hosts stream, their threads work while the links transfer data, so only the slower of the
-  // two counts.
+  // Streaming hosts work while the links transfer data, so only the slower of the two counts.
   return all + std::max(Time(), slowest_host - slowest_link);
 }
 
 PathTable::PathTable(const Cluster& cluster, NetworkModel model)
     : cluster_(cluster), model_(model) {
-  // Simulations have state for each resource, so only resources that the model uses are numbered.
+  // Simulations keep state per resource, so only the resources that the model uses get numbers.
   const bool hosts = cluster.network() && cluster.network()->host;
   engines_ = model == NetworkModel::kFifo ? 2 : 0;
   per_part_ = engines_ + (model == NetworkModel::kIdeal || hosts ? kPorts : 0);
@@ -97,8 +97,8 @@ ResourceId PathTable::copy_engine(PartId gpu, bool out) const {
   return first_part(gpu.worker) + gpu.part * per_part_ + (out ? 0 : 1);
 }
 
-/// Appends a segment. If the segment lies within a worker and begins or ends at a GPU, the GPU's
-/// copy engine moves the data, unless a kernel moves the data.
+/// Appends a segment. Inside a worker, a segment that begins or ends at a GPU uses this GPU's copy
+/// engine, unless a kernel moves the data.
 void PathTable::append_fifo(const std::vector<Hop>& segment, Engine engine,
                             std::vector<PathHop>& hops) const {
   const bool staged = segment.front().staged;
@@ -129,8 +129,8 @@ bool PathTable::has_hosts(const std::vector<Hop>& segment) const {
   return cluster_.network() && cluster_.network()->host && crosses_network(segment);
 }
 
-/// Returns the hop of a host's threads. The ports of the device or host represent the threads,
-/// because otherwise only the model `ideal` uses these ports.
+/// Returns the hop that represents the threads of a host. The threads use the resource number of a
+/// port, because no model except `ideal` uses ports otherwise.
 PathHop PathTable::host_hop(PartId part, LinkKind slot, bool sends,
                             const HostEndpoint& cost) const {
   PathHop hop;
@@ -142,8 +142,8 @@ PathHop PathTable::host_hop(PartId part, LinkKind slot, bool sends,
   return hop;
 }
 
-/// Appends the threads at the sending or receiving end of `route`, which move data between the
-/// message's buffer and the network.
+/// Appends the hops for the threads at the sending or the receiving end of `route`. The threads
+/// move data between the message's buffer and the network.
 void PathTable::append_hosts(const std::vector<Hop>& route, bool sends,
                              std::vector<PathHop>& hops) const {
   const HostTransport& transport = *cluster_.network()->host;
@@ -159,8 +159,8 @@ void PathTable::append_hosts(const std::vector<Hop>& route, bool sends,
     hops.push_back(host_hop(host, LinkKind::kSocket, sends, transport.host));
 }
 
-/// Appends only the ports at both ends of the segment. These are the ports of the devices for this
-/// kind of link, or the ports of the network cards if the segment crosses the network.
+/// Appends only two hops: the send port and the receive port of the segment. The ports belong to
+/// the network cards if the segment crosses the network, and otherwise to the devices.
 void PathTable::append_ideal(const std::vector<Hop>& segment, std::vector<PathHop>& hops) const {
   PathHop send, receive;
   for (const Hop& link : segment) send.latency += link.latency;
@@ -178,7 +178,7 @@ void PathTable::append_ideal(const std::vector<Hop>& segment, std::vector<PathHo
   hops.push_back(receive);
 }
 
-/// Returns the rate of a single message on an otherwise idle link.
+/// Returns the rate of one message on a link without other messages.
 Bandwidth PathTable::rate_of(const Hop& link) const {
   const bool limited =
       link.kind == LinkKind::kNetwork && cluster_.network() && cluster_.network()->connection;
@@ -198,15 +198,15 @@ std::vector<PathHop> PathTable::hops_of(const std::vector<Hop>& route, Engine en
     append_fifo(segment, engine, hops);
     if (!hosts) continue;
     append_hosts(route, false, hops);
-    // The segment of a streaming host begins with the sender's threads.
+    // With streaming hosts, the sender's threads are the first hop of the segment.
     if (segment.front().staged) hops[first].staged = true;
     for (std::size_t i = first; i < hops.size(); ++i) hops[i].interleaves = true;
   }
   return hops;
 }
 
-/// Finds the port on which the message leaves the network, and marks this hop and all later hops as
-/// hops of the receiver.
+/// Finds the port through which the message leaves the network. Marks this hop and all later hops
+/// as hops of the receiver's worker.
 void PathTable::mark_received(const std::vector<Hop>& route, std::vector<PathHop>& hops) const {
   const auto down =
       std::find_if(route.begin(), route.end(), [](const Hop& hop) { return hop.from.part < 0; });
@@ -234,7 +234,8 @@ void PathTable::load_silently(Path& path, const std::vector<Hop>& route) const {
   if (model_ != NetworkModel::kIdeal) return;
   std::ptrdiff_t first = 0;
   for (const Hop& hop : route) {
-    // The links of a distant worker are different links, although they have the same numbers.
+    // Links of another worker at the distance `away` have the numbers of this worker's links, but
+    // are different links.
     if (path.away != 0 && hop.from.part < 0) first = std::ssize(path.silent_links);
     const auto begin = path.silent_links.begin() + first;
     if (std::find(begin, path.silent_links.end(), hop.link) == path.silent_links.end())
@@ -317,8 +318,8 @@ std::vector<Hop> PathTable::local_route(PartId from, std::int32_t to_part) const
   return route;
 }
 
-/// Merges the routes to all receivers: hops on the same resource with the same previous hops become
-/// one hop.
+/// Merges the routes to all receivers into a tree: two hops become one if they have the same
+/// resource and the same previous hops.
 std::int32_t PathTable::multicast(PartId from, const std::vector<PartId>& to) {
   const auto [known, fresh] = multicasts_.try_emplace({from, to}, 0);
   if (!fresh) return known->second;
@@ -362,8 +363,8 @@ std::int32_t PathTable::multicast(PartId from, const std::vector<PartId>& to) {
   return known->second = keep(std::move(path));
 }
 
-/// Joins the paths from all senders to the switch with one path to the receiver. That path begins
-/// when the data of all senders has arrived.
+/// Connects the paths from all senders to the switch with one path from the switch to the receiver.
+/// The path from the switch begins when the data of all senders has arrived.
 std::int32_t PathTable::switch_reduce(const std::vector<PartId>& from, PartId to) {
   const auto [known, fresh] = reductions_.try_emplace({to, from}, 0);
   if (!fresh) return known->second;
@@ -410,8 +411,8 @@ std::int32_t PathTable::switch_reduce(const std::vector<PartId>& from, PartId to
   if (model_ == NetworkModel::kIdeal) {
     hops.front() = hops.back();
     hops.resize(1);
-    // append_ideal puts a segment's latency before the receive port. Here, the latency lies between
-    // the sender's port and the receiver's port.
+    // append_ideal() puts the latency of a segment between its two ports. In a reduction in a
+    // switch, the latency belongs between the sender's port and the receiver's port.
     for (const Hop& hop : down) {
       for (const std::uint16_t end : ends) path.hops[end].latency += hop.latency;
     }

@@ -13,97 +13,96 @@
 
 namespace tutti::core {
 
-/// The number of a resource that serves messages one after the other: a link, a port of a device, a
+/// The number of something that serves messages one after the other: a link, a port of a device, a
 /// copy engine, or the threads of a host.
 using ResourceId = std::int64_t;
 
-/// One resource on the path of a message. The message enters the resource when the head of the
-/// message has passed all previous hops.
+/// One resource on the path of a message. The message enters the resource as soon as its first byte
+/// has passed all previous hops.
 struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
-  Time latency;  ///< latency to the next hop, or to the receiver
-  /// The costs of a host's threads, if the resource is a host's threads
-  /// (core/cluster/host_transport.h). For a host's threads, `rate` is the rate at which the threads
-  /// move one message, or the largest possible rate if the threads have no limit. Null for links,
-  /// ports and copy engines.
+  Time latency;  ///< latency from this hop to the next hop or to the receiver
+  /// The costs of the threads if the resource is a host's threads (core/cluster/host_transport.h).
+  /// For a host's threads, `rate` is the rate at which the threads move one message; it is the
+  /// largest possible number if there is no limit. Null if the resource is a link, a port or a copy
+  /// engine.
   const HostEndpoint* host = nullptr;
   bool is_link = false;   ///< true: the resource is a link; false: the resource is a port, a copy
-                          ///< engine or threads
-  bool staged = false;    ///< true: a message enters this hop only after the whole message has
-                          ///< arrived
-  bool received = false;  ///< only for a path with Path::away: true if the hop belongs to the
+                          ///< engine or the threads of a host
+  bool staged = false;    ///< true: a message enters this hop only after all of it has arrived
+  bool received = false;  ///< only if Path::away is not 0: true if the hop belongs to the
                           ///< receiver's worker
-  std::uint16_t parents = 0;     ///< number of previous hops; 0: the sender precedes the hop
+  std::uint16_t parents = 0;     ///< number of previous hops; 0: this is the first hop after a
+                                 ///< sender
   std::uint16_t first_next = 0;  ///< index into Path::next
-  std::uint16_t nexts = 0;       ///< number of next hops; 0: a receiver follows the hop
+  std::uint16_t nexts = 0;       ///< number of next hops; 0: this is the last hop before a receiver
   std::uint16_t receiver = 0;    ///< index of the receiver, if `nexts` is 0
-  /// True if other messages can pass between the parts of a message that arrives more slowly than
-  /// the hop's rate, as with the packets of several connections. Set only on network segments
-  /// where threads of hosts move the bytes.
+  /// True if, while a slow message arrives, other messages can use the gaps between its packets.
+  /// Set only on network segments on which threads of hosts move the bytes.
   bool interleaves = false;
 
-  /// Returns the link whose load this hop counts; -1 if the hop is not a link. A link and its
-  /// resource have the same number.
+  /// Returns the link that this hop occupies; -1 if the hop is not a link. Links have the same
+  /// numbers as their resources.
   [[nodiscard]] LinkId link() const { return is_link ? resource : -1; }
 };
 
-/// The path of a message: from one sender to one receiver (a chain of hops), from one sender to
-/// several receivers (multicast, a tree), or from several senders to one receiver (in-switch
-/// reduction, an inverted tree).
+/// The path of a message. A path from one sender to one receiver is a chain of hops. A multicast is
+/// a tree, and a reduction in a switch is a tree in the reverse direction.
 struct Path {
   std::vector<PathHop> hops;
   std::vector<std::uint16_t> next;   ///< see PathHop::first_next; empty for chains
-  std::vector<std::uint16_t> roots;  ///< hops that start at a sender; empty for chains
-  bool chain = true;                 ///< true if every hop is followed by the next one in `hops`
-  bool by_hosts = false;             ///< true: the path includes threads of hosts
+  std::vector<std::uint16_t> roots;  ///< indices of the first hops after senders; empty for chains
+  bool chain = true;                 ///< true: the path is a chain, so each hop is followed by the
+                                     ///< next one in `hops`
+  bool by_hosts = false;             ///< true: at least one hop represents the threads of a host
   std::int32_t away = 0;             ///< see PathTable::unicast()
 
-  /// The sum of the latencies along the path to receiver 0. The time of a message without
-  /// contention depends on this latency and on the narrowest link of each segment between stagings
-  /// (`segments`). All time beyond the time without contention is queueing.
+  /// The sum of the latencies along the path to receiver 0. Without contention, the time of a
+  /// message follows from `latency` and from the narrowest link of each segment (`segments`).
+  /// Segments end where the message is staged. Any longer time is due to queueing.
   Time latency;
   struct PathSegment {
-    Bandwidth narrowest;  ///< rate of the narrowest link, or the limit per connection if that limit
+    Bandwidth narrowest;  ///< rate of the narrowest link, or the rate limit of one connection if it
                           ///< is lower
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
   std::vector<PathSegment> segments;
 
-  /// Returns the first hop after a sender. REQUIRES: the path has hops.
+  /// Returns the first hop of a path from one sender. REQUIRES: the path has hops.
   [[nodiscard]] const PathHop& first() const { return chain ? hops.front() : hops[roots.front()]; }
 
-  /// Returns the time that threads of hosts add to the latency and transfer time of a message
-  /// without contention.
+  /// Returns the time that threads of hosts add to a message without contention, beyond latency and
+  /// transfer time.
   [[nodiscard]] Time of_hosts(Bytes bytes) const {
     return by_hosts ? time_of_hosts(bytes) : Time();
   }
 
-  /// Only for the model `ideal`: the links that carry the message, each once. With `ideal`, the
-  /// path has no hops for the links that carry the message, but the load of the links is counted.
+  /// Only for the model `ideal`: all links that carry the message. With `ideal`, links are no hops
+  /// of the path, but their load is recorded.
   std::vector<LinkId> silent_links;
 
  private:
   [[nodiscard]] Time time_of_hosts(Bytes bytes) const;
 };
 
-/// Makes paths and caches them. The hops of a path depend on the network model. For `fifo`, the
-/// hops are the copy engine that moves the bytes and every link of the route. For `fair`, the hops
-/// are only the links; transfers of a copy engine share the links of its device and have no other
-/// limit. For `ideal`, the hops are only the ports at both ends, with the rate of the narrowest
-/// link.
+/// Computes the paths of messages and caches them. The network model determines the hops of a path.
+/// For `fifo`, the hops are all links of the route, and the copy engine if one moves the bytes. For
+/// `fair`, the hops are only the links; transfers of one copy engine share the links of the
+/// engine's device. For `ideal`, the hops are only the send port and the receive port, with the
+/// rate of the narrowest link.
 class PathTable {
  public:
   PathTable(const Cluster& cluster, NetworkModel model);
 
-  /// Returns the path from one device to another, for a lane that `engine` executes. If `away` is
-  /// not 0, the receiver is the device that corresponds to `to` on the worker at this distance (see
-  /// Peer::away).
+  /// Returns the path from one device to another. `engine` is the kind of engine that executes the
+  /// lane. If `away` is not 0, the receiver is on the worker at this distance: the device with the
+  /// position of `to` (see Peer::away).
   /// REQUIRES: there is a route, which is always true for scenarios without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);
-  /// Does the same as unicast(), but returns the path itself and does not cache it.
+  /// Returns the same path as unicast(), but as a value that is not cached.
   [[nodiscard]] Path make_unicast(PartId from, PartId to, Staging staging, Engine engine,
                                   std::int32_t away = 0) const;
   /// Returns the path from one device to several devices. REQUIRES: all devices are in one worker.
@@ -112,7 +111,7 @@ class PathTable {
   /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// Returns a path that consists only of the given link, without the link's latency.
+  /// Returns a path with the given link as its only hop, without the link's latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[id]; }
@@ -141,8 +140,8 @@ class PathTable {
   const Cluster& cluster_;
   NetworkModel model_;
   std::vector<ResourceId> first_part_of_group_;
-  ResourceId engines_ = 0;   ///< number of copy engines per part
-  ResourceId per_part_ = 0;  ///< number of copy engines and ports per part
+  ResourceId engines_ = 0;   ///< number of copy engines of each device or card
+  ResourceId per_part_ = 0;  ///< number of copy engines and ports of each device or card
   ResourceId resources_ = 0;
   std::vector<Path> paths_;
   struct Unicast {

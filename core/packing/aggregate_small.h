@@ -14,9 +14,9 @@ struct IndexRuns {
   std::vector<int> singles;
 };
 
-/// Groups ascending `indices` into runs of consecutive indices. An index is added to a run if the
-/// last and the first index of the run differ by at most `limit` before the addition. A run may
-/// therefore have up to limit + 2 indices.
+/// Groups ascending `indices` into runs of consecutive indices. An index is added to a run if,
+/// before the addition, the last and the first index of the run differ by at most `limit`. A run
+/// may therefore have up to limit + 2 indices.
 /// SOURCE: tensorflow/python/distribute/cross_device_utils.py, extract_ranges.
 IndexRuns extract_ranges(std::span<const int> indices, std::int64_t limit);
 
@@ -25,11 +25,11 @@ struct SmallGradient {
   DataType type = DataType::kFloat32;
 };
 
-/// Implements agg_small_grads_max_bytes and agg_small_grads_max_group: groups adjacent float32
-/// gradients of at most `max_bytes` into packs of two or more. Returns the indices of the gradients
-/// in each pack. A gradient that is not packed with other gradients follows as a separate pack.
-/// TensorFlow's packs have up to max_group + 2 gradients; with `exact_group`, packs have at most
-/// max_group. REQUIRES: both limits are above 0. SOURCE:
+/// Implements agg_small_grads_max_bytes and agg_small_grads_max_group: packs of two or more
+/// adjacent float32 gradients of at most `max_bytes` each. Returns, for each pack, the indices of
+/// its gradients. Every other gradient is a separate pack; the packs with a single gradient come
+/// last. As in TensorFlow, packs have up to max_group + 2 gradients. If `exact_group` is true,
+/// packs have at most max_group gradients. REQUIRES: both limits are above 0. SOURCE:
 /// tensorflow/python/distribute/cross_device_utils.py, pack_small_tensors.
 std::vector<std::vector<int>> aggregate_small(std::span<const SmallGradient> gradients,
                                               Bytes max_bytes, std::int64_t max_group,

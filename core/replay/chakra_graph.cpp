@@ -1,7 +1,7 @@
-// Nodes refer to each other by id, in any order, so the nodes of a rank are kept until its file is
-// read completely. The trace does not define communicators: nodes name them (pg_name), and a
-// separate file lists their ranks. The k-th collective on a communicator is the same collective on
-// all its ranks.
+// The nodes of a rank refer to each other by id and may be in any order, so the reader keeps them
+// until it has read the whole file. Nodes name communicators (pg_name), but the trace does not
+// define them; a separate file lists the ranks of each communicator. On all ranks of a
+// communicator, the k-th collective on it is the same collective.
 
 #include <algorithm>
 #include <charconv>
@@ -117,7 +117,7 @@ class ChakraGraph {
     if (node.group.empty()) return 0;
     const auto known = communicator_of_.find(node.group);
     if (known != communicator_of_.end()) return static_cast<std::int32_t>(known->second);
-    // PyTorch's default group contains all ranks.
+    // PyTorch's default process group contains all ranks.
     if (node.group == "0" || node.group == "default_pg") return 0;
     if (files_.groups.empty())
       return fail(ProblemCode::kMissing, file_,
@@ -156,7 +156,7 @@ class ChakraGraph {
     if (!metadata) return tl::make_unexpected(metadata.error());
     if (rank == 0)
       graph_.source = "Chakra" + (metadata->version.empty() ? "" : " " + metadata->version);
-    // In PyTorch's traces, a control dependency connects an operator with an operator that it
+    // In PyTorch's traces, a control dependency leads from an operator to an operator that it
     // calls.
     is_tuttis_ = metadata->attributes.contains("tutti_version");
     const bool calls = metadata->has_call_stack;
@@ -213,8 +213,8 @@ class ChakraGraph {
     switch (node.type) {
       case Type::kCollective:
         if (node.bytes >= 0 || node.collective == 9) return collective(node);
-        // A collective has two nodes: a node for the host, without a size, and a node for the GPU,
-        // with a size.
+        // A collective has one node without a size for the host, and one node with a size for the
+        // GPU.
         ++host_sides_;
         return compute(node);
       case Type::kSend:
@@ -244,7 +244,7 @@ class ChakraGraph {
                             bound ? static_cast<std::int32_t>(node.compute_bound_ppm) : 1'000'000);
   }
 
-  /// Numbers streams in the order of (host, number), so that the streams of devices come first.
+  /// Numbers streams in the order of (host, number), so that streams of devices come first.
   void number_streams(ExecutionGraph::Rank& rank) const {
     std::vector<std::uint8_t> number(256, 0);
     std::uint8_t next = 0;
@@ -304,8 +304,8 @@ class ChakraGraph {
     one.root = static_cast<std::int32_t>(has_root(kind) ? node.root : 0);
     one.name = node.name;
     if (const auto type = parse_data_type(node.type_name)) one.type = *type;
-    // comm_size is the size of a rank's input. The output of a gather consists of the inputs of all
-    // ranks.
+    // In the trace, comm_size is the size of one rank's input. The output of a gather is as large
+    // as the inputs of all ranks together.
     const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
     const std::int64_t bytes = std::max<std::int64_t>(node.bytes, 1) * (gathers ? ranks : 1);
     const std::int64_t item = size_of(one.type).count();
@@ -335,7 +335,8 @@ class ChakraGraph {
 
   // --- the whole graph ---
 
-  /// Makes all blocks equal, because the trace may have rounded their sizes differently.
+  /// The trace may have rounded the sizes of blocks differently, so all blocks of a collective get
+  /// the same size.
   void round_blocks() {
     for (ExecutionGraph::Collective& one : graph_.collectives) {
       const std::int64_t ranks = std::ssize(graph_.communicators[one.communicator].ranks);
@@ -371,25 +372,26 @@ class ChakraGraph {
   std::int64_t ranks_;
   RecordCounts& counts_;
   std::map<std::string, std::int64_t, std::less<>> communicator_of_;
-  /// The number of each collective, indexed by its communicator and its index on the communicator.
+  /// The number of a collective; the key is the communicator, and the index of the collective on
+  /// this communicator.
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
   std::int64_t tasks_ = 0, without_duration_ = 0, host_sides_ = 0, lost_dependencies_ = 0,
                uneven_ = 0;
   bool has_calls_ = false;
-  bool is_tuttis_ = false;  ///< true if Tutti exported the trace, in which a node without a
-                            ///< duration is a join
+  bool is_tuttis_ = false;  ///< true if Tutti exported the trace; a node without a duration is then
+                            ///< only a join of dependencies
   ExecutionGraph graph_;
 
-  // The state of the rank that is being read.
+  // The following variables belong to the rank that is being read.
   std::int64_t rank_ = 0;
   std::string file_;
   RankBuilder builder_;
   std::vector<Node> nodes_;
   std::unordered_map<std::uint64_t, std::size_t> index_;
   std::map<std::pair<bool, std::int64_t>, int> streams_;
-  std::map<std::int32_t, std::int64_t> sequence_;  ///< by communicator: number of collectives that
-                                                   ///< were read so far
-  std::unordered_set<std::int32_t> used_;          ///< collectives in which the rank takes part
+  std::map<std::int32_t, std::int64_t> sequence_;  ///< for each communicator: number of collectives
+                                                   ///< read so far
+  std::unordered_set<std::int32_t> used_;          ///< collectives in which the rank participates
   std::vector<std::pair<std::size_t, std::vector<std::uint64_t>>> call_stack_;
 };
 

@@ -1,7 +1,7 @@
-// The check of a graph has two parts. The checker of plans (core/plan/check_collectives.h) examines
-// each program and the collectives. Then the whole trace is executed once, without time, by the
-// runner that also simulates it. If nothing more can happen and a task has not ended, this task
-// would wait forever. In this execution, as in a simulation, sends do not wait for their receives.
+// A graph is checked in two steps. First, the checker of plans (core/plan/check_collectives.h)
+// examines each program and the collectives. As the second step, the runner that simulations use
+// executes the whole trace once, without time. If some task has not ended when nothing more can
+// happen, it would wait forever. As in a simulation, sends do not wait for their receives.
 
 #include "core/replay/execution_graph.h"
 
@@ -28,7 +28,7 @@ Problem problem_of(const ExecutionGraph& graph, const std::string& text) {
   return problem;
 }
 
-/// Executes all ranks without simulating time.
+/// Executes the programs of all ranks without simulating time.
 class DryRun {
  public:
   DryRun(const ExecutionGraph& graph, std::vector<Problem>& problems)
@@ -107,7 +107,8 @@ class DryRun {
   }
 
   void report() {
-    // Timing decides which message a receive with wildcards gets, but this execution has no timing.
+    // For a receive with wildcards, the times of messages decide which one it gets. This execution
+    // has no times, so it reports nothing if a rank uses wildcards.
     if (has_wildcards()) return;
     std::int64_t stuck = 0;
     for (const World& world : worlds_) stuck += world.ended ? 0 : 1;
@@ -200,13 +201,13 @@ class DryRun {
   std::vector<Runner> runners_;
   std::deque<World> worlds_;
   std::vector<MessageMatcher> matchers_;    ///< by receiving rank
-  std::vector<std::vector<Done>> arrived_;  ///< by collective: the tasks that wait for other ranks
-                                            ///< to start the collective
+  std::vector<std::vector<Done>> arrived_;  ///< for each collective: the tasks that wait for other
+                                            ///< ranks to start it
   std::vector<Sent> sent_;
   std::deque<Done> done_;
 };
 
-/// A role consists of ranks that run the same program. In a trace, each rank has its own program.
+/// A role is a set of ranks that run the same program. In a trace, each rank has its own program.
 PlanView view_of(const ExecutionGraph& graph) {
   PlanView view;
   for (std::size_t r = 0; r < graph.ranks.size(); ++r)

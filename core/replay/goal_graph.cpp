@@ -48,13 +48,13 @@ class GoalGraph {
     for (const GoalDependency& one : rank.dependencies) {
       if (one.at_start) has_start[one.on] = true;
     }
-    // The task of each operation, and the task that announces the start of the operation.
+    // For each operation: its task, and the task that announces its start.
     std::vector<TaskId> tasks, starts(rank.operations.size(), kNoTask);
     for (std::size_t i = 0; i < rank.operations.size(); ++i) {
       const GoalOperation& one = rank.operations[i];
       count(one);
       const bool computes = one.kind == GoalOperation::Kind::kCompute;
-      // A message counts as started when it is posted.
+      // The start of a send or receive is the time at which it is posted.
       if (has_start[i]) starts[i] = computes ? builder.announce() : builder.mark();
       const Time duration(one.size * 1000);
       if (computes) {

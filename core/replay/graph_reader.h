@@ -26,8 +26,8 @@ struct GraphFiles {
   /// of any one of these files, with or without the suffix ".<rank>.et" or ".<rank>.json". A single
   /// file of PyTorch without such a suffix is the trace of all ranks.
   std::string path;
-  /// For Chakra: the path of a JSON file with the ranks of the communicators that nodes name
-  /// (pg_name): {"<name>": [ranks…]}. Empty: no such file is needed.
+  /// For Chakra: the path of a JSON file that lists the ranks of each communicator that nodes name
+  /// (pg_name): {"<name>": [ranks…]}. Empty if nodes name no communicators.
   std::string groups;
 };
 
@@ -51,7 +51,7 @@ Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& n
 struct RankFiles {
   using Open = std::function<Expected<std::unique_ptr<ByteInput>>(const std::string& file)>;
 
-  std::string path;  ///< name of the trace in reports
+  std::string path;  ///< name of the trace for reports
   std::int64_t ranks = 0;
   std::function<std::string(std::int64_t rank)> file;
   std::string groups;  ///< GraphFiles::groups

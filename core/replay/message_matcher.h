@@ -8,19 +8,19 @@
 
 namespace tutti::core {
 
-/// Matches the messages that arrive at one rank with the rank's receives, as MPI does. A receive
-/// gets the first message with its source and tag. A message goes to the first receive that it
-/// matches. Receives may accept any source or any tag.
+/// Matches messages to one rank with the receives of this rank, as MPI does. A receive gets the
+/// first message that has its source and tag. A message goes to the first receive with its source
+/// and tag. A receive may accept any source, any tag, or both (wildcards).
 class MessageMatcher {
  public:
   static constexpr std::int64_t kAny = -1;
 
-  /// Adds a message. Returns the receive that the message matches; nullopt if no posted receive
-  /// matches, so that the message is stored.
+  /// Adds a message. Returns the posted receive that gets the message. If there is none, stores the
+  /// message and returns nullopt.
   std::optional<std::int64_t> sent(std::int64_t source, std::int64_t tag, std::int64_t message) {
     auto best = receives_.end();
-    // Receives with wildcards and receives without wildcards are in different queues. If both
-    // queues have a match, the receive that was posted first gets the message.
+    // There is a queue for each combination of source and tag, with or without wildcards. If
+    // several queues match, the receive that was posted first gets the message.
     for (const Key& key : {Key{source, tag}, Key{source, kAny}, Key{kAny, tag}, Key{kAny, kAny}}) {
       const auto known = receives_.find(key);
       if (known == receives_.end()) continue;
@@ -36,8 +36,8 @@ class MessageMatcher {
     if (best->second.empty()) receives_.erase(best);
     return taken.id;
   }
-  /// Adds a receive. Returns the message that the receive matches; nullopt if no stored message
-  /// matches, so that the receive waits.
+  /// Adds a receive. Returns the stored message that the receive gets. If there is none, stores the
+  /// receive and returns nullopt.
   std::optional<std::int64_t> posted(std::int64_t source, std::int64_t tag, std::int64_t receive) {
     auto best = messages_.end();
     if (source != kAny && tag != kAny) {
@@ -61,11 +61,11 @@ class MessageMatcher {
   }
 
   [[nodiscard]] bool empty() const { return messages_.empty() && receives_.empty(); }
-  /// Returns a message that was not received; nullopt if all messages were received.
+  /// Returns a message that no receive has taken; nullopt if there is none.
   [[nodiscard]] std::optional<std::int64_t> unreceived() const {
     return messages_.empty() ? std::nullopt : std::optional(messages_.begin()->second.front().id);
   }
-  /// Returns a receive that matched no message; nullopt if every receive has matched a message.
+  /// Returns a receive that has got no message; nullopt if there is none.
   [[nodiscard]] std::optional<std::int64_t> unmatched_receive() const {
     return receives_.empty() ? std::nullopt : std::optional(receives_.begin()->second.front().id);
   }
@@ -79,7 +79,8 @@ class MessageMatcher {
   using Queue = std::deque<Item>;
 
   std::int64_t next_ = 0;
-  std::map<Key, Queue> messages_, receives_;  ///< by source and tag; no queue is ever empty
+  std::map<Key, Queue> messages_, receives_;  ///< by source and tag; a queue is removed when it
+                                              ///< becomes empty
 };
 
 }  // namespace tutti::core

@@ -1,14 +1,16 @@
-// Connects the plan with NCCL's models: each NCCL collective gets NCCL's choice, a predicted time,
-// and a lower bound from the links. Predictors and bounds are cached by the shape of a group
-// (nodes, GPUs, channels), because a plan with thousands of packs has only a few shapes.
+// Adds the predictions of NCCL's models to the plan. Each NCCL collective gets the choice that NCCL
+// would make, a predicted time, and a lower bound that follows from the links. A plan with
+// thousands of packs has only a few different groups, so predictors and bounds are cached by nodes,
+// GPUs and channels.
 //
-// Two kinds of failure are possible. If the models do not cover the cluster, the whole scenario is
-// simulated as rings, and the reason is stored for the user. If the settings contradict each other,
-// or a file does not fit, a problem is reported. A collective with a predicted time also loads
-// links. The routes come from the collective's schedule. If the number of channels differs or there
-// are groups, the routes come from a second schedule with evenly divided elements. If packs are
-// fused at run time, their sizes are not known when times are assigned, so the plan receives a
-// source of times instead. The times themselves are computed in nccl_times.cpp.
+// There are two kinds of failure. If the models do not cover the cluster, the whole scenario is
+// simulated with ring schedules, and the reason is stored for the user. If settings contradict each
+// other, or if a file does not fit the cluster, a problem is reported. A collective with a
+// predicted time also adds load to links. The links follow from the collective's schedule. If the
+// number of channels differs, or if there are groups, they follow from a second schedule, in which
+// elements are divided evenly. If packs are fused at run time, their sizes are not known yet. With
+// such packs, the plan gets an object that computes times on request. nccl_times.cpp computes the
+// times.
 
 #include "core/scenario/assign_times.h"
 
@@ -46,7 +48,8 @@ constexpr const char* kNetworkField = "strategy.nccl.network";
 
 const std::string& text_of(const Error& error) { return error.problems().front().text; }
 
-/// NCCL with the scenario's options, and predictors for the cluster's groups of GPUs.
+/// The model of NCCL with the scenario's options. This class has a predictor for each kind of GPU
+/// group in the cluster.
 class Nccl {
  public:
   Nccl(const Library& library, Scenario& scenario, Complaints& complaints, Problems& problems)
@@ -69,7 +72,7 @@ class Nccl {
     for (const Taken& one : all) {
       if (!time(one)) return;
     }
-    // The executor decides which packs are fused, so their times are computed at run time.
+    // The executor decides at run time which packs are fused, so their times are computed then.
     if (const Taken& like = all.front(); scenario_.plan.fuses() && like.of_pack) {
       scenario_.plan.collective_times = std::make_shared<const NcclTimes>(
           *predictor_of(like), bounds_of(like), *like.strategy, !like.as_a_whole());
@@ -83,10 +86,10 @@ class Nccl {
     const Strategy* strategy = nullptr;
     int gpus = 1;  ///< number of GPUs per node
     int nodes = 1;
-    const Partition* partition = nullptr;  ///< the groups that execute the collective; null: one
-                                           ///< group of all replicas
+    const Partition* partition = nullptr;  ///< the partition whose groups execute the collective;
+                                           ///< null: all replicas form one group
     const MemberList* members = nullptr;   ///< the replicas that execute the collective; null if
-                                           ///< these replicas are a group of a partition
+                                           ///< they are a group of `partition`
     bool of_pack = false;
     [[nodiscard]] bool as_a_whole() const { return !collective->parts; }
   };
@@ -121,7 +124,7 @@ class Nccl {
     return all;
   }
 
-  /// Returns the reason why the workers are not of one kind; empty if all workers are of one kind.
+  /// Returns the reason why workers differ from each other; empty if all workers are identical.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
@@ -153,7 +156,7 @@ class Nccl {
     return options().calibration.empty() || load_calibration();
   }
 
-  /// Loads the tuner into the settings, so that all users of the settings have it.
+  /// Loads the tuner plugin into the settings.
   bool load_tuner() {
     NcclOptions& ours = scenario_.nccl;
     if (ours.tuner == NcclOptions::Tuner::kFile) {
@@ -181,8 +184,8 @@ class Nccl {
     return nccl::gpu_model_of(scenario_.cluster->machine(0));
   }
 
-  /// Applies the tuner to these GPUs; if the tuner does not support them, removes the tuner and
-  /// adds a note.
+  /// Applies the tuner plugin to a communicator. If the plugin does not support the communicator,
+  /// removes the plugin and adds a note.
   void apply_tuner(const nccl::Communicator& comm, const nccl::System& system,
                    nccl::Settings& settings) {
     const bool efa = system.transport == Transport::kEfa;
@@ -215,8 +218,8 @@ class Nccl {
     return true;
   }
 
-  /// Rejects a calibration of other machines, because its corrections would be wrong for this
-  /// cluster. The problem is reported at the name of the calibration in the scenario.
+  /// Rejects a calibration that was measured on other machines, because its corrections would be
+  /// wrong for this cluster. The problem is reported where the scenario names the calibration.
   bool takes_calibration(const nccl::System& system) {
     if (!calibration_) return true;
     const std::string why = calibration_->why_not(system, parameters_);
@@ -226,7 +229,7 @@ class Nccl {
     return false;
   }
 
-  /// Sets the time of a collective. Returns false if the time is not known.
+  /// Sets the predicted time of a collective. Returns false if the time cannot be predicted.
   bool time(const Taken& one) {
     const nccl::Predictor* const predictor = predictor_of(one);
     if (!predictor) return false;
@@ -242,8 +245,8 @@ class Nccl {
       const nccl::CollectiveTime& whole = *one.collective->nccl;
       by_ways.channels = channels_of_ways(*whole.communicator, whole.choice, *scenario_.cluster,
                                           one.gpus, one.nodes > 1);
-      // Groups always need schedules that distinguish workers. Without groups, the schedule is only
-      // needed if its channels differ from the strategy's.
+      // If there are groups, the schedule must distinguish workers. Without groups, a second
+      // schedule is only needed if its channels differ from those of the strategy.
       const bool apart = scenario_.plan.partition || !scenario_.plan.exchanges.empty() ||
                          one.partition || one.members;
       if (!apart || by_ways.channels != one.strategy->channels)
@@ -254,7 +257,8 @@ class Nccl {
     return true;
   }
 
-  /// Returns lower bounds of the time that the machines' links need for this kind of collective.
+  /// Returns lower bounds on the time of this kind of collective, from the bandwidths of the links
+  /// inside machines.
   NcclBounds bounds_of(const Taken& one) {
     if (one.as_a_whole()) return bounds_of(one, {{one.collective->kind, one.collective->root}});
     std::vector<NcclBounds::key_type> kinds;
@@ -264,13 +268,13 @@ class Nccl {
     return bounds_of(one, kinds);
   }
 
-  /// Returns the bounds of collectives of these kinds among the same number of GPUs.
+  /// Returns such bounds for the given kinds of collectives, on the same number of GPUs.
   NcclBounds bounds_of(const Taken& one, const std::vector<NcclBounds::key_type>& kinds) {
     const std::shared_ptr<const Machine> machine = scenario_.cluster->groups().front().machine;
     const nccl::Predictor& predictor = *predictor_of(one);
     NcclBounds bounds;
-    // If NCCL treats parts of a machine as separate nodes, these nodes communicate over paths that
-    // the machine file does not describe.
+    // NCCL may treat parts of a machine as separate nodes. The machine file does not describe the
+    // paths between such nodes, so there is no bound.
     if (predictor.communicator().nodes != one.nodes) return bounds;
     for (const auto& kind : kinds) {
       const auto [nodes, gpus, channels] =
@@ -353,7 +357,7 @@ class Nccl {
     return found;
   }
 
-  /// Returns the transport between machines if the strategy or the cluster's network states it.
+  /// Returns the transport between machines, if the strategy or the network specifies one.
   [[nodiscard]] std::optional<std::string> transport() const {
     if (options().transport) return options().transport;
     const auto& network = scenario_.cluster->network();
@@ -371,15 +375,15 @@ class Nccl {
     if (!system || system->nodes == 1 || !cluster.network()) return system;
     const Network& ours = *cluster.network();
     if (system->transport == Transport::kTcp) system->sockets = sockets(ours, pods ? gpus : 1);
-    // Use the rate of the port only if it is clearly lower than the rate of the card, because
-    // NCCL's parameters already include the overhead of headers.
+    // NCCL's parameters already include the overhead of packet headers. The rate of the port is
+    // therefore only used if it is clearly lower than the rate of the card.
     constexpr double kHeaders = 0.97;
     if (ours.port_bandwidth && to_gb_per_s(*ours.port_bandwidth) < kHeaders * system->nic_gb_per_s)
       system->nic_gb_per_s = to_gb_per_s(*ours.port_bandwidth);
     return system;
   }
 
-  /// Returns the sockets that carry NCCL's messages between hosts.
+  /// Returns the parameters of the TCP sockets over which NCCL sends messages between hosts.
   static nccl::Sockets sockets(const Network& network, int pods) {
     nccl::Sockets sockets;
     if (network.host && network.host->library == HostLibrary::kNccl)
@@ -402,7 +406,7 @@ class Nccl {
   std::map<int, Strategy> entries_;  ///< by entry of a spec
   std::map<std::tuple<int, int, int>, std::shared_ptr<const nccl::Predictor>> predictors_;
   std::map<std::tuple<int, int, int, CollectiveKind, Rank>, NcclLinkBound>
-      bounds_;  ///< by the key of `predictors_`, the kind of collective, and the root
+      bounds_;  ///< the key is the key of `predictors_`, the kind of collective, and the root
   NcclWays ways_;
 };
 

@@ -6,14 +6,15 @@
 
 namespace tutti::core {
 
-/// The third stage of reading a scenario. Sets NCCL's choice and the predicted time of every NCCL
-/// collective of the plan. For algorithm nccl, sets the times of whole packs and exchanges. For
-/// algorithms nccl/…, sets the times of the parts inside workers. If NCCL's cost model does not
-/// cover the machine, the collectives remain rings, and Scenario::why_rings states the reason.
+/// The third stage of reading a scenario: sets, for every NCCL collective of the plan, the choice
+/// that NCCL would make and the predicted time. For algorithm nccl, assign_times() sets the times
+/// of whole packs and exchanges. For two-level algorithms such as nccl/ring, assign_times() sets
+/// the times of the NCCL collectives inside workers. If NCCL's cost model does not cover the
+/// machine, the collectives are simulated as rings, and Scenario::why_rings has the reason.
 ///
-/// The possible problems are: NCCL's settings exclude all algorithms; there are NCCL settings but
-/// no NCCL collective; a table cannot be read. REQUIRES: lower() has made the plan without
-/// problems.
+/// ERRORS (problems): NCCL's settings exclude all algorithms; there are settings for NCCL but no
+/// NCCL collective; a table cannot be read.
+/// REQUIRES: lower() has made the plan and has reported no problem.
 void assign_times(const Library& library, Scenario& scenario, Complaints& complaints,
                   Problems& problems);
 

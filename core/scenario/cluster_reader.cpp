@@ -1,11 +1,12 @@
-// Builds a cluster from its message. Reading continues after a problem, with `usable` set to false,
-// so that one run reports all problems of the cluster. A cluster is returned only if it meets the
-// requirements of the rest of Tutti. Workers with replicas must come before servers. Every worker
-// must have the same number of replicas, on one kind of device. If there are several workers, they
-// must have a network, and network cards that reach the network. A machine is described either in
-// the message itself or in a separate file. Each machine file is parsed once, and is added to the
-// list of files, so that another process can read the scenario without access to the files. The
-// network is read by network_reader.cpp, and machines by core/cluster/machine_file.h.
+// Builds a cluster from the message in a scenario. After a problem, reading continues with `usable`
+// set to false, so that all problems of the cluster are reported together. The result is a cluster
+// only if it meets the following requirements. Workers with replicas come before servers. All
+// workers have the same number of replicas, on the same kind of device. If there are several
+// workers, there is a network, and each worker has a network card that reaches the network. A
+// machine is described in the scenario itself or in a separate file. Each machine file is parsed
+// once. The text of the machine file is added to the list of files, so that another process can
+// read the scenario without these files. network_reader.cpp reads the network, and
+// core/cluster/machine_file.h reads machines.
 
 #include "core/scenario/cluster_reader.h"
 
@@ -111,8 +112,8 @@ class ClusterReader {
   }
 
  private:
-  /// Checks that all devices of a collective are of one kind, and that the replicas of a worker
-  /// compute at one speed.
+  /// Checks that replicas are either all on GPUs or all on CPUs, and that the replicas of a worker
+  /// have the same speed.
   bool check_identical(const std::vector<WorkerGroup>& groups, int replicas) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const Machine& machine = *groups[g].machine;
@@ -175,8 +176,8 @@ class ClusterReader {
     return known->second;
   }
 
-  /// Returns the number of devices of each worker that hold a replica; 0, with a problem, if the
-  /// number is invalid.
+  /// Returns the number of devices per worker that hold a replica. If the number is invalid,
+  /// reports a problem and returns 0.
   int replicas_of(const proto::Workers& workers, const Machine& machine) {
     const int gpus = static_cast<int>(machine.gpus().size());
     const int cpus = static_cast<int>(machine.cpus().size());

@@ -19,8 +19,8 @@ class Cluster;
 
 namespace tutti::core {
 
-/// A cluster in a separate file, which a scenario names by `cluster { file: … }`. `tutti calibrate`
-/// writes such files.
+/// A cluster file, which a scenario names by `cluster { file: … }`. `tutti calibrate` writes such
+/// files.
 struct ClusterFile {
   std::string path;
   std::unique_ptr<proto::Cluster> message;
@@ -32,25 +32,25 @@ struct ClusterFile {
   ~ClusterFile();
 };
 
-/// Reads the file that `cluster` names, relative to the folder of `from`, and adds it to `files`.
-/// Returns nullopt and adds problems if the file cannot be read or is invalid, or if `cluster` also
-/// has fields that the file must set.
+/// Reads the file that `cluster` names, and adds it to `files`. The path is relative to the folder
+/// of `from`. If the file cannot be read or is invalid, or if `cluster` sets fields that belong to
+/// the file, adds problems and returns nullopt.
 std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fields& fields,
                                              const std::string& from, const Library& library,
                                              std::vector<Library::File>& files);
 
-/// Returns the cluster that a message describes. Returns null and adds problems if the cluster is
-/// invalid. `path` is the file of the message, to which paths of machine files are relative. Adds
-/// these files to `files`.
+/// Builds the cluster that a message describes. If the cluster is invalid, adds problems and
+/// returns null. `path` is the file with the message; paths of machine files are relative to its
+/// folder. Adds these files to `files`.
 std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);
 
-/// Adds a file that a scenario names, unless `files` already has it.
+/// Adds a file that a scenario names to `files`, unless it is already there.
 void remember(const Library::File& file, std::vector<Library::File>& files);
 
-/// Reports that no `what` (such as "machine") has this name, and suggests a similar name from
-/// `known`.
+/// Reports that no `what` (such as "machine") has this name. If `known` has a similar name,
+/// suggests it.
 void complain_unknown(Fields& fields, const google::protobuf::Message& message, const char* field,
                       const char* what, const std::string& name,
                       const std::vector<std::string>& known);

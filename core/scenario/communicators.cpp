@@ -67,8 +67,8 @@ class CommunicatorsLowering {
     return partition;
   }
 
-  /// Sets the communicator's algorithm, with the defaults of this algorithm. If the communicator
-  /// has no algorithm of its own, uses the algorithm of the gradients.
+  /// Sets the algorithm of a communicator, and the defaults of this algorithm. If the communicator
+  /// does not name an algorithm, it has the algorithm of the gradients.
   void choose_strategy(const WrittenCommunicator& c, const std::string& path,
                        const std::string& what, Strategy& strategy) {
     const auto algorithm =
@@ -104,7 +104,7 @@ class CommunicatorsLowering {
     strategy.requested_launch_overhead = strategy_.requested_launch_overhead || c.launch;
   }
 
-  /// Checks how gradients are reduced if every replica holds only a part of the model.
+  /// If every replica holds only a part of the model, checks how gradients are reduced.
   void check_splitting(const WrittenCommunicator& c, std::string_view path) {
     if (strategy_.custom) {
       complaints_.complain_at(

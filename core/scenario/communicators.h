@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// Returns the communicators for this cluster, with defaults from the strategy.
-/// ERRORS (complaints): the replicas cannot be divided into these groups; an algorithm does not
-/// work in groups.
+/// Returns the communicators for this cluster. Values that the scenario does not set for a
+/// communicator are those of the strategy. ERRORS (complaints): the replicas cannot be divided into
+/// such groups; an algorithm does not support groups.
 std::vector<Communicator> lower_communicators(const std::vector<WrittenCommunicator>& written,
                                               const Strategy& strategy, const Cluster& cluster,
                                               Complaints& complaints);

@@ -27,9 +27,8 @@ CollectiveKind collective_of(int collective) {
 
 namespace {
 
-/// The maximum number of exchanges of one kind in a pass, which is forty times the number in the
-/// largest known models. Each exchange is simulated, so this number limits the duration of the
-/// simulation.
+/// The maximum number of exchanges of one kind in a pass: forty times the number in the largest
+/// known models. Every exchange is simulated, so this maximum limits the duration of a simulation.
 constexpr std::int32_t kMaxPerPass = 16'384;
 static_assert(kMaxPerPass <= kMaxExchanges);
 
@@ -71,7 +70,7 @@ class CommunicatorsReader {
     if (!c.has_size())
       fields_.complain_at(c, "size", ProblemCode::kMissing,
                           "{}: size is missing; set the number of replicas per group", what);
-    // Limits of the sizes depend on the cluster and are checked later.
+    // The limits for sizes depend on the cluster and are checked later.
     if (c.has_size()) communicator.size = c.size();
     if (c.has_stride()) communicator.stride = c.stride();
     communicator.splits_model = c.splits_model();

@@ -13,11 +13,11 @@ class Scenario;
 
 namespace tutti::core {
 
-/// Converts a value of proto::Strategy::Collective.
+/// Converts a value of the enum proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator with the values in the scenario. lower_communicators() derives the missing values
-/// from the cluster and the strategy (communicators.h).
+/// A communicator with the values that the scenario sets. lower_communicators() derives the omitted
+/// values from the cluster and the strategy (communicators.h).
 struct WrittenCommunicator {
   std::string name;
   std::optional<std::int64_t> size;
@@ -27,10 +27,10 @@ struct WrittenCommunicator {
   std::optional<int> channels;
   std::optional<Time> launch;
   std::vector<Exchange> exchanges;
-  bool sound = true;  ///< true if the communicator was read without problems
+  bool sound = true;  ///< true if the communicator has been read without problems
 };
 
-/// Reads the communicators of a scenario. Adds problems to `fields`.
+/// Reads all communicators of a scenario. Adds problems to `fields`.
 std::vector<WrittenCommunicator> communicators_from(const proto::Scenario& message, Fields& fields);
 
 }  // namespace tutti::core

@@ -20,7 +20,7 @@ bool change_with_time(const Conditions& conditions) {
   return for_a_while || during_the_run || !conditions.gone.empty();
 }
 
-/// Uses Floyd's algorithm to choose k of n workers with k draws, for any n.
+/// Chooses random workers by Floyd's algorithm, which needs only k draws to choose k of n workers.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster) {
   std::vector<SlowDevices> named;

@@ -1,9 +1,9 @@
-// Conditions refer to parts of the cluster by name, so most of this file resolves names such as
-// "w0/nic0" and "leaf0" and lists the valid ones if a name is wrong. A link between two names means
-// both directions of the link. This file converts factors, shares and times to integers (millionths
-// and picoseconds), so that a simulation never depends on floating-point arithmetic. Random
-// choices, such as the slow workers and the times of bursts, are made later: when a run begins,
-// from its seed (conditions.cpp).
+// In a scenario, conditions name parts of the cluster, such as "w0/nic0" and "leaf0". Most of this
+// file finds the parts that a scenario names. If a name is wrong, the error lists the valid names.
+// A link that is given by two names stands for both directions. Factors, fractions and times are
+// converted to integers (millionths and picoseconds), so that no simulation depends on
+// floating-point arithmetic. Random choices, such as the slow workers and the times of bursts, are
+// made when a run begins, from its seed (conditions.cpp).
 
 #include "core/scenario/conditions_reader.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr double kMaxSlowdown = 1e6;
 constexpr double kMillion = 1e6;
 constexpr double kShortestBurstMs = 0.001;
-constexpr LinkId kMaxLoaded = 1'000'000;  ///< largest number of links with background traffic
+constexpr LinkId kMaxLoaded = 1'000'000;  ///< maximum number of links with background traffic
 
 std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
 
@@ -122,7 +122,7 @@ class ConditionsReader {
     }
   }
 
-  /// Returns both directions of the links between the two ends.
+  /// Returns all links between two parts, in both directions.
   template <class Message>
   std::vector<LinkId> links_between(const Message& message) {
     std::vector<LinkId> found;
@@ -161,7 +161,7 @@ class ConditionsReader {
     return cluster_.fabric() ? cluster_.fabric()->find(name) : std::nullopt;
   }
 
-  /// Returns the valid names of the network's switches, for an error about an unknown name.
+  /// Returns the names of all switches of the network, for an error about a wrong name.
   [[nodiscard]] std::string names_of_switches() const {
     if (!cluster_.network()) return "";
     const Fabric* const fabric = cluster_.fabric();
@@ -198,7 +198,7 @@ class ConditionsReader {
     return text.empty() ? "" : "; links lead from there to " + text;
   }
 
-  /// Returns the worker's number in "w12/…".
+  /// Returns the worker's index from a name such as "w12/nic0".
   static std::optional<std::int64_t> worker_of(const std::string& name) {
     const std::size_t slash = name.find('/');
     if (name.empty() || name[0] != 'w' || slash == std::string::npos) return std::nullopt;
@@ -248,7 +248,7 @@ class ConditionsReader {
         fields_.complain_at(
             message, "where", ProblemCode::kConflict,
             "background: this network has no links between switches; use PORTS, or a FAT_TREE");
-      // Stop at one link more than the limit, because the error below is then certain.
+      // One link more than the limit is enough to report the error below.
       for (LinkId id = 0; id < std::min(cluster_.switch_links(), kMaxLoaded + 1); ++id)
         found.push_back(id);
     } else {

@@ -9,7 +9,7 @@ class Conditions;
 
 namespace tutti::core {
 
-/// Reads the conditions of a scenario. Adds problems to `fields`.
+/// Reads the message `conditions` of a scenario. Adds problems to `fields`.
 Conditions conditions_from(const proto::Conditions& message, Fields& fields,
                            const Cluster& cluster);
 

@@ -17,19 +17,20 @@
 namespace tutti::core {
 namespace {
 
-/// The maximum number of steps, over all ranks, that are checked before each run. Checking them
-/// takes about a second.
+/// The maximum number of steps, over all ranks, for which schedules are checked before every run.
+/// A check of this many steps takes about a second.
 constexpr std::int64_t kQuicklyProvedSteps = 1 << 16;
-/// The maximum number of steps that are checked before a real run. Checking them takes some
-/// minutes.
+/// The maximum number of steps for which schedules are checked before a real run. A check of this
+/// many steps takes some minutes.
 constexpr std::int64_t kMaxProvedSteps = 10'000'000;
-/// The maximum number of steps, over all ranks, that are visited to check their switches when a
-/// scenario is read. Visiting them takes one to three seconds.
+/// The maximum number of steps, over all ranks, for which the use of switches is checked when a
+/// scenario is read. A check of this many steps takes one to three seconds.
 constexpr std::int64_t kMaxSwitchSteps = 1 << 23;
-/// The number of elements in a proof: odd, and just enough to fill most chunks.
+/// The number of elements with which schedules are checked. The number is odd, and just large
+/// enough to fill most chunks.
 constexpr std::int64_t kProvedElements = 4099;
 
-/// Parses "slices=8"; nullopt if the text is not a name with a number.
+/// Parses a parameter such as "slices=8"; nullopt if the text is not a name with a number.
 std::optional<AlgorithmParameter> parameter_from(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -46,8 +47,8 @@ std::int64_t proved_elements(const Collective& planned) {
   return std::max<std::int64_t>(elements / planned.contributors, 1) * planned.contributors;
 }
 
-/// Returns the step's location in the file; returns the whole file if the violation does not
-/// concern one step.
+/// Returns the location of the step in the algorithm's file. If the violation does not concern a
+/// single step, returns the whole file.
 Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
                   const std::string& file) {
   if (violation.lane >= 0 && violation.step >= 0) {
@@ -57,8 +58,8 @@ Location place_of(const Violation& violation, const CustomAlgorithm& algorithm,
   return {file, 0, 0};
 }
 
-/// Sets the collective that the file describes, unless the scenario sets the collective. If a
-/// collective cannot be in place, it is made out of place.
+/// If the scenario does not set the collective, sets the one that the file describes. A collective
+/// that cannot be in place becomes out of place.
 void take_collective(CollectiveKind kind, WrittenScenario& written) {
   Strategy& strategy = written.scenario.strategy;
   if (!written.message->strategy().has_collective()) strategy.collective = kind;
@@ -73,7 +74,7 @@ void take_collective(CollectiveKind kind, WrittenScenario& written) {
   }
 }
 
-/// Describes the ranks of a group: "ranks 0 to 6 (step 2)".
+/// Describes the ranks of a group, such as "ranks 0 to 6 (step 2)".
 std::string describe(const RankSet& group) {
   const Rank last = group.at(group.count - 1);
   if (group.stride == 1 || group.count == 1)
@@ -81,8 +82,8 @@ std::string describe(const RankSet& group) {
   return fmt::format("ranks {} to {} (step {})", group.first, last, group.stride);
 }
 
-/// The reason why the cluster's switches cannot execute a step; empty if they can. `per_worker`
-/// consecutive ranks belong to a worker.
+/// Returns the reason why no switch of the cluster can execute a step; empty if one can.
+/// Each worker has `per_worker` ranks with consecutive numbers.
 std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& cluster) {
   const std::int32_t per_worker = cluster.replicas_per_worker();
   const std::int32_t worker = rank / per_worker;
@@ -112,8 +113,8 @@ std::string obstacle_to_switch(const Step& step, Rank rank, const Cluster& clust
       what, machine.name(), multicasts ? "send to each rank" : "reduce messages on the ranks");
 }
 
-/// Returns the location of the lane's first step that equals `wanted`, if it is among the first
-/// steps; otherwise returns the whole file.
+/// Returns the location of the lane's first step that equals `wanted`. If no step among the first
+/// ones equals `wanted`, returns the whole file.
 Location place_of(const Step& wanted, const CustomAlgorithm& algorithm, const Schedule& schedule,
                   Rank rank, Lane lane, const std::string& file) {
   constexpr std::int64_t kMaxSearched = 1 << 16;
@@ -133,13 +134,14 @@ std::unique_ptr<Schedule> any_schedule(const CustomAlgorithm& algorithm) {
   return algorithm.schedule(elements, 0, Engine::kKernel);
 }
 
-/// Reports the first step that needs a switch which the cluster does not have.
+/// Checks that the cluster has a switch for every step that needs one. Reports the first step
+/// without such a switch.
 void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
                     const std::string& file, Problems& problems) {
   if (algorithm.switch_use() == SwitchUse::kNone) return;
   const std::int32_t ranks = algorithm.shape().ranks;
   const auto schedule = any_schedule(algorithm);
-  // If one worker represents all workers, the steps of the other workers are equal to its steps.
+  // If one worker represents all workers, only its steps need to be checked.
   const bool folded = algorithm.why_not_folded().empty();
   const Rank end = folded ? std::min(ranks, cluster.replicas_per_worker()) : ranks;
   if (algorithm.visits_per_rank() > kMaxSwitchSteps / end) {
@@ -166,7 +168,7 @@ void check_switches(const CustomAlgorithm& algorithm, const Cluster& cluster,
   }
 }
 
-/// Returns the location of the first reduction in a switch.
+/// Returns the location of the first step that reduces in a switch.
 Location first_switch_reduction(const CustomAlgorithm& algorithm, const std::string& file) {
   const auto schedule = any_schedule(algorithm);
   for (Rank rank = 0; rank < algorithm.shape().ranks; ++rank) {
@@ -221,7 +223,7 @@ bool read_custom(WrittenScenario& written, const Library& library) {
   if (!custom.text) return false;
   const CollectiveKind wanted = written.scenario.strategy.collective;
   if (written.message->strategy().has_collective() && wanted != custom.text->kind()) {
-    // If the file does not describe this collective, the strategy's checks report it.
+    // If the file does not describe this collective, the checks of the strategy report it.
     if (auto other = custom.text->for_collective(wanted)) custom.text = std::move(other);
   }
   const std::vector<std::string> known = custom.text->parameters();

@@ -9,33 +9,34 @@
 
 namespace tutti::core {
 
-/// Reads the file of strategy.custom, if the strategy has one. Returns false and adds problems if
-/// the file is invalid.
+/// If the strategy has the field `custom`, reads the file that it names. If the file is invalid,
+/// adds problems and returns false.
 bool read_custom(WrittenScenario& written, const Library& library);
-/// Compiles the custom algorithm for the cluster. Adds problems, with locations in the algorithm's
-/// file.
-/// REQUIRES: the strategy and the cluster are known.
+/// Compiles the algorithm of strategy.custom for the cluster. Problems have locations in the
+/// algorithm's file.
+/// REQUIRES: the strategy and the cluster have been read.
 void lower_custom(WrittenScenario& written);
 
-/// Adds a note to the plan about features of the algorithm's file that the simulation does not
-/// model exactly (CustomAlgorithm::note).
+/// Adds a note to the plan if the simulation does not model all features of the algorithm's file
+/// exactly (CustomAlgorithm::note).
 void note_custom(Scenario& scenario);
 
-/// Describes a custom algorithm: "ring of ring.tutti-algorithm, slices 8".
+/// Describes a custom algorithm, for example "ring of ring.tutti-algorithm, slices 8".
 std::string describe(const CustomChoice& custom);
 
 enum class CustomProof {
-  kQuick,  ///< checks schedules for about one second; a simulation detects the remaining errors
-  kWhole,  ///< checks all schedules; a schedule that is too large to check is an error, because a
-           ///< wrong schedule could corrupt memory in a real run
+  kQuick,  ///< checks as many schedules as possible in about a second; a simulation detects all
+           ///< other errors
+  kWhole,  ///< checks all schedules, because a wrong schedule could corrupt memory in a real run;
+           ///< it is an error if a schedule is too large to check
 };
-/// Proves that the schedules of a custom algorithm are correct, with a reduced number of elements.
-/// Executors call this function before a run, because they rely on correct schedules. ERRORS: a
-/// schedule is wrong (with locations in the algorithm's file).
+/// Checks that the schedules of a custom algorithm are correct. The check uses fewer elements than
+/// the run. Executors rely on correct schedules, so they call this function before a run. ERRORS: a
+/// schedule is wrong; the error has a location in the algorithm's file.
 Expected<void> prove_custom(const Scenario& scenario, CustomProof proof);
 
-/// Returns the error for a simulation that deadlocks. A deadlock is possible only if the schedules
-/// were too large for prove_custom().
+/// Returns the error for a simulation that has ended in a deadlock. A deadlock can only happen if
+/// the schedules are too large for prove_custom().
 Error never_ends(const Scenario& scenario);
 
 }  // namespace tutti::core

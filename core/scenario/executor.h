@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The options that select which part of a run is recorded. The number of spans is limited; the
-/// notes of the run state what was omitted.
+/// Selects the workers, times and details of a run that are recorded. The number of recorded spans
+/// is limited. Notes of the run say what was not recorded.
 struct RecordOptions {
   RecordLevel level = RecordLevel::kPacks;
   std::int64_t first_worker = 0;
@@ -21,24 +21,26 @@ struct RecordOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// Callbacks and limits that control a run.
+/// Callbacks and limits that the caller passes to a run.
 struct RunControl {
-  /// Any thread or signal handler may set this flag to true. After the flag is set, the run stops
-  /// soon and keeps the records that were already made.
+  /// The caller may set this flag to true, in any thread or signal handler, to cancel the run. A
+  /// cancelled run stops soon and keeps what it has recorded.
   const std::atomic<bool>* cancel = nullptr;
-  /// Called regularly with the completed share of the run (0 … 1).
+  /// Called from time to time with the fraction of the run that is done (0 … 1).
   std::function<void(double)> progress;
-  /// The virtual time after which a simulation stops as if it were cancelled. Real runs ignore it.
+  /// The virtual time at which a simulation stops, as if it were cancelled then. Real runs ignore
+  /// it.
   Time until = kNever;
 };
 
-/// Runs scenarios and records the runs. The simulator and real runs implement this interface;
-/// commands and the window use them only through it.
+/// Runs scenarios and records their timelines. The simulator and real runs are its two
+/// implementations. Commands and the window run scenarios only through this interface.
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Runs a scenario. Writes all records to `sink`, up to and including end(). If the run is
-  /// cancelled, a note says so. ERRORS: the run failed (kRun), or is impossible (kRequest).
+  /// Runs a scenario. Writes all records of the run to `sink`, up to and including end(). If the
+  /// run is cancelled, a note in the records says so. ERRORS: the run failed (kRun), or the
+  /// executor cannot run the scenario (kRequest).
   virtual Expected<void> run(const Scenario& scenario, const RecordOptions& record,
                              const RunControl& control, TimelineSink& sink) = 0;
 };

@@ -5,9 +5,9 @@
 
 namespace tutti::core {
 
-/// Returns the library that moves the strategy's messages between hosts on a TCP network: NCCL for
-/// algorithm nccl, otherwise the library of the strategy's framework. If the strategy has no
-/// framework, the library is gRPC, as in TensorFlow.
+/// Returns the library that sends messages between hosts on a TCP network. For algorithm nccl, the
+/// library is NCCL; otherwise, it is the library of the strategy's framework. If the strategy has
+/// no framework, the library is gRPC, which TensorFlow uses.
 HostLibrary host_library_of(const Strategy& strategy);
 
 }  // namespace tutti::core

@@ -8,9 +8,9 @@
 
 namespace tutti::core {
 
-/// The machines, models, layer times, link types and algorithms that scenarios name. A library
-/// consists of the files in Tutti's folder and the user's own files. In a process without access to
-/// these files, a library consists of texts that were sent with the scenario.
+/// A collection of the machines, models, layer times, link types and algorithms that scenarios
+/// name. A library consists of the files in Tutti's folder and of the user's own files. A process
+/// without access to these files has a library of the texts that were sent with the scenario.
 class Library {
  public:
   enum class Kind {
@@ -26,25 +26,25 @@ class Library {
   struct File {
     Kind kind = Kind::kMachine;
     std::string name;  ///< name in the scenario
-    std::string path;  ///< path of the file, which errors name
+    std::string path;  ///< path of the file, for errors
     std::string text;
   };
 
   /// `folder` has the folders machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Creates a library that consists of the texts `sent` and reads no files.
+  /// Creates a collection of the texts `sent`, which reads no files.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
-  /// Returns the path of the file to which `name` refers in the file `from`; nullopt if there is no
-  /// such file. A name with a '/' or an extension is a path relative to the folder of `from`. Any
-  /// other name is the name of a file in the library's folder (except for clusters).
+  /// Returns the path of the file that `name` means, if it is written in the file `from`; nullopt
+  /// if there is no such file. A name with a '/' or an extension is a path, relative to the folder
+  /// of `from`. Any other name is the name of a file in Tutti's folder (except for clusters).
   [[nodiscard]] std::optional<std::string> find(Kind kind, const std::string& name,
                                                 const std::string& from) const;
-  /// Returns the file with its text; nullopt if there is no such file.
+  /// Returns a file and its text; nullopt if there is no such file.
   /// ERRORS: the file exists but cannot be read.
   [[nodiscard]] Expected<std::optional<File>> read(Kind kind, const std::string& name,
                                                    const std::string& from) const;
-  /// Returns the sorted names of the files in the library's folder.
+  /// Returns the names of the files in Tutti's folder, in sorted order.
   [[nodiscard]] std::vector<std::string> names(Kind kind) const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
 

@@ -4,9 +4,9 @@
 
 namespace tutti::core {
 
-/// Returns the folder with Tutti's machines, models and layer times: $TUTTI_DATA if it is set;
-/// otherwise share/tutti next to the bin folder of an installed program; otherwise the source tree
-/// that the program was built from.
+/// Returns the folder with Tutti's machines, models and layer times. The folder is $TUTTI_DATA if
+/// this environment variable is set. Otherwise, the folder is share/tutti next to the bin folder of
+/// an installed program, or else the source tree from which the program was built.
 std::string library_folder();
 
 }  // namespace tutti::core

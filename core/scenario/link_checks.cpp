@@ -16,8 +16,8 @@ class LinkChecks {
         scenario_(written.scenario),
         cluster_(*written.scenario.cluster) {}
 
-  /// Checks that every sending device reaches every other device. Workers with the same machine are
-  /// identical, so the first two workers of each group are sufficient.
+  /// Checks that there is a route from every sending device to every other device. Workers with the
+  /// same machine are identical, so it is enough to check the first two workers of each group.
   void check_reach() {
     const Strategy& strategy = scenario_.strategy;
     if (!strategy.spec) return (void)check_reach_of(strategy);

@@ -45,8 +45,8 @@ class ScenarioLowering {
   }
 
  private:
-  /// Lowers the strategy for this cluster: applies the framework's choices and finds the devices
-  /// that the strategy names.
+  /// Adapts the strategy to this cluster: the framework makes its choices, and names of devices are
+  /// resolved.
   void lower_strategy() {
     Strategy& strategy = scenario_.strategy;
     if (strategy.framework) strategy.framework->partition(scenario_.workload, complaints_);
@@ -62,7 +62,8 @@ class ScenarioLowering {
     if (problems_.empty()) choose_devices(strategy);
   }
 
-  /// On TCP networks, sets the host overhead of messages, which depends on the strategy's library.
+  /// On a TCP network, sets the overhead that hosts add to messages. The overhead depends on the
+  /// strategy's library.
   void price_hosts() {
     const auto& network = scenario_.cluster->network();
     if (!network || network->transport != Transport::kTcp) return;
@@ -78,7 +79,7 @@ class ScenarioLowering {
         std::make_shared<const Cluster>(scenario_.cluster->with_network(std::move(priced)));
   }
 
-  /// Chooses the root device for algorithms that have a root.
+  /// If the algorithm has a root, chooses the root device.
   void choose_devices(Strategy& strategy) {
     if (strategy.hierarchical_copy.drops_odd && !traits(strategy.algorithm).drops_odd_device)
       complaints_.complain_at(
@@ -121,8 +122,8 @@ class ScenarioLowering {
     }
   }
 
-  /// Rejects settings that contradict an execution trace. The trace determines what is communicated
-  /// and when; the strategy sets only the algorithm.
+  /// Rejects settings that have no effect with an execution trace. The trace determines what is
+  /// communicated and when. The strategy only sets the algorithm.
   void check_trace() {
     const auto refuse = [this](bool is_there, const std::string& place, const std::string& what) {
       if (!is_there) return;
@@ -141,7 +142,7 @@ class ScenarioLowering {
     refuse(!scenario_.communicators.empty(), "communicator", "communicators");
   }
 
-  /// Returns the path of a strategy's field in the scenario, such as "strategy.shards".
+  /// Returns the path of a strategy's field, such as "strategy.shards".
   [[nodiscard]] std::string path_of(const std::string& field) const {
     const auto& elsewhere = scenario_.strategy.written_as;
     const auto found = elsewhere.find(field);

@@ -1,8 +1,8 @@
-// Changes and describes NCCL's times after assign_times.cpp has put them into a plan. A time
-// belongs to a whole collective or to its parts inside workers, and every function handles both.
-// Times are shared and constant, so a change makes new objects. If packs are fused at run time,
-// times are computed on request. The end of an error band is then selected by wrapping the source
-// of times instead of changing the times.
+// Changes and describes the NCCL times that assign_times.cpp has put into a plan. A plan has times
+// for whole collectives, or for the collectives inside workers that are parts of them. Every
+// function handles both. Times are shared and constant, so a changed time is a new object. If packs
+// are fused at run time, an object computes times on request. To get one end of the error bands,
+// the object that computes times is wrapped in another one.
 
 #include "core/scenario/nccl_model.h"
 
@@ -22,10 +22,10 @@
 namespace tutti::core {
 namespace {
 
-/// Calls `visit` with every collective of the plan.
+/// Calls `visit` once with every collective of the plan.
 template <class PlanOrNot, class Visit>
 void visit_collectives(PlanOrNot& plan, Visit visit) {
-  // Packs of a trace share collectives, so each collective is visited only once.
+  // In a trace, several packs share a collective, so visited collectives are skipped.
   std::set<CollectiveId> visited;
   const auto visit_once = [&](CollectiveId id) {
     if (visited.insert(id).second) visit(plan.collectives[id].first);
@@ -55,7 +55,7 @@ std::shared_ptr<const CollectiveParts> at_band_end(CollectiveParts parts, BandEn
   return std::make_shared<const CollectiveParts>(std::move(parts));
 }
 
-/// Wraps another CollectiveTimes object, and returns its times at one end of their error bands.
+/// Returns the times of another CollectiveTimes object, each moved to one end of its error band.
 class TimesAtBandEnd : public CollectiveTimes {
  public:
   TimesAtBandEnd(std::shared_ptr<const CollectiveTimes> usual, BandEnd end)
@@ -198,7 +198,7 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
                     "choices and times are unknown for this scenario: {}",
                     scenario.why_rings));
   }
-  // If packs are fused, NCCL's choice and its time are known only at run time.
+  // With fused packs, NCCL's choice and its time are only known at run time.
   if (scenario.plan.fuses()) return notes;
   std::vector<const nccl::CollectiveTime*> whole, inside;
   visit_collectives(scenario.plan, [&](const Collective& collective) {

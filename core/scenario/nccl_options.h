@@ -15,23 +15,23 @@ namespace tutti::core {
 struct NcclOptions {
   nccl::Version version = nccl::kDefaultVersion;
   std::vector<std::pair<std::string, std::string>>
-      variables;  ///< names and values of NCCL's environment variables, in the order of the
-                  ///< scenario
-  nccl::Settings settings;  ///< settings that this release of NCCL derives from the variables
-  /// The name of the transport between machines; nullopt: the cluster states the transport.
+      variables;  ///< names and values of NCCL's environment variables, in the order in which the
+                  ///< scenario lists them
+  nccl::Settings settings;  ///< settings that the chosen release of NCCL derives from the variables
+  /// The name of the transport between machines; nullopt: the cluster's network determines it.
   std::optional<std::string> transport;
-  /// The file with measurements of this cluster; empty: none. `calibration_at` is the location of
-  /// the file's name in the scenario.
+  /// The path of a file with measurements on this cluster; empty: there is none. `calibration_at`
+  /// is the location in the scenario where the path of the calibration is written.
   std::string calibration;
   Location calibration_at = {};
-  /// The tuner plugin that NCCL loads.
+  /// The tuner plugin that NCCL uses.
   enum class Tuner { kNone, kAwsOfi, kFile };
   Tuner tuner = Tuner::kNone;
-  std::string tuner_file;  ///< for kFile: path of the table, relative to the current folder or
-                           ///< absolute
+  std::string tuner_file;  ///< for kFile: path of the table, absolute or relative to the current
+                           ///< folder
   Location tuner_at = {};
-  std::string instance;  ///< for kAwsOfi: instance type, for example "p5en.48xlarge"; empty: not
-                         ///< stated
+  std::string instance;  ///< for kAwsOfi: instance type, such as "p5en.48xlarge"; empty:
+                         ///< unspecified
 };
 
 }  // namespace tutti::core

@@ -9,8 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// Reads the tuner plugin. Paths in the message are relative to the folder of `path`, which is the
-/// file of the text.
+/// Reads the tuner plugin. Paths in the message are relative to the folder of `path`, the file with
+/// the message.
 void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& path,
                 NcclOptions& options) {
   const bool aws = message.tuner() == proto::Nccl::AWS_OFI;
@@ -39,7 +39,7 @@ void read_tuner(const proto::Nccl& message, Fields& fields, const std::string& p
   options.tuner_file = table.is_absolute() ? table.string() : (folder / table).string();
 }
 
-/// Reads how the program has registered its buffers.
+/// Reads the setting that says how the program has registered its buffers.
 void read_buffers(const proto::Nccl& message, Fields& fields, NcclOptions& options) {
   if (message.buffers() == proto::Nccl::REGISTERED)
     options.settings.buffers = nccl::Buffers::kRegistered;

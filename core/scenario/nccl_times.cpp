@@ -16,8 +16,8 @@ Expected<std::shared_ptr<const nccl::CollectiveTime>> time_of_whole(
   return std::make_shared<const nccl::CollectiveTime>(std::move(*known));
 }
 
-/// Returns the collective's parts; the parts that NCCL executes have times. Parts inside workers
-/// compute sums; for a mean, the division comes after these parts.
+/// Returns the parts of a collective, with predicted times for the parts inside workers. These
+/// parts compute sums. If the collective computes a mean, the division comes later.
 Expected<std::shared_ptr<const CollectiveParts>> time_of_parts(const Collective& whole,
                                                                const Strategy& strategy,
                                                                const nccl::Predictor& predictor,

@@ -13,25 +13,26 @@
 
 namespace tutti::core {
 
-/// Lower bounds of collective times, derived from link bandwidths, by kind of collective and root.
+/// Lower bounds on the times of collectives, which follow from link bandwidths; the key is the kind
+/// of collective and the root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// A cache of the schedules from which the paths of data inside a worker are derived, by kind of
-/// collective, root and channels. Without the cache, making these schedules would dominate the cost
-/// of a small collective.
+/// A cache of schedules, from which the paths of data inside a worker follow; the key is the kind
+/// of collective, the root and the number of channels. Without this cache, making these schedules
+/// would take most of the time for a small collective.
 using NcclWays =
     std::map<std::tuple<CollectiveKind, Rank, std::int32_t>, std::shared_ptr<const Schedule>>;
 
-/// Returns NCCL's predicted times for a collective of `strategy`: the time of the whole collective
-/// if it has no parts, otherwise the times of its parts inside workers.
+/// Predicts NCCL's times for a collective of `strategy`: the time of the whole collective if it has
+/// no parts, and otherwise the times of its parts inside workers.
 /// ERRORS: NCCL's settings leave no choice.
 Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
                                                const Strategy& strategy,
                                                const nccl::Predictor& predictor,
                                                const NcclBounds& bounds, NcclWays& ways);
 
-/// Computes NCCL's predicted times for collectives of a strategy, of any size. REQUIRES: all
-/// collectives of the strategy have parts, or none of them has parts.
+/// Predicts NCCL's times for collectives of any size. REQUIRES: either all collectives of the
+/// strategy have parts, or none has.
 class NcclTimes final : public CollectiveTimes {
  public:
   NcclTimes(nccl::Predictor predictor, NcclBounds bounds, Strategy strategy,

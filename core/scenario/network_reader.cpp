@@ -1,12 +1,12 @@
-// A network is read in two stages. The first stage reads the parameters that all kinds of networks
-// have. The defaults of these parameters are those of the kind of link (`link: "edr"`), if the
-// network names one. The second stage derives the shape of a fat tree or a dragonfly, which depends
-// on the workers: by default, for example, the bandwidth of uplinks follows from all ports of a
-// leaf. The second stage runs only if the workers are valid and the first stage found no problem.
-// Otherwise, the second stage would report consequences of the same mistake. Fields that belong to
-// other kinds of networks are problems, because they would have no effect. The number of switch
-// links is limited before any link is created, and is computed as a double, which cannot overflow.
-// Routes are computed in core/cluster.
+// A network is read in two steps. The first step reads the parameters that every kind of network
+// has. If the network names a link type, such as `link: "edr"`, the defaults are those of this
+// type. The second step derives the shape of a fat tree or a dragonfly from the workers. For
+// example, the default bandwidth of uplinks follows from the ports of a leaf. The second step is
+// skipped if the workers are invalid or the first step has found a problem. In this case, the
+// second step would only report consequences of the same mistake. A field that belongs to another
+// kind of network has no effect, so it is a problem. The number of links between switches is
+// checked before any link is created. The number of links is computed as a double, which cannot
+// overflow. Routes are computed in core/cluster.
 
 #include "core/scenario/network_reader.h"
 
@@ -19,11 +19,11 @@
 namespace tutti::core {
 namespace {
 
-constexpr std::int64_t kMaxPerSwitch = 4096;  ///< maximum number of spines, of routers, and of
-                                              ///< links of a switch
+constexpr std::int64_t kMaxPerSwitch = 4096;  ///< maximum number of spines, maximum number of
+                                              ///< routers, and maximum number of links per switch
 constexpr double kMaxOversubscription = 1000;
-constexpr std::int64_t kMaxThreads = 1024;  ///< largest number of threads of a process that moves
-                                            ///< bytes
+constexpr std::int64_t kMaxThreads = 1024;  ///< maximum number of threads that move the bytes of a
+                                            ///< process
 
 class NetworkReader {
  public:
@@ -90,8 +90,8 @@ class NetworkReader {
     return bandwidth_from_gb_per_s(std::max(*gb_per_s, kMinGbPerS));
   }
 
-  /// Returns the latency in the message or, if the message has none, the latency of the kind of
-  /// link. Reports an error if neither the message nor the kind of link has a latency.
+  /// Returns the latency that the message sets; by default, the latency of the link type. Reports
+  /// an error if neither exists.
   Time latency(const char* field, std::optional<Time> otherwise, const char* remedy) {
     if (!fields_.has(message_, field) && otherwise) return *otherwise;
     return time_from_us(
@@ -191,7 +191,8 @@ class NetworkReader {
     return widest;
   }
 
-  /// Returns the largest total bandwidth of a worker's ports on one leaf.
+  /// For each worker and leaf, adds up the bandwidths of the worker's ports on this leaf. Returns
+  /// the largest sum.
   [[nodiscard]] Bandwidth ports_on_leaf(bool rails) const {
     if (rails) return widest_port();
     Bandwidth most(1);

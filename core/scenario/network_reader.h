@@ -15,19 +15,19 @@ class Network;
 
 namespace tutti::core {
 
-/// The maximum number of directed links between switches. Each link takes memory in a simulation.
+/// The maximum number of directed links between switches. In a simulation, each link needs memory.
 inline constexpr std::int64_t kMaxSwitchLinks = 16'000'000;
 
-/// Returns the network that a message describes, for these workers. Returns nullopt and adds
-/// problems if the network is invalid. `path` is the file of the message, to which a path in its
-/// field `link` is relative. Adds the file of `link` to `files`.
+/// Builds the network that a message describes for these workers. If the network is invalid, adds
+/// problems and returns nullopt. `path` is the file with the message; the field `link` may be a
+/// path relative to its folder. Adds the file that `link` names to `files`.
 std::optional<Network> network_from(const proto::Network& message,
                                     const std::vector<WorkerGroup>& groups, Fields& fields,
                                     const std::string& path, const Library& library,
                                     std::vector<Library::File>& files);
 
-/// Replaces the field `link` of a network by the parameters of the link type, so that the
-/// parameters can be changed.
+/// Replaces a network's field `link` by the parameters of the link type, so that users can change
+/// the parameters.
 Expected<void> expand_link(proto::Network& message, const std::string& path,
                            const Library& library);
 

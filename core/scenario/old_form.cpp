@@ -12,8 +12,8 @@ constexpr std::string_view kMirrored = "tensorflow.multi_worker_mirrored";
 constexpr std::string_view kAllReduce = "tensorflow.multi_worker_all_reduce";
 constexpr std::string_view kBenchmarks = "tensorflow.tf_cnn_benchmarks";
 
-// Each row applies to the result of the rows above it. For example, a TensorFlow strategy is moved
-// first, and then its fields are moved.
+// The rows are applied from top to bottom, each to the result of the previous ones. For example,
+// one row moves a TensorFlow strategy, and later rows move its fields.
 constexpr std::array kMovedFields{
     MovedField{"communication_options", "tensorflow.multi_worker_mirrored.communication_options",
                ""},
@@ -27,7 +27,7 @@ constexpr std::array kMovedFields{
     MovedField{"tf_cnn_benchmarks", "tensorflow.tf_cnn_benchmarks", ""},
     MovedField{"all_reduce_spec", "tensorflow.tf_cnn_benchmarks.all_reduce_spec", kBenchmarks},
     MovedField{"all_reduce_spec", "tensorflow.multi_worker_all_reduce.all_reduce_spec", ""},
-    // Packing fields that TensorFlow's strategies had in common with Tutti's own packing.
+    // Packing fields that belonged both to TensorFlow's strategies and to Tutti's own packing:
     MovedField{"num_packs", "tensorflow.multi_worker_mirrored.collective_all_reduce.num_packs",
                kMirrored},
     MovedField{"all_reduce_merge_scope",
@@ -50,8 +50,8 @@ constexpr std::array kMovedFields{
     MovedField{"all_reduce_merge_scope", "tensorflow.tf_cnn_benchmarks.allreduce_merge_scope",
                kBenchmarks},
     MovedField{"shards", "tensorflow.tf_cnn_benchmarks.shards", kBenchmarks},
-    // At most one packing may be set, because the packings are in one oneof. In the older form,
-    // `num_packs: 0` had no effect if another packing was set.
+    // All packings are in one oneof, so at most one packing may be set. In the older form,
+    // `num_packs: 0` had no effect if another packing was also set.
     MovedField{"num_packs", "", "bytes_per_pack"},
     MovedField{"num_packs", "", "agg_small_grads_max_bytes"},
     MovedField{"num_packs", "", "pytorch_ddp"},
@@ -76,7 +76,8 @@ bool is_written(const Value& message, std::string_view path) {
          });
 }
 
-/// Moves a field to the end of the message at `parts`, which is created if it does not exist.
+/// Moves a field to the end of the message at `parts`. Creates the message at `parts` if it does
+/// not exist.
 void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& parts) {
   Value::Field moved = std::move(strategy.fields[at]);
   strategy.fields.erase(strategy.fields.begin() + static_cast<std::ptrdiff_t>(at));
@@ -95,8 +96,8 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.name = parts[i];
     made.at = made.value.at = moved.at;
     made.value.end = moved.value.end;
-    // In the strategy, the new message takes the position of the moved field. If two fields
-    // conflict, the later field is then reported.
+    // A created message gets the position of the moved field in the strategy. If two fields
+    // conflict, the problem is therefore reported at the later one.
     const auto place = message == &strategy
                            ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
                            : message->fields.end();

@@ -53,7 +53,7 @@ void take_sparse_gradients(const proto::Workload& workload, std::int64_t replica
       continue;
     }
     Slices slices;
-    // The rows of all replicas together must not exceed a variable's size limit.
+    // The rows of all replicas together must fit into the size limit of a variable.
     const std::int64_t most = kMaxElements / variable->row_elements() / replicas;
     if (most == 0) {
       fields.complain_at(

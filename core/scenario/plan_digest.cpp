@@ -8,8 +8,8 @@ namespace tutti::core {
 
 namespace {
 
-/// FNV-1a over numbers and texts. Each text includes its length, so that lists of texts with the
-/// same concatenation have different digests.
+/// FNV-1a over numbers and texts. The length of each text is hashed too, so that ("ab", "c") and
+/// ("a", "bc") have different digests.
 class Digest {
  public:
   void number(std::int64_t n) {
@@ -58,7 +58,7 @@ std::int64_t steps_of(const Schedule& schedule) {
   return steps;
 }
 
-/// Adds every `stride`-th step of the schedule, and the number of steps of each lane.
+/// Adds the number of steps of each lane, and every `stride`-th step of the schedule.
 void add_schedule(Digest& digest, const Schedule& schedule, std::int64_t stride) {
   digest.number(schedule.ranks());
   std::int64_t seen = 0;

@@ -39,7 +39,7 @@ proto::Strategy::Collective proto_of(CollectiveKind collective) {
   return proto::Strategy::ALL_REDUCE;
 }
 
-/// Removes all options for packing. TensorFlow's options for the choice of the algorithm stay.
+/// Removes all packing options. Keeps the options by which TensorFlow chooses the algorithm.
 void leave_packing_out(proto::Strategy& strategy) {
   if (!strategy.has_tensorflow()) return strategy.clear_framework();
   proto::TensorFlow& tensorflow = *strategy.mutable_tensorflow();

@@ -9,30 +9,31 @@
 
 namespace tutti::core {
 
-/// The single collective of a scenario that measures one collective.
+/// The only collective in a scenario that measures a single collective.
 struct OneBuffer {
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 1;  ///< number of elements, as in Collective::elements
+  std::int64_t elements = 1;  ///< number of elements, in the sense of Collective::elements
   std::int32_t steps = 1;     ///< number of executions
   Reduction reduction = Reduction::kSum;
   CollectiveKind collective = CollectiveKind::kAllReduce;
-  Rank root = 0;  ///< root, for collectives with a root
+  Rank root = 0;  ///< rank of the root, for collectives that have one
   bool out_of_place = false;
 };
 
-/// Returns the text of a scenario with the same cluster and algorithm as `text`. The new scenario
-/// has no computation, no packing and a single gradient, which the collective `one` communicates.
+/// Returns the text of a scenario that measures one collective on the cluster and with the
+/// algorithm of `text`. The new scenario has no computation and no packing. The collective `one`
+/// communicates the only gradient of the new scenario.
 /// REQUIRES: `text` is a valid scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
-/// Returns the text of a scenario that executes a trace on the cluster of `text` with the algorithm
-/// of `strategy`. Paths of files that the cluster names become absolute.
-/// REQUIRES: as for with_one_buffer(); `strategy` is the strategy of `text`.
+/// Returns the text of a scenario that executes a trace. The cluster is that of `text`, and the
+/// algorithm is that of `strategy`. Paths in the description of the cluster become absolute.
+/// REQUIRES: the same as with_one_buffer(); `strategy` is the strategy of `text`.
 std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
                        const std::string& trace, const std::string& groups);
 
-/// Removes line numbers from the errors of a text that with_one_buffer() or with_trace() made,
-/// because the user has no file with this text.
+/// Removes line numbers from errors in generated texts (of with_one_buffer() and with_trace()),
+/// because users do not see these texts.
 Error without_lines(const Error& error);
 
 }  // namespace tutti::core

@@ -1,10 +1,10 @@
-// This file collects the facts that readers of a timeline need if they do not have the plan. The
-// description of a strategy begins with the algorithm. The settings that are set or differ from the
-// algorithm's defaults follow, in a fixed order and separated by ", ". The comparison of two runs
-// splits the description at these commas, and names each run by the parts that differ. Lower bounds
-// are added only where they hold: for all-reduces over all replicas. NCCL's choice and error bands
-// are added only for simulated runs whose packs are not fused. core/strategy/bounds.cpp computes
-// the bounds.
+// Collects the facts about a run that its timeline needs, because readers of a timeline do not have
+// the plan. The description of a strategy begins with its algorithm. After the algorithm, the
+// description lists the settings that were set or that differ from the algorithm's defaults, in a
+// fixed order and separated by ", ". To compare two runs, Tutti divides their descriptions at ", "
+// and names each run by the settings that differ. Lower bounds are added only for all-reduces over
+// all replicas, because they hold only there. NCCL's choice and error bands are added only for
+// simulated runs without fused packs. core/strategy/bounds.cpp computes the bounds.
 
 #include "core/scenario/run_info.h"
 
@@ -47,7 +47,7 @@ std::string describe(const Cluster& cluster) {
 
 namespace {
 
-/// Describes the settings that differ from TensorFlow's defaults.
+/// Describes the settings of TensorFlow that differ from TensorFlow's defaults.
 std::string describe(const TfRuntime& runtime) {
   std::string text;
   if (!runtime.subdiv_offsets.empty())
@@ -174,8 +174,8 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   info.timing = scenario.workload.timing;
   info.replicas = scenario.cluster->replicas();
   info.gradient_bytes = scenario.workload.bytes();
-  // The bounds apply to an all-reduce over all replicas, after which each replica updates its copy
-  // of the variables.
+  // The bounds hold for an all-reduce over all replicas, after which each replica updates its own
+  // copy of the variables.
   if (has_bounds(scenario.workload, scenario.strategy, scenario.plan)) {
     const Workload sent = as_sent(scenario.workload, scenario.strategy.compression);
     const bool adds = executor == "simulated" && network_adds(scenario.plan);
@@ -191,7 +191,7 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
   const bool simulated = executor == "simulated";
   if (simulated) {
     for (std::string& note : nccl_notes(scenario)) info.notes.push_back(std::move(note));
-    // With `ideal`, hosts do not delay messages.
+    // In the network model `ideal`, hosts do not delay messages.
     const auto& network = scenario.cluster->network();
     if (network && network->host && scenario.run.network_model != NetworkModel::kIdeal)
       info.notes.push_back("host transport over TCP: " + describe(*network->host));
@@ -201,12 +201,12 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
     entry.gradients = names_of(scenario.workload, pack);
     entry.bytes = scenario.plan.collective(pack).bytes();
     entry.type = std::string(to_string(scenario.plan.collective(pack).type));
-    // The choice and time of a single pack do not apply to fused packs.
+    // NCCL's choice and time for a single pack do not apply if packs are fused.
     if (!simulated || scenario.plan.fuses()) continue;
     entry.nccl = describe_nccl(scenario.plan.collective(pack));
     entry.capped_at = capped_at(scenario.plan.collective(pack));
-    // A collective in several parts has no error band: each NCCL part has its own error band, and
-    // messages between the parts have none.
+    // A collective with several parts has no error band: each NCCL part has its own band, and
+    // messages between parts have none.
     if (const auto& nccl = scenario.plan.collective(pack).nccl) {
       entry.band_low = nccl->band.low;
       entry.band_high = nccl->band.high;
@@ -219,27 +219,27 @@ RunInfo run_info(const Scenario& scenario, const std::string& executor) {
 
 namespace {
 
-// These constants are the words of notes about recording. These constants are used for writing and
-// for reading, because the window reads the recorded part of a run from the notes.
+// The texts of the notes that say what was recorded. The texts of the notes are used for writing
+// and for reading, because the window reads from the notes which part of a run was recorded.
 constexpr std::string_view kOnlySpans = "recorded only the spans ";
 constexpr std::string_view kOnlySomeFromStep = "recorded only some of the spans of step ";
 constexpr std::string_view kFrom = "from ", kTo = " to ", kUpTo = "up to ";
-/// Earlier versions of Tutti wrote notes with these words. Their times are rounded.
+/// Earlier versions of Tutti wrote the same notes with these texts. Their times are rounded.
 constexpr std::string_view kOnlySpansBefore = "recorded spans: only ";
 constexpr std::array<std::string_view, 5> kRecordingNotes{
     "recorded only ", "recorded spans: ", "the number of recorded spans was limited to ", "spans ",
     "not all spans "};
 
-/// Formats a time without rounding, in milliseconds.
+/// Formats a time in milliseconds with all its digits.
 std::string exact(Time time) { return fmt::format("{} ms", to_ms(time)); }
 
-/// Returns the text after `begin`; nullopt if the text does not begin with it.
+/// If the text begins with `begin`, returns the rest; otherwise nullopt.
 std::optional<std::string_view> after(std::string_view text, std::string_view begin) {
   if (!text.starts_with(begin)) return std::nullopt;
   return text.substr(begin.size());
 }
 
-/// Returns the time at the beginning of the text; kNever if there is none.
+/// Returns the time with which the text begins; kNever if there is none.
 Time leading_time(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
       {{" ps", 1}, {" ns", 1e3}, {" µs", 1e6}, {" ms", 1e9}, {" s", 1e12}}};

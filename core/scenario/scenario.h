@@ -21,46 +21,46 @@ namespace nccl {
 class Predictor;
 }
 
-/// The devices on which communication and computation slow each other.
+/// The devices on which communication and computation slow each other down.
 enum class Interference {
-  kWhereKnown,  ///< GPUs whose number of multiprocessors is known
+  kWhereKnown,  ///< GPUs with a known number of multiprocessors
   kOn,          ///< all devices that compute
   kOff,
 };
-/// Parses the command line's "auto", "on" or "off", and returns nullopt for any other text.
+/// Parses "auto", "on" or "off", as on the command line; nullopt for any other text.
 std::optional<Interference> parse_interference(const std::string& text);
 
-/// The model with which NCCL's collectives are simulated.
+/// The model by which NCCL's collectives are simulated.
 enum class NcclModel {
-  kCalibrated,  ///< NCCL's choices and times that were fitted to measurements, on machines with
+  kCalibrated,  ///< NCCL's choices, and times that were fitted to measurements; for machines with
                 ///< known parameters
-  kRings,       ///< ring schedules, whose messages are simulated one by one
+  kRings,       ///< ring schedules, in which every message is simulated
 };
-/// Parses "calibrated" or "rings", and returns nullopt for any other text.
+/// Parses "calibrated" or "rings"; nullopt for any other text.
 std::optional<NcclModel> parse_nccl_model(const std::string& text);
 
 struct RunOptions {
   std::int32_t steps = 3;
   std::uint64_t seed = 0;
-  /// The compute time of each replica varies randomly by up to ± this share, in millionths.
+  /// The random variation of each replica's compute time, up to ± this fraction, in millionths.
   std::int64_t compute_jitter_ppm = 0;
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// True if asynchronous workers continue after `steps` steps until their rate is steady
+  /// True if asynchronous workers run longer than `steps` steps, until their rate is steady
   /// (docs/models.md). False: they run `steps` steps.
   bool until_steady = true;
   Conditions conditions;
 };
 
-/// A scenario that was read, checked and planned, so that it can be run.
+/// A scenario that has been read and checked, with its plan, so that it can be run.
 struct Scenario {
   std::string name;
   std::string description;
   std::string file;
   std::string text;
-  std::vector<Library::File> files;  ///< all files that the scenario names; with these files, the
-                                     ///< scenario can be read on any machine
+  std::vector<Library::File> files;  ///< all files that the scenario names; a process without
+                                     ///< access to them can read the scenario with these copies
   std::shared_ptr<const Cluster> cluster;
   Workload workload;
   Strategy strategy;
@@ -68,32 +68,32 @@ struct Scenario {
   std::vector<Communicator> communicators;
   Plan plan;
   RunOptions run;
-  /// The reason why NCCL's collectives are simulated as rings although run.nccl does not request
-  /// this; empty if there is no such reason.
+  /// The reason why NCCL's collectives are simulated as rings although run.nccl does not say so;
+  /// otherwise empty.
   std::string why_rings;
-  /// Notes about values in strategy.nccl.set that NCCL replaces, and about the transport that is
-  /// assumed if the network states none.
+  /// Notes for the user: values in strategy.nccl.set that NCCL replaces, and the transport that is
+  /// assumed if the network names none.
   std::vector<std::string> nccl_values;
-  /// By communicator of the plan: a predictor of NCCL's times, which includes collectives that the
-  /// plan does not have. Empty if NCCL's times are not known.
+  /// For each communicator of the plan: a predictor of NCCL's times, which can also predict
+  /// collectives that are not in the plan. Empty if NCCL's times cannot be predicted.
   std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
-/// Reads a scenario in text format or JSON. `library` finds the machines, models and profiles that
-/// the scenario names. ERRORS: all problems of the scenario and of the files that it names, each
-/// with file:line:column and a remedy.
+/// Reads a scenario in text format or JSON. `library` provides the machines, models and profiles
+/// that the scenario names. ERRORS: all problems of the scenario and of the files that it names;
+/// each has file:line:column and a remedy.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// Does the same as load_scenario(), for a text in memory. Errors name the text `path`. Relative
-/// paths in the text are relative to the folder of `path`.
+/// Reads a scenario like load_scenario(), but from a text in memory. Errors name the text `path`.
+/// Relative paths in the text are relative to the folder of `path`.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library);
 
 /// Describes a cluster: "2 × dgx1-v100, 16 GPUs".
 std::string describe(const Cluster& cluster);
-/// The spelling of sizes in a description.
+/// The way in which sizes are written in a description.
 enum class ShownSizes {
-  kInUnits,  ///< the unit in which a size is a whole number: "25 MiB"
-  kInBytes   ///< the number of bytes: "26214400"; for digests, which must not change
+  kInUnits,  ///< in a unit in which the size is a whole number, such as "25 MiB"
+  kInBytes   ///< in bytes, such as "26214400"; for digests, which must not change
 };
 /// Describes a strategy: "pscpu, 2 shards, bytes_per_pack 25 MiB".
 std::string describe(const Strategy& strategy, ShownSizes sizes = ShownSizes::kInUnits);

@@ -1,14 +1,14 @@
-// The text is parsed to a tree in which every value has its position, and the tree is converted to
-// a protobuf message. Class Fields finds the position of a field and reports problems at this
-// position. Reading continues after a problem, so that one run reports as many problems as
-// possible. Sections are read in the order of their dependencies: the cluster before the workload,
-// because compute times depend on its devices and sparse gradients on the number of replicas. The
-// workload itself is made only if no problems have been found.
+// The text is first parsed to a tree, in which every value has its position, and then converted to
+// a protobuf message. Class Fields finds the position of a message's field in the text, and reports
+// problems there. Reading continues after a problem, so that as many problems as possible are
+// reported together. The cluster is read before the workload, because compute times depend on its
+// devices, and sparse gradients on the number of replicas. The workload itself is only made if
+// there are no problems so far.
 //
-// This file reads the run options and the workload, which is a model of the library, a list of
-// variables, or an execution trace. The readers of the strategy, cluster, conditions and
-// communicators have files of their own. The plan, which needs cluster and gradients together, is
-// made in lower.cpp.
+// This file reads the run options and the workload. A workload is a model of the library, a list of
+// variables, or an execution trace. Other files read the strategy, the cluster, the conditions and
+// the communicators. The plan needs both the cluster and the gradients, so lower.cpp makes it
+// later.
 
 #include "core/scenario/scenario_reader.h"
 
@@ -102,8 +102,8 @@ class ScenarioReader {
           conditions_from(message_.conditions(), fields_, *scenario_.cluster);
   }
 
-  /// Stores the path of the calibration file; the path in the text is relative to the text's
-  /// folder. The file is read later, when NCCL's times are computed.
+  /// Stores the path of the calibration file. In the scenario, the path is relative to the
+  /// scenario's folder. The file is read when NCCL's times are computed.
   void read_calibration(const proto::Cluster& cluster, Fields& fields, const std::string& from) {
     if (!cluster.has_nccl_calibration()) return;
     const std::filesystem::path path(cluster.nccl_calibration());
@@ -145,7 +145,7 @@ class ScenarioReader {
       }
     }
     options.batch = fields_.integer(w, "batch", "workload", 1, 1 << 30);
-    // Times that are written in the scenario are per step, regardless of the batch size.
+    // Times in the scenario are times per step, whatever the batch size.
     if (!w.variable().empty()) options.model.batch = options.batch.value_or(1);
     if (w.has_gradient_type()) {
       if (w.gradient_type() == proto::DATA_TYPE_UNSPECIFIED) {
@@ -174,7 +174,7 @@ class ScenarioReader {
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
       options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
-    // If there are already problems, the computed times would only cause misleading problems.
+    // If there are problems already, compute times would only cause further, misleading problems.
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
     if (!workload) {
@@ -193,7 +193,7 @@ class ScenarioReader {
     scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
   }
 
-  /// Reads a trace, which replaces all other settings of a workload.
+  /// Reads an execution trace, with which the workload has no other settings.
   void read_trace(const proto::Workload& w) {
     std::vector<const google::protobuf::FieldDescriptor*> set;
     w.GetReflection()->ListFields(w, &set);
@@ -237,8 +237,8 @@ class ScenarioReader {
     if (scenario_.cluster) scenario_.workload.times.resize(scenario_.cluster->groups().size());
   }
 
-  /// Reports a problem in a line of a trace at this line, and any other problem where the scenario
-  /// names the trace.
+  /// If a problem is in a line of the trace, reports it there; otherwise, reports it where the
+  /// scenario names the trace.
   void add_problems_of(const proto::ExecutionTrace& trace, const Error& error) {
     for (const Problem& problem : error.problems()) {
       if (problem.where.line > 0) {

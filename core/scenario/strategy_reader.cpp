@@ -1,11 +1,11 @@
-// Reads those settings of a strategy that depend on neither the cluster nor the gradients;
-// core/scenario/lower.h completes the strategy. The algorithm is read first, because it determines
-// the defaults of merging, launch and staging. If a framework chooses the algorithm, the choice is
-// made at a later stage. Until then, the algorithm is tf_ring. Explicit settings are therefore also
-// stored separately (`requested_launch` and similar fields), so that they apply to the final
-// algorithm as well (Strategy::take()). Settings that contradict each other and settings without an
-// effect are reported as problems. If they were ignored, the user would get plausible results of
-// another strategy.
+// Reads the settings of a strategy that depend neither on the cluster nor on the gradients.
+// core/scenario/lower.h sets the rest. The algorithm is read first, because the defaults of
+// merging, launch and staging depend on it. If a framework chooses the algorithm, this choice comes
+// later. Until a framework has chosen the algorithm, it is tf_ring. Settings that the user has
+// written are also stored separately (`requested_launch` and similar fields). Strategy::take()
+// applies the user's settings again to the algorithm that is finally chosen. Contradictory
+// settings, and settings without an effect, are reported as problems. If such settings were
+// ignored, users would get plausible results of a strategy that they did not mean.
 
 #include "core/scenario/strategy_reader.h"
 
@@ -35,7 +35,7 @@ Reduction reduction_of(proto::Strategy::Reduction reduction) {
   }
 }
 
-/// Reads the options of TensorFlow's collective runtime, which implements tf_ring.
+/// Reads the options of TensorFlow's collective runtime, in which tf_ring is implemented.
 TfRuntime tf_runtime_from(const proto::TfRing& message, Fields& fields) {
   TfRuntime runtime;
   runtime.subdiv_offsets.assign(message.subdiv_offsets().begin(), message.subdiv_offsets().end());
@@ -78,11 +78,11 @@ class StrategyReader {
  private:
   // --- reduction ---
 
-  /// Returns false if the reduction cannot be determined.
+  /// Returns false if it cannot be determined how gradients are reduced.
   bool read_who_reduces() {
     ReadFramework read = read_framework(message_, guests_, fields_, complaints_);
     bool known = !read.said || read.framework;
-    // A framework's choice needs the cluster and the gradients, so it is made later.
+    // A framework needs the cluster and the gradients for its choice, so it chooses later.
     const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
     const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
     check_custom(later);
@@ -99,8 +99,8 @@ class StrategyReader {
     return known;
   }
 
-  /// True if the text names a framework that the message does not contain because of a problem. If
-  /// a framework was lost, it is unknown whether the framework chooses the algorithm.
+  /// True if the text names a framework that is missing in the message because of a problem. If the
+  /// framework is missing, it is unknown whether it chooses the algorithm.
   [[nodiscard]] bool framework_was_lost() const {
     return std::any_of(
         framework_kinds().begin(), framework_kinds().end(), [this](const FrameworkKind& kind) {
@@ -158,7 +158,7 @@ class StrategyReader {
         "strategy: algorithm and custom both set how gradients are reduced; keep one");
   }
 
-  /// Checks the custom algorithm; custom.h reads its file.
+  /// Checks the field `custom`. custom.h reads the file that it names.
   void check_custom(bool chosen_by_framework) {
     if (!message_.has_custom()) return;
     if (chosen_by_framework) {
@@ -193,7 +193,7 @@ class StrategyReader {
   }
 
   void refuse_two_ways() {
-    // all_reduce_merge_scope merges gradients and runs of small gradients. all_reduce_merge_scope
+    // all_reduce_merge_scope merges gradients, or runs of small gradients. all_reduce_merge_scope
     // cannot merge packs, so it conflicts with bytes_per_pack and num_packs.
     if (message_.all_reduce_merge_scope() <= 1 ||
         (!message_.has_bytes_per_pack() && message_.num_packs() == 0))
@@ -258,7 +258,7 @@ class StrategyReader {
     strategy_.root =
         static_cast<Rank>(fields_.integer(message_, "root", kWhat, 0, kMaxRanks).value_or(0));
     strategy_.out_of_place = message_.out_of_place();
-    // The file of a custom algorithm may determine the collective.
+    // The file of a custom algorithm may determine which collective is executed.
     if (!message_.custom().file().empty() && !message_.has_collective()) return;
     if (!message_.has_root() || has_root(strategy_.collective)) return;
     fields_.complain_at(message_, "root", ProblemCode::kUnused,

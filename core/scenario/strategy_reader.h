@@ -12,9 +12,10 @@ class Scenario;
 
 namespace tutti::core {
 
-/// Reads the strategy of a scenario. Sets all defaults that do not depend on the cluster or the
-/// gradients. Adds problems to `fields`. Returns nullopt if the reduction of gradients is unknown,
-/// or a field has the wrong type. `guests` has the fields of frameworks that register a schema.
+/// Reads the message `strategy` of a scenario. Also sets all defaults that depend neither on the
+/// cluster nor on the gradients. Adds problems to `fields`. Returns nullopt if it cannot be
+/// determined how gradients are reduced, or if a field has the wrong type. `guests` has the
+/// messages of frameworks that register a schema.
 std::optional<Strategy> strategy_from(const proto::Scenario& scenario, const GuestMessages& guests,
                                       Fields& fields, Complaints& complaints);
 

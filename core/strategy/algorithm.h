@@ -10,8 +10,9 @@
 
 namespace tutti::core {
 
-/// The algorithms that reduce or move packs. Each algorithm has one row in
-/// core/strategy/algorithm_table.cpp, which contains all properties that other code uses.
+/// The algorithms by which packs are reduced or moved. Each algorithm has one row in
+/// core/strategy/algorithm_table.cpp. Other code reads all properties of an algorithm from this
+/// table.
 enum class BaseAlgorithm : std::uint8_t {
   kRing,
   kXring,
@@ -24,24 +25,23 @@ enum class BaseAlgorithm : std::uint8_t {
   kTfRing,
   kReductionToOneDevice,
   kHierarchicalCopy,
-  /// An algorithm that a file describes (Strategy::custom). A custom algorithm has no name in
-  /// scenarios.
+  /// An algorithm from a file (Strategy::custom). A custom algorithm has no name for the scenario's
+  /// field `algorithm`.
   kCustom,
-  /// Servers that store the variables sum the gradients (Strategy::servers). The algorithm
-  /// kOnServers has no name in scenarios.
+  /// The servers that store a variable sum its gradients (Strategy::servers). kOnServers has no
+  /// name for the scenario's field `algorithm`.
   kOnServers,
 };
 
-/// A strategy's algorithm: either one algorithm over all replicas, or a combination of one inside
-/// every worker and another across workers.
+/// The algorithm of a strategy: a single algorithm over all replicas, or a combination of one
+/// algorithm inside every worker and another one across workers.
 struct AlgorithmChoice {
-  /// The algorithm that every worker runs first. nullopt: `across` runs over all replicas.
+  /// The algorithm that runs first, inside every worker; nullopt: `across` runs over all replicas.
   std::optional<BaseAlgorithm> inside;
   BaseAlgorithm across = BaseAlgorithm::kRing;
 
   constexpr AlgorithmChoice() = default;
-  /// The conversion from a base algorithm is implicit, because a base algorithm alone is a valid
-  /// choice.
+  /// A base algorithm alone is a valid choice, so it converts implicitly to an AlgorithmChoice.
   constexpr AlgorithmChoice(BaseAlgorithm alone) : across(alone) {}
   constexpr AlgorithmChoice(BaseAlgorithm inside_workers, BaseAlgorithm across_workers)
       : inside(inside_workers), across(across_workers) {}
@@ -50,19 +50,19 @@ struct AlgorithmChoice {
   friend constexpr auto operator<=>(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
 
-/// Returns the algorithm's name in scenarios: "ring", "nccl/pscpu".
+/// Returns the algorithm's name in scenarios, such as "ring" or "nccl/pscpu".
 std::string to_string(AlgorithmChoice algorithm);
-/// Returns the algorithm with this name or alias; nullopt if there is none. TensorFlow's names
-/// "rechd" and "nccl/rechd" are aliases.
+/// Returns the algorithm with this name or alias; nullopt if the name is unknown. TensorFlow's
+/// names "rechd" and "nccl/rechd" are aliases.
 std::optional<AlgorithmChoice> parse_algorithm(std::string_view name);
-/// Returns the reason why the combination `name` ("nccl/psgpu") of two known algorithms does not
-/// exist, and lists the combinations that exist. Returns nullopt if the combination exists, or if
-/// `name` does not combine two known names.
+/// If `name` (such as "nccl/psgpu") combines two known algorithms but the combination does not
+/// exist, returns the reason and the combinations that exist. If the combination exists, or if
+/// `name` does not combine two known names, returns nullopt.
 std::optional<std::string> why_no_combination(std::string_view name);
-/// Returns the names and then the aliases of all algorithms that a scenario can select.
+/// Returns the names of all algorithms that a scenario can select, followed by their aliases.
 std::vector<std::string> algorithm_names();
-/// Returns every algorithm that a scenario can select: first base algorithms, then combinations. An
-/// algorithm with aliases occurs once.
+/// Returns all algorithms that a scenario can select: first base algorithms, then combinations.
+/// Aliases are not listed separately.
 std::vector<AlgorithmChoice> algorithms();
 
 }  // namespace tutti::core

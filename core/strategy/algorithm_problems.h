@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-// Checks of settings that apply to a single algorithm only. The algorithm table points to these
+// Functions that check the settings of a single algorithm. The table of algorithms points to these
 // functions (AlgorithmTraits::find_problems).
 
 void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,

@@ -1,13 +1,15 @@
 // Chooses the parameters of an algorithm's schedule: the order of ranks, the number of rings, the
-// size of messages, the engine, and the helper devices of a pack. The schedules themselves are in
-// core/algorithm. algorithm_table.cpp states which function belongs to which name. The parameters
-// come from TensorFlow (rings rotated by shard, helpers chosen by the pack's index) and from NCCL
-// (channels of the machine file, chunks and slots of a broadcast).
+// size of messages, the engine, and the helper devices for a pack. core/algorithm makes the
+// schedules from these parameters. algorithm_table.cpp has the name of each function's algorithm.
+// Some parameters follow TensorFlow: each shard has a differently rotated ring, and the index of a
+// pack selects the pack's helpers. Other parameters follow NCCL: channels come from the machine
+// file, and a broadcast has chunks and slots.
 //
-// Most algorithms are all-reduces. Other collectives use related schedules instead. For these
-// collectives, a ring is replaced by a ring of blocks, a chain or direct messages; halving-doubling
-// is replaced by halving alone. A name such as nccl/ring stands for three stages: a reduction
-// inside workers, a schedule across workers, and a broadcast inside workers.
+// Most algorithms are all-reduces. Collectives other than the all-reduce use related schedules. In
+// place of a ring, other collectives use a ring of blocks, a chain or direct messages. In place of
+// halving-doubling, other collectives use only the halving. A combination such as nccl/ring has
+// three stages: a reduction inside workers, a schedule across workers, and a broadcast inside
+// workers.
 
 #include "core/strategy/algorithm_schedules.h"
 
@@ -39,8 +41,8 @@
 namespace tutti::core::schedules {
 namespace {
 
-// The minimum message size of a double tree. The minimum is small enough for pipelining over all
-// hops, but not so small that latency dominates.
+// The minimum size of a message in a double tree. Messages of this size are small enough to be
+// pipelined over all hops, but large enough that latency does not dominate.
 constexpr Bytes kMinTreeMessage{16 << 10};
 constexpr Bytes kMaxTreeMessage{512 << 10};
 
@@ -57,7 +59,7 @@ std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
   return ranks;
 }
 
-/// Returns `shards` rings. In ring s, the order of each worker's replicas is rotated by s · max(1,
+/// Returns `shards` rings. Ring number s rotates the order of each worker's replicas by s · max(1,
 /// per_worker / shards). SOURCE: tensorflow/python/distribute/all_reduce.py, _ring_permutations.
 RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   RingOptions options;
@@ -70,7 +72,7 @@ RingOptions rotated_rings(const ScheduleRequest& r, std::int64_t input_shift) {
   return options;
 }
 
-/// Returns NCCL's rings over channels, between the replicas of the request.
+/// Returns NCCL's rings over the replicas of the request, one per channel.
 RingOptions rings_of_nccl(const ScheduleRequest& r, bool across_workers) {
   return nccl_rings(nccl_channels(r.cluster, r.strategy, r.per_worker, across_workers), r.strategy,
                     r.type, r.elements);
@@ -83,8 +85,8 @@ Made all_reduce_by_nccl(const ScheduleRequest& r, std::int32_t ranks, bool acros
 }
 
 Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine) {
-  // Each tree carries half of the elements. The pipeline is full when there are as many messages as
-  // hops.
+  // Each of the two trees carries half of the elements. With as many messages as hops, all hops
+  // work at the same time.
   const std::int64_t hops =
       2 * std::int64_t{std::bit_width(static_cast<std::uint32_t>(contract.members() - 1))};
   const std::int64_t evenly = (r.elements + 1) / 2 / std::max<std::int64_t>(1, hops) + 1;
@@ -93,7 +95,7 @@ Made tree_pair(const ScheduleRequest& r, const Contract& contract, Engine engine
       engine);
 }
 
-/// Returns the rings and chunks of TensorFlow's runtime.
+/// Returns the rings of TensorFlow's runtime and the sizes of their chunks.
 TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   const Bytes bytes = r.elements * size_of(r.type);
   TfRingOptions options{task_order(r.cluster, r.strategy.tf_runtime),
@@ -105,8 +107,8 @@ TfRingOptions rings_of_tf_runtime(const ScheduleRequest& r) {
   return options;
 }
 
-/// Sums at the root of `up`, divides there if a mean is requested, and copies the result back along
-/// `down`.
+/// Sums at the root of `up`. If a mean is requested, divides at this root. Finally, the result is
+/// copied along `down`.
 Made reduce_then_broadcast(const ScheduleRequest& r, const StarTree& up, const StarTree& down) {
   const Engine engine = up.root < r.replicas ? r.engine() : Engine::kCpu;
   std::vector<Stage> stages;
@@ -154,8 +156,8 @@ Made recursive_doubling(const ScheduleRequest& r) {
 
 Made double_tree(const ScheduleRequest& r) { return tree_pair(r, r.contract(), r.engine()); }
 
-/// Sums pack `index` on the CPUs of its group of workers. SOURCE: cross_device_utils.py,
-/// group_device_names.
+/// The pack's index selects a group of workers, whose CPUs sum the pack. SOURCE:
+/// cross_device_utils.py, group_device_names.
 Made pscpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
   const std::vector<std::vector<int>> groups = group_devices(r.workers(), r.strategy.shards);
@@ -166,7 +168,7 @@ Made pscpu(const ScheduleRequest& r) {
                             Engine::kCpu, r.shift());
 }
 
-/// Uses the shuffle with GPUs as helpers. Helper i is GPU i / workers of worker i mod workers.
+/// A shuffle in which GPUs are the helpers. Helper i is GPU i / workers of worker i mod workers.
 Made psgpu(const ScheduleRequest& r) {
   if (!r.is(CollectiveKind::kAllReduce)) return direct(r.contract(), r.engine());
   const std::vector<std::vector<int>> groups = group_devices(r.replicas, r.strategy.shards);
@@ -203,12 +205,12 @@ Made reduction_to_one_device(const ScheduleRequest& r) {
   return reduce_then_broadcast(r, tree, tree);
 }
 
-/// Each of two groups has a device that sums the group's data. One of the two devices also adds the
-/// two groups' sums. The two devices take turns in this role from pack to pack.
+/// The devices form two groups, and one device of each group sums the group's data. One of the two
+/// summing devices also adds the two sums. The two summing devices alternate in this role from pack
+/// to pack.
 Made hierarchical_copy(const ScheduleRequest& r) {
   const CopyRoots roots = copy_roots(r.strategy.hierarchical_copy.topology, r.replicas, r.index);
-  // Each of the two devices sums the data of its own group, regardless of which device adds the two
-  // sums.
+  // Each of the two devices sums the data of its own group, whichever of them adds the two sums.
   const auto [low, high] = std::minmax(roots.first, roots.second);
   const StarTree::Relays relays{low, high - low};
   const StarTree down{r.replicas, r.replicas, roots.group, 2, roots.first, relays};

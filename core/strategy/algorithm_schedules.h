@@ -1,7 +1,7 @@
 #pragma once
 
 // Functions that build the schedules of a strategy's collectives from the schedules in
-// core/algorithm. The algorithm table has pointers to these functions.
+// core/algorithm. The table of algorithms points to these functions.
 
 #include <memory>
 #include <vector>
@@ -29,13 +29,13 @@ Made reduction_to_one_device(const ScheduleRequest& request);
 Made hierarchical_copy(const ScheduleRequest& request);
 Made custom(const ScheduleRequest& request);
 
-// --- inside workers, before and after the stage across workers ---
+// --- combinations: stages inside workers, before and after the stage across workers ---
 using Across = Stage (*)(const ScheduleRequest& request);
-/// Runs NCCL's all-reduce in every worker, `across` among the first GPUs, then NCCL's broadcast in
-/// every worker.
+/// Runs three stages: NCCL's all-reduce in every worker, `across` among the workers' first GPUs,
+/// and NCCL's broadcast in every worker.
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& request, Across across);
-/// Sums the data of every worker's GPUs on its host, runs `across` among the hosts, then copies the
-/// result to the GPUs.
+/// Runs three stages: each host sums the data of its worker's GPUs, `across` runs among the hosts,
+/// and each host copies the result to its GPUs.
 std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& request, Across across);
 
 // --- across workers ---

@@ -1,10 +1,11 @@
-// The table has one row for each base algorithm, in the order of BaseAlgorithm. Combinations such
-// as nccl/ring are derived from pairs of rows. A combination exists if the first algorithm can sum
-// inside workers (`around`), and the second algorithm can continue where these sums are stored: on
-// the first GPU of every worker, or on its host. Therefore a new row also creates its combinations.
-// The table is built at its first use and never changes afterwards. Therefore `by_choice` can point
-// into its vectors, and any thread may read it. The functions that make schedules and check
-// requirements are in algorithm_schedules.cpp and algorithm_problems.cpp.
+// The table has one row per base algorithm, in the order of the enum BaseAlgorithm. The traits of
+// combinations such as nccl/ring are derived from the rows of both algorithms. A combination exists
+// under two conditions: the first algorithm can sum inside workers (`around`), and the second one
+// can start where these sums are stored (on the first GPU of every worker, or on its host). A new
+// row in the table therefore also adds combinations. The table is made at its first use and is
+// constant from then on. Therefore `by_choice` can point into the table's vectors, and all threads
+// may read it. algorithm_schedules.cpp has the functions that make schedules, and
+// algorithm_problems.cpp has the functions that check requirements.
 
 #include "core/strategy/algorithm_table.h"
 
@@ -40,7 +41,7 @@ constexpr CollectiveKinds kOfDoubling = {CollectiveKind::kAllReduce, CollectiveK
 constexpr CollectiveKinds kOfTfRing = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
                                        CollectiveKind::kBroadcast};
 
-/// Returns one row for each base algorithm, in the order in which lists of algorithms show them.
+/// Returns one row for each base algorithm, in the order in which reports list algorithms.
 std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
   return {{
       {.algorithm = BaseAlgorithm::kRing,
@@ -103,8 +104,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::double_tree,
        .across_first_gpus = schedules::double_tree_of_first_gpus},
 
-      // On GPUs, this algorithm supports only the all-reduce. The other collectives of pscpu would
-      // use no CPUs and would be identical to the collectives of psgpu.
+      // On GPUs, pscpu supports only the all-reduce. In other collectives, pscpu would not use CPUs
+      // and would be identical to psgpu.
       {.algorithm = BaseAlgorithm::kPscpu,
        .name = "pscpu",
        .on_gpus = kOnlyAllReduce,
@@ -177,7 +178,7 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::hierarchical_copy,
        .why_not_across = "the algorithm supports only the GPUs of one machine"},
 
-      // The algorithm's file determines the collective.
+      // The file of the custom algorithm determines the collective.
       {.algorithm = BaseAlgorithm::kCustom,
        .name = "custom",
        .has_name_in_scenarios = false,
@@ -187,8 +188,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::custom,
        .why_not_across = "it spans all replicas"},
 
-      // The collectives of this algorithm are made in core/lowering/server_plan.cpp and
-      // push_pull_plan.cpp.
+      // core/lowering/server_plan.cpp and push_pull_plan.cpp make the collectives of this
+      // algorithm.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",
        .has_name_in_scenarios = false,
@@ -204,8 +205,8 @@ bool can_combine(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
                                      : across.across_first_gpus != nullptr;
 }
 
-/// Derives the traits of a combination from the traits of its two algorithms. A combination is an
-/// all-reduce on GPUs. The operations of a combination are ordinary graph operations, which the
+/// Derives the traits of a combination from the traits of its two algorithms. All combinations are
+/// all-reduces on GPUs. The stages of a combination are ordinary graph operations, which the
 /// ScopedAllocator does not merge.
 AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTraits& across) {
   AlgorithmTraits both;
@@ -228,9 +229,9 @@ AlgorithmTraits combination_of(const AlgorithmTraits& inside, const AlgorithmTra
   return both;
 }
 
-/// All algorithms: the rows of the table, followed by the combinations of rows.
+/// All algorithms: first the rows of the table, then the combinations.
 struct AlgorithmTable {
-  std::vector<AlgorithmTraits> all;  ///< algorithms with names in scenarios
+  std::vector<AlgorithmTraits> all;  ///< algorithms that a scenario can name
   std::vector<AlgorithmTraits> nameless;
   std::array<std::array<const AlgorithmTraits*, kBaseAlgorithms>, kBaseAlgorithms + 1> by_choice{};
 

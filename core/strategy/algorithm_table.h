@@ -1,9 +1,9 @@
 #pragma once
 
-// The properties of each algorithm, as data. Other code uses these traits and never compares
-// algorithms by name. A new algorithm needs a row in algorithm_table.cpp and a file with its
-// schedule in core/algorithm. One property is not in the table: the function
-// Schedule::same_everywhere() is true if a simulation of one worker can represent all workers.
+// The properties of each algorithm, as data. Other code reads the traits in this table and does not
+// compare algorithms by name. A new algorithm needs a row in algorithm_table.cpp and a file with
+// its schedule in core/algorithm. One property is not in the table: Schedule::same_everywhere() is
+// true if the simulation of one worker can represent all workers.
 
 #include <cstdint>
 #include <initializer_list>
@@ -39,31 +39,33 @@ class CollectiveKinds {
   std::uint32_t bits_ = 0;
 };
 
-/// The devices on which an algorithm sums.
+/// The devices on which an algorithm adds up gradients.
 enum class SumsOn : std::uint8_t {
   kReplicas,
-  kHosts,      ///< the workers' CPUs, which are separate ranks if replicas are GPUs
-  kOneDevice,  ///< one device, which copies the result to all other devices; for a mean, the device
-               ///< divides the sum before the copies
+  kHosts,      ///< the CPUs of the workers; if the replicas are GPUs, these CPUs are additional
+               ///< ranks
+  kOneDevice,  ///< one device, which copies the result to all others; if a mean is requested, it
+               ///< divides before it copies
 };
 
-/// The part of the data that NCCL moves.
+/// The part of a collective that NCCL executes.
 enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 
-/// The limit on the number of shards.
+/// The maximum number of shards.
 enum class ShardLimit : std::uint8_t {
-  kNoShards,          ///< the algorithm has no shards
-  kReplicasOfWorker,  ///< at most the number of replicas of a worker, because the rings of shards
-                      ///< are rotated against each other by replicas
-  kWorkers,           ///< at most the number of workers, because workers' CPUs sum shards
-  kReplicas,          ///< at most the number of replicas, because replicas sum shards
+  kNoShards,          ///< there are no shards
+  kReplicasOfWorker,  ///< the maximum is the number of replicas per worker, because each shard
+                      ///< rotates the ring by replicas
+  kWorkers,           ///< the maximum is the number of workers, because the workers' CPUs sum
+                      ///< shards
+  kReplicas,          ///< the maximum is the number of replicas, because replicas sum shards
   kOwn,               ///< checked by AlgorithmTraits::find_problems
 };
 
-/// The closed form of an algorithm's time (docs/algorithms.md).
+/// The formula for an algorithm's time (docs/algorithms.md).
 enum class ClosedFormKind : std::uint8_t { kNone, kRings, kHalves, kDoubling };
 
-/// The capabilities, requirements and defaults of an algorithm, or of a combination of two.
+/// The capabilities, requirements and defaults of an algorithm or a combination.
 struct AlgorithmTraits {
   AlgorithmChoice algorithm;
   std::string name;
@@ -72,35 +74,39 @@ struct AlgorithmTraits {
 
   // --- capabilities ---
   CollectiveKinds on_gpus = {};
-  CollectiveKinds on_cpus = {};  ///< collectives that work on CPUs; empty: the algorithm needs GPUs
+  CollectiveKinds on_cpus = {};  ///< collectives that the algorithm supports on CPUs; empty: it
+                                 ///< needs GPUs
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
-  /// True if all ranks are replicas with equal roles. If true, the algorithm also works in the
-  /// groups of a partition.
+  /// True if all ranks are replicas and have equal roles. An algorithm with this property also
+  /// works in the groups of a partition.
   bool works_in_groups = false;
-  /// True if the settings of TensorFlow's collective runtime apply (Strategy::tf_runtime). In
-  /// TensorFlow's runtime, only the all-reduce has several rings.
+  /// True if the algorithm belongs to TensorFlow's collective runtime, so that its settings apply
+  /// (Strategy::tf_runtime). In TensorFlow's runtime, only an all-reduce has several rings.
   bool in_tf_runtime = false;
-  /// True if an out-of-place collective reads the inputs in place, without copying them first.
+  /// True if an out-of-place collective reads its input buffer directly, without a copy to the
+  /// output buffer first.
   bool reads_inputs_in_place = false;
-  /// True if the algorithm can leave an odd device out of the sum (Strategy::hierarchical_copy).
+  /// True if an odd device can be left out of the sum (Strategy::hierarchical_copy).
   bool drops_odd_device = false;
-  bool chooses_device = false;  ///< true if Strategy::reduce_to selects the device that sums
+  bool chooses_device = false;  ///< true if Strategy::reduce_to selects the device that adds up
+                                ///< gradients
   ClosedFormKind closed_form = ClosedFormKind::kNone;
 
   // --- requirements ---
-  bool power_of_two = false;  ///< true if the number of replicas must be a power of two; in a
-                              ///< combination, the number of workers
+  bool power_of_two = false;  ///< true if the number of replicas (in a combination, the number of
+                              ///< workers) must be a power of two
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
-  bool channels = false;          ///< true if the algorithm supports Strategy::channels
-  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the lanes' parts of the buffer
+  bool channels = false;          ///< true if Strategy::channels applies to the algorithm
+  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the lanes' shares of the buffer
                                   ///< equal
-  /// Returns the padded length, in elements, of a buffer of `elements` elements. Null: the
+  /// Returns the length to which the algorithm pads a buffer of `elements` elements. Null: the
   /// algorithm does not pad.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;
-  bool pads_by_copy = false;  ///< true if padding requires a copy of the pack on the device
-  /// Adds the problems with settings that only this algorithm has. Null: the algorithm has no such
+  bool pads_by_copy = false;  ///< true if the pack has to be copied on the device in order to pad
+                              ///< it
+  /// Adds problems with the settings that only this algorithm has. Null: the algorithm has no such
   /// settings.
   void (*find_problems)(const Strategy& strategy, const Cluster& cluster,
                         std::vector<StrategyProblem>& problems) = nullptr;
@@ -109,31 +115,32 @@ struct AlgorithmTraits {
   Merging merging = Merging::kConcat;
   Launch launch = Launch::kConcurrent;
   Staging staging = Staging::kViaHost;
-  /// The value of Strategy::waits_for_workers if the algorithm works across workers.
+  /// The default of Strategy::waits_for_workers if the algorithm is used across workers.
   bool waits_for_workers = false;
 
   // --- names in frameworks ---
-  /// The implementation in TensorFlow's CommunicationOptions that is this algorithm; "" if there is
-  /// none.
+  /// The name of this algorithm in TensorFlow's CommunicationOptions; "" if it has none.
   std::string_view tf_implementation = {};
-  /// The torch.distributed backend that implements the algorithm; "" if there is none.
+  /// The backend of torch.distributed that implements the algorithm; "" if there is none.
   std::string_view torch_backend = {};
-  bool in_horovod = false;  ///< true if Horovod's NCCL, MPI or Gloo operations use the algorithm
+  bool in_horovod = false;  ///< true if Horovod uses the algorithm in its NCCL, MPI or Gloo
+                            ///< operations
 
   // --- schedules ---
-  /// Makes the schedule of a collective over all replicas. Null: the algorithm works only in
+  /// Makes the schedule of a collective over all replicas. Null: the algorithm exists only in
   /// combinations.
   std::shared_ptr<const Schedule> (*schedule)(const ScheduleRequest& request) = nullptr;
 
-  /// Makes the stages of a combination with this algorithm inside workers: a sum inside every
-  /// worker, on its first GPU or its host; the stage made by `across`, if there are several
-  /// workers; and the distribution of the result. Null: the algorithm does not work inside workers.
+  /// Makes the stages of a combination that has this algorithm inside workers: a sum inside every
+  /// worker (on its first GPU or its host), the stage that `across` makes if there are several
+  /// workers, and the distribution of the result. Null: the algorithm cannot be used inside
+  /// workers.
   std::vector<CollectiveStage> (*around)(const ScheduleRequest& request,
                                          Stage (*across)(const ScheduleRequest&)) = nullptr;
   bool inside_ends_on_hosts = false;
-  /// The following two functions make the stage across workers of a combination: the all-reduce
-  /// among the workers' first GPUs, or among their hosts. Null: the algorithm does not support the
-  /// stage across workers.
+  /// The following two functions make the stage across workers in a combination: an all-reduce
+  /// among the workers' first GPUs, or among their hosts. Null: the algorithm cannot run among
+  /// these ranks.
   Stage (*across_first_gpus)(const ScheduleRequest& request) = nullptr;
   Stage (*across_hosts)(const ScheduleRequest& request) = nullptr;
   std::string_view why_not_across = {};  ///< reason why across_first_gpus and across_hosts are null
@@ -149,10 +156,11 @@ struct AlgorithmTraits {
 /// base algorithm.
 const AlgorithmTraits& traits(AlgorithmChoice algorithm);
 
-/// Returns the traits of every algorithm that a scenario can select, in the order of algorithms().
+/// Returns the traits of all algorithms that a scenario can select, in the order of algorithms().
 const std::vector<AlgorithmTraits>& all_traits();
 
-/// Returns the names of all algorithms for which `predicate` is true: "ring, tf_ring and nccl".
+/// Returns the names of all algorithms for which `predicate` is true, for example "ring, tf_ring
+/// and nccl".
 template <class Predicate>
 std::string names_where(Predicate predicate, std::string_view last = " and ") {
   std::vector<std::string> names;
@@ -165,7 +173,7 @@ std::string names_where(Predicate predicate, std::string_view last = " and ") {
   return text;
 }
 
-/// True if the workers' CPUs are among the devices that sum.
+/// True if CPUs of workers add up gradients.
 bool sums_on_hosts(const Strategy& strategy);
 
 }  // namespace tutti::core

@@ -1,9 +1,9 @@
-// A spec is a list of entries, and a gradient belongs to the first entry whose limit it does not
-// exceed. The table kSpecAlgorithms lists TensorFlow's eight algorithms, and how TensorFlow treats
-// the shards of each algorithm; TensorFlow often ignores the shards. The function for_entry() makes
-// an ordinary strategy from an entry, and omits settings that would have no effect. Therefore the
-// problems of an entry on a cluster are mostly the problems of its algorithm alone. Problems of the
-// text itself are found separately, when the cluster is not known yet.
+// A spec is a list of entries. A gradient belongs to the first entry whose limit is at least the
+// gradient's size. The table kSpecAlgorithms lists the eight algorithms of TensorFlow, and the
+// effect that the number of shards has on each. TensorFlow often ignores the number of shards.
+// for_entry() makes an ordinary strategy from an entry, without the settings that would have no
+// effect. The problems of an entry on a cluster are therefore mostly those of its algorithm.
+// Problems of the text itself are found earlier, without the cluster.
 // core/framework/tensorflow/spec_text.cpp parses specs, and core/lowering/spec_plan.cpp plans them.
 
 #include "core/strategy/all_reduce_spec.h"
@@ -63,13 +63,13 @@ std::string unknown_name(const std::string& name) {
                      hint.empty() ? "; there are " + listed(spec_algorithm_names()) : hint);
 }
 
-/// Returns the code of the problem with an unknown name.
+/// Returns the problem code for an unknown name.
 ProblemCode code_of(const std::string& name) {
   if (name.empty()) return ProblemCode::kMissing;
   return name == "rechd" ? ProblemCode::kUnsupported : ProblemCode::kUnknownName;
 }
 
-/// True if TensorFlow uses the number of shards of this algorithm.
+/// True if the number of shards has an effect on this algorithm in TensorFlow.
 bool heeds_shards(AlgorithmChoice algorithm, SpecApi api) {
   const SpecAlgorithm* known = find_spec_algorithm(algorithm);
   if (!known) return false;
@@ -195,7 +195,8 @@ Strategy for_entry(const Strategy& strategy, std::size_t number) {
   one.spec.reset();
   one.algorithm = *entry.algorithm;
   one.shards = heeds_shards(*entry.algorithm, strategy.spec->api) ? entry.shards : 1;
-  // The operations are ordinary graph operations, which the ScopedAllocator does not merge.
+  // The algorithms of specs are ordinary graph operations, which the ScopedAllocator does not
+  // merge.
   one.merging = Merging::kConcat;
   one.waits_for_workers = true;
   if (!one.requested_launch) one.launch = usual.launch;

@@ -9,13 +9,13 @@
 namespace tutti::core {
 namespace {
 
-/// A cut that all bytes must cross a given number of times after the gradients are ready.
+/// A cut of the cluster. All bytes must cross it `times` times, and can do so once the gradients
+/// are ready.
 struct Cut {
-  /// The gradients for which the cut waits. With kOwn, the cut waits for the gradients of its own
-  /// group of workers. With kOthers, the cut waits for the gradients of any other replica, because
-  /// its result needs them. With kLatest, the cut waits for the gradients of all replicas. With
-  /// kEarliest, the cut waits for the gradients of the first ready replicas, which can exchange
-  /// data before the other replicas are ready.
+  /// Tells which gradients must be ready before data crosses the cut. kOwn: the gradients of the
+  /// cut's own group of workers. kOthers: the gradients of any replica outside, because the result
+  /// inside needs them. kLatest: the gradients of all replicas. kEarliest: the gradients of the
+  /// replicas that are ready first, because these replicas can already exchange data.
   enum class Start { kOwn, kOthers, kLatest, kEarliest };
   Start start = Start::kEarliest;
   std::size_t group = 0;
@@ -39,8 +39,8 @@ struct Cut {
   }
 };
 
-/// All cuts of a cluster. The capacities of the cuts are computed once, because they do not depend
-/// on the bytes.
+/// All cuts of a cluster. Capacities do not depend on the number of bytes, so they are computed
+/// once.
 class Cuts {
  public:
   enum class Switches { kMayReduce, kOnlyForward };
@@ -54,8 +54,8 @@ class Cuts {
     if (cluster_.fabric() && model != NetworkModel::kIdeal) switches(cluster_.fabric()->domains());
   }
 
-  /// The cut that finishes last, and its finishing time, for `bytes` that are ready at `ready[g]`
-  /// on the workers of group g. If nothing has to be sent, there is no such cut.
+  /// The cut that is crossed last, with the time at which all bytes have crossed it. The workers of
+  /// group g have `bytes` ready at time `ready[g]`. If nothing has to be sent, `cut` is null.
   struct Found {
     const Cut* cut = nullptr;
     Time time;
@@ -107,7 +107,7 @@ class Cuts {
     return latest;
   }
 
-  /// Adds a cut unless an identical one exists.
+  /// Adds a cut, unless an identical one has been added.
   void add(const Cut& cut) {
     const bool known = std::any_of(cuts_.begin(), cuts_.end(), [&](const Cut& c) {
       return c.what == cut.what && c.group == cut.group &&
@@ -129,7 +129,8 @@ class Cuts {
         for (const bool leaving : {true, false}) {
           Capacity capacity = links_of(machine, part, leaving);
           if (capacity.bytes_per_second == 0) {
-            // A device without links of its own uses the network cards of its worker.
+            // A device without links of its own sends and receives over the network cards of its
+            // worker.
             if (machine.nics().empty() || cluster_.workers() == 1) continue;
             capacity = ports_of(cluster_, machine);
           }
@@ -151,7 +152,7 @@ class Cuts {
       senders.resize(static_cast<std::size_t>(cluster_.replicas_per_worker()));
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.cpus().begin(), machine.cpus().end());
-      // GPUs that hold no replica may also send.
+      // GPUs without a replica can also send.
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.gpus().begin() + cluster_.replicas_per_worker(),
                        machine.gpus().end());
@@ -161,9 +162,9 @@ class Cuts {
          -1});
   }
 
-  /// Adds the cuts of workers' network cards. A worker's sends wait for its own gradients. A
-  /// worker's receives wait for the gradients of another worker. The cut waits for the later of
-  /// these two times.
+  /// Adds the cuts at the network cards of workers. A worker sends after its own gradients are
+  /// ready. A worker receives after the gradients of another worker are ready. Data has crossed the
+  /// cut in both directions only after the later of these times.
   void workers() {
     Capacity all;
     for (std::size_t g = 0; g < cluster_.groups().size(); ++g) {
@@ -176,8 +177,8 @@ class Cuts {
       add({Cut::Start::kEarliest, 0, 2 * (cluster_.workers() - 1), all, Cut::What::kAllCards, -1});
   }
 
-  /// Adds the cuts around workers that share their links to all other workers, for example the
-  /// workers of a leaf or a group.
+  /// Adds a cut around each set of workers that share their links to all other workers, such as the
+  /// workers of a leaf or of a dragonfly group.
   void switches(const Fabric::Domains& domains) {
     if (domains.count < 2) return;
     Capacity one, all;
@@ -213,7 +214,7 @@ Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes, NetworkM
 
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model, bool network_adds) {
-  // The time of every task is scaled and rounded down separately, so the sum may be too low by one
+  // The time of each task is scaled and rounded down separately, so the sum may be too low by one
   // picosecond per task.
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
   const Time rounding(compute_faster_ppm == 0

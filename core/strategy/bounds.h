@@ -8,36 +8,36 @@
 
 namespace tutti::core {
 
-/// A lower bound on a time, and the reason for it.
+/// A lower bound on a time, with the reason for it.
 struct Bound {
   Time time;
   std::string reason;
-  Time latency{};  ///< the part of `time` that does not depend on bandwidth; only set for
-                   ///< all-reduces
+  Time latency{};  ///< the part of `time` that does not depend on bandwidth; only for all-reduces
 };
 
 /// Returns a lower bound on the time of an all-reduce of `bytes` over the replicas of `cluster`,
-/// for any algorithm. The bound is the largest of several cut bounds, each plus the minimum latency
-/// across its cut.
+/// whatever the algorithm. The result is the largest of the following bounds. Each bound belongs to
+/// a cut and includes the minimum latency across this cut.
 ///
-/// Let N be the number of bytes and n the number of replicas. First, every replica's device must
-/// send and receive N bytes at least once, which takes N / (bandwidth of its links).
+/// Let N be the number of bytes, and n the number of replicas. First, the device of each replica
+/// must send and receive N bytes at least once. The transfer takes N / (bandwidth of the device's
+/// links).
 ///
-/// Second, all devices together must send every element 2(n - 1) times to sum n contributions and
-/// to distribute the result to n devices, with or without helpers. These transfers take 2(n - 1)N /
-/// (total send bandwidth of all devices, including CPUs that help), which is 2(n - 1)/n · N/B for n
-/// identical devices of bandwidth B. The second bound does not hold if a switch reduces, so it is
-/// omitted for clusters with such switches.
+/// Second, all devices together must send every element 2(n - 1) times: n contributions have to be
+/// summed, and n devices need the result. Helpers do not reduce this number of sends. All sends
+/// together take 2(n - 1)N / (total send bandwidth of all devices, including CPUs that help). For n
+/// identical devices of bandwidth B, the bound is 2(n - 1)/n · N/B. The second bound does not hold
+/// if a switch can reduce, so clusters with such switches do not have it.
 ///
-/// The first and the second bound also apply to workers and their network cards. The first and the
-/// second bound also apply to a leaf of a fat tree and to a group of a dragonfly, with all their
-/// workers and their outward links. The network model `ideal` has no links between cards, so the
-/// bounds of leaves and groups are omitted.
+/// The first and the second bound also hold for workers instead of devices, with the bandwidth of
+/// their network cards. The first and the second bound also hold for the leaves of a fat tree and
+/// for the groups of a dragonfly, with the bandwidth of the links that lead out of them. In the
+/// network model `ideal`, there are no such links, so these bounds are left out.
 ///
-/// If `network_adds` is true, switches between workers reduce (SHARP), and only the bound of N
-/// bytes per device or network card applies.
-/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1; the bounds that
-/// this paper does not contain count transfers in the same way.
+/// If `network_adds` is true, switches between workers reduce (SHARP). With SHARP, only the first
+/// bound holds, for each device and each network card.
+/// SOURCE: Patarasuk & Yuan, "Bandwidth optimal all-reduce", JPDC 2009, theorem 1. The bounds that
+/// are not in the paper count transfers in the same way.
 Bound all_reduce_bound(const Cluster& cluster, Bytes bytes,
                        NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 

@@ -15,7 +15,8 @@
 namespace tutti::core {
 namespace {
 
-/// Makes the collective of a strategy from the traits of its algorithm.
+/// Makes the collective of a strategy. The functions and values come from the traits of its
+/// algorithm.
 class CollectiveMaker {
  public:
   CollectiveMaker(const Cluster& cluster, const Strategy& strategy, DataType type,
@@ -39,7 +40,7 @@ class CollectiveMaker {
                                        : cluster.replicas_per_worker())} {
     TUTTI_CHECK(cluster.replicas() + cluster.workers() < std::numeric_limits<std::int32_t>::max(),
                 "{} replicas", cluster.replicas());
-    // The hosts are separate ranks if the replicas are GPUs.
+    // If the replicas are GPUs, the hosts are additional ranks.
     const bool on_gpus = cluster.part(cluster.replica(0)).kind == PartKind::kGpu;
     request_.hosts = on_gpus && sums_on_hosts(strategy);
     if (strategy.custom && strategy.custom->made)
@@ -84,12 +85,12 @@ class CollectiveMaker {
       made.schedule = traits_.schedule(request_);
     } else {
       stages = traits_.around(request_, across());
-      // If NCCL executes no part of the collective, there is only one schedule.
+      // If NCCL executes no part of the collective, it has a single schedule.
       if (!traits_.uses_nccl())
         made.schedule =
             in_stages(layout(), request_.elements, schedules_of(std::exchange(stages, {})));
     }
-    // Algorithms that sum on one device divide on this device, before results are distributed.
+    // If an algorithm sums on one device, this device divides before the result is distributed.
     if (strategy.reduction == Reduction::kMean && replicas > 1 &&
         traits_.sums_on != SumsOn::kOneDevice) {
       if (stages.empty()) stages.push_back({{StageScope::kEveryone, made.schedule}});
@@ -105,8 +106,8 @@ class CollectiveMaker {
     return {request_.workers(), request_.per_worker, request_.hosts};
   }
 
-  /// Returns the stage across workers. The stage across workers depends on where the algorithm
-  /// inside workers stores the sums.
+  /// Makes the stage across workers. The stage across workers depends on where the algorithm inside
+  /// workers stores the sums.
   [[nodiscard]] auto across() const -> Stage (*)(const ScheduleRequest&) {
     const auto half =
         traits_.inside_ends_on_hosts ? traits_.across_hosts : traits_.across_first_gpus;
@@ -123,8 +124,8 @@ class CollectiveMaker {
 
   const AlgorithmTraits& traits_;
   std::optional<Partition> partition_;
-  std::vector<PartId> devices_;  ///< devices of a group that is not part of a partition; empty for
-                                 ///< all other groups
+  std::vector<PartId> devices_;  ///< the devices of the collective, if they were given as a list;
+                                 ///< otherwise empty
   ScheduleRequest request_;
 };
 

@@ -9,15 +9,15 @@
 namespace tutti::core {
 namespace {
 
-/// The amounts of data that must leave and enter a set of ranks, in units of 1/ranks of the
-/// collective's bytes.
+/// The amounts of data that must leave and enter a set of ranks. The unit is the collective's size
+/// divided by the number of ranks.
 struct Crossing {
   std::int64_t out = 0;
   std::int64_t in = 0;
 };
 
-/// Returns the crossing of a set that contains `inside` of the `ranks` ranks. `has_root` is true if
-/// the set contains the root.
+/// Returns the data that must leave and enter a set of `inside` out of `ranks` ranks. `has_root` is
+/// true if the root is in the set.
 Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, bool has_root) {
   const std::int64_t outside = ranks - inside;
   if (inside == 0 || outside == 0) return {};
@@ -28,7 +28,7 @@ Crossing crossing(CollectiveKind kind, std::int64_t ranks, std::int64_t inside, 
     case CollectiveKind::kAllGather: return {inside, outside};
     case CollectiveKind::kBroadcast: return has_root ? Crossing{ranks, 0} : Crossing{0, ranks};
     case CollectiveKind::kReduce: return has_root ? Crossing{0, ranks} : Crossing{ranks, 0};
-    // Each rank sends one block to every rank on the other side.
+    // Each rank inside sends one block to every rank outside, and vice versa.
     case CollectiveKind::kAllToAll: return {inside * outside, inside * outside};
     case CollectiveKind::kGather: return has_root ? Crossing{0, outside} : Crossing{inside, 0};
     case CollectiveKind::kScatter: return has_root ? Crossing{outside, 0} : Crossing{0, inside};
@@ -56,7 +56,8 @@ class CutSearch {
   }
 
  private:
-  /// The workers of a group are identical, except for the worker of the root.
+  /// All workers of a group are identical, except that one of them may have the root of the
+  /// collective.
   void group(std::size_t g, std::int64_t first, std::int64_t count) {
     const Machine& machine = *cluster_.groups()[g].machine;
     const std::int64_t per_worker = cluster_.replicas_per_worker();
@@ -106,7 +107,7 @@ class CutSearch {
 
   void consider(std::int64_t parts, const Capacity& capacity, const std::string& what) {
     if (parts == 0 || capacity.bytes_per_second == 0) return;
-    // The number of whole bytes that must cross the cut, rounded down.
+    // The number of bytes that must cross the cut, rounded down to whole bytes.
     const Wide crossing = static_cast<Wide>(bytes_.count()) * static_cast<Wide>(parts) /
                           static_cast<Wide>(cluster_.replicas());
     const Bytes bytes(static_cast<std::int64_t>(crossing));

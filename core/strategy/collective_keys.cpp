@@ -8,7 +8,8 @@ namespace tutti::core {
 std::int64_t CollectiveKeys::group(const std::vector<std::string>& devices) {
   std::vector<std::string> local;
   for (const std::string& device : devices) {
-    // For example, the short form of "/job:worker/replica:0/task:1/device:GPU:0" is "GPU:0".
+    // Returns the short form of a device's name: "GPU:0" for
+    // "/job:worker/replica:0/task:1/device:GPU:0".
     constexpr std::string_view kDevice = "device:";
     const std::size_t at = device.rfind(kDevice);
     local.push_back(at == std::string::npos ? device : device.substr(at + kDevice.size()));

@@ -7,15 +7,14 @@
 
 namespace tutti::core {
 
-/// Assigns the keys by which TensorFlow's workers identify groups and collectives. Workers build
-/// their graphs independently, but all of them request keys in the same order and therefore assign
-/// the same keys.
-/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15). In this
-/// class, one counter is used for all collectives.
+/// Assigns the keys by which workers of TensorFlow identify groups and collectives. Each worker
+/// builds its own graph. All workers request keys in the same order, so they assign the same keys.
+/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15). In
+/// TensorFlow's class, all collectives share one counter.
 class CollectiveKeys {
  public:
-  /// Returns the group key of a set of devices. A device is named as "GPU:0" or by a full name that
-  /// ends in this form. Two sets have the same key if their device types and indices are equal, in
+  /// Returns the key of a group of devices. The name of a device is "GPU:0", or a full name that
+  /// ends with it. Two groups have the same key if their device types and indices are the same, in
   /// any order and on any worker. Keys start at 1.
   std::int64_t group(const std::vector<std::string>& devices);
   /// Returns a new instance key for a collective of a training step. Keys start at 100.
@@ -29,10 +28,11 @@ class CollectiveKeys {
   std::int64_t next_variable_ = 1'000'000;
 };
 
-/// Returns the order in which a device launches collectives that are not ordered otherwise: their
-/// indices by descending instance key. TensorFlow enforces this order by edges between the
-/// operations of a graph (`collective_deterministic_sequential_execution`). With NCCL, an operation
-/// waits until the previous one has been launched.
+/// Returns the order in which a device launches collectives that nothing else orders: their
+/// indices, sorted by descending instance key. TensorFlow adds edges between the operations of a
+/// graph that enforce the order of descending keys
+/// (`collective_deterministic_sequential_execution`). With NCCL, an operation waits for the launch
+/// of the previous one.
 /// SOURCE: tensorflow/core/graph/collective_order.cc.
 std::vector<int> launch_order(const std::vector<std::int64_t>& instance_keys);
 

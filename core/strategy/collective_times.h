@@ -6,29 +6,30 @@
 
 namespace tutti::core {
 
-/// Looks up the predicted times of NCCL's collectives. The simulation uses these times instead of
-/// schedules. A plan keeps this object during its execution, because some collectives are created
-/// only at run time. Example: Horovod decides at run time which packs to fuse, so the times of the
-/// fused collectives cannot be looked up in advance.
+/// Predicts the times of NCCL's collectives during a simulation. The simulation uses predicted
+/// times instead of schedules. A plan keeps an object of this class, because some collectives only
+/// exist at run time. For example, Horovod decides at run time which packs to fuse, so the times of
+/// fused collectives cannot be computed in advance.
 class CollectiveTimes {
  public:
   virtual ~CollectiveTimes() = default;
 
-  /// NCCL's predicted time for a collective. If both times are null, the collective is simulated by
-  /// its schedule.
+  /// NCCL's predicted time for a collective. If `whole` and `parts` are null, the schedule of the
+  /// collective is simulated.
   struct Known {
-    std::shared_ptr<const nccl::CollectiveTime> whole;  ///< the time of the whole collective, if
-                                                        ///< NCCL executes the whole collective
-    /// Set if NCCL executes only some parts of the collective; these parts have NCCL's times.
+    std::shared_ptr<const nccl::CollectiveTime> whole;  ///< NCCL's time for the whole collective,
+                                                        ///< if NCCL executes all of it
+    /// The parts of the collective, if NCCL executes only some of them. NCCL's parts have times.
     std::shared_ptr<const CollectiveParts> parts;
   };
   [[nodiscard]] virtual Known of(const Collective& collective) const = 0;
-  /// True if NCCL executes only parts inside workers.
+  /// True if the algorithm uses NCCL only inside workers, in combination with another algorithm
+  /// across workers.
   [[nodiscard]] virtual bool only_inside_workers() const = 0;
 };
 
-/// Sets the time of a collective that was made at run time, if `times` has a time for the
-/// collective. `times` may be null.
+/// Sets the predicted time of a collective that was made at run time, if `times` has one. `times`
+/// may be null.
 void assign_time(const CollectiveTimes* times, Collective& collective);
 
 }  // namespace tutti::core

@@ -11,50 +11,54 @@
 
 namespace tutti::core {
 
-/// A collective that replicas execute repeatedly while they compute: the k-th of n executions
-/// starts when k/n of a pass has been computed.
+/// A collective that replicas execute several times during computation. The k-th of n executions
+/// starts when k/n of a forward or backward pass has been computed.
 struct Exchange {
   CollectiveKind collective = CollectiveKind::kAllReduce;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< number of elements, as in Collective
+  std::int64_t elements = 0;  ///< number of elements, in the sense of Collective::elements
   std::int32_t per_forward = 0;
   std::int32_t per_backward = 0;
   std::optional<VaryingSizes> sizes =
-      std::nullopt;       ///< block sizes of an all-to-all; nullopt: all blocks are full
-  bool overlaps = false;  ///< true: computation waits for the collectives only at the end of the
-                          ///< pass; false: computation waits for each collective
+      std::nullopt;       ///< block sizes of an all-to-all; nullopt: blocks are full
+  bool overlaps = false;  ///< true: computation waits for the collectives at the end of the pass;
+                          ///< false: computation waits for each collective
 
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
 
-/// Groups of replicas that communicate in addition to reducing gradients, for example for tensor or
-/// expert parallelism. A replica executes its exchanges on one communicator one after the other (as
-/// on a stream), concurrently with all other work.
+/// Groups of replicas that communicate during computation, in addition to the reduction of
+/// gradients; for example, for tensor or expert parallelism. On one communicator, the exchanges of
+/// a replica run one after the other, as on a stream. Exchanges run concurrently with all other
+/// work of the replica.
 struct Communicator {
   std::string name;
   Partition partition;
-  bool splits_model = false;  ///< true if gradients are reduced among the replicas that have the
-                              ///< same rank in their respective groups
-  /// The strategy of the exchanges. Only algorithm, channels, staging and launch_overhead are used.
+  bool splits_model = false;  ///< true if the replicas of a group hold different parts of the
+                              ///< model; gradients are then reduced among replicas with the same
+                              ///< rank in their groups
+  /// Settings for the exchanges. Only the algorithm, channels, staging and launch_overhead of the
+  /// strategy have an effect.
   Strategy strategy;
   std::vector<Exchange> exchanges;
 };
 
-/// The maximum number of exchanges of one kind in each pass of a training step.
+/// The maximum number of exchanges of one kind in a forward or backward pass.
 inline constexpr std::int32_t kMaxExchanges = 1 << 20;
 
-/// An exchange of a plan, with its indices in the plan.
+/// An exchange in a plan, with its communicator and its collective.
 struct PlannedExchange {
   int communicator = 0;
   Exchange exchange;
   std::int32_t collective = -1;  ///< index into Plan::collectives
 };
 
-/// Returns descriptions of the problems with a communicator's algorithm and sizes; empty if there
-/// are none.
+/// Returns a text for each problem with the communicator's algorithm or sizes; empty if there are
+/// none.
 std::vector<std::string> problems_of(const Communicator& communicator, const Cluster& cluster);
 
-/// Describes an exchange: "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8 MB".
+/// Describes an exchange, for example "tensor: 2 groups of 8, in each step 48 all_reduce of 16.8
+/// MB".
 std::string describe(const PlannedExchange& exchange, const Communicator& communicator,
                      std::int32_t micro_batches);
 

@@ -4,7 +4,7 @@ namespace tutti::core {
 
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity) {
   const Wide work = static_cast<Wide>(bytes.count()) * static_cast<Wide>(times);
-  // Computes seconds and a remainder separately, so that no product exceeds 128 bits.
+  // Whole seconds and the rest are computed separately, so that no product exceeds 128 bits.
   const Wide seconds = work / capacity.bytes_per_second;
   if (seconds > static_cast<Wide>(kLongestDuration.count() / kPicosecondsPerSecond))
     return kLongestDuration;

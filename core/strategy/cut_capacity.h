@@ -22,15 +22,15 @@ struct Capacity {
   }
 };
 
-/// Returns the time that `times` × `bytes` need to cross the cut, without latency, rounded up to
-/// whole picoseconds.
+/// Returns the time in which `times` × `bytes` can cross the cut, rounded up to picoseconds.
+/// Latency is not included.
 Time time_for(Bytes bytes, std::int64_t times, const Capacity& capacity);
 
-/// Returns the total capacity of the links that leave a part of the machine (`leaving`), or of the
-/// links that enter it.
+/// Returns the total bandwidth of the links that lead out of a part of the machine (if `leaving`)
+/// or into it.
 Capacity links_of(const Machine& machine, int part, bool leaving);
 
-/// Returns the total capacity of a worker's network cards.
+/// Returns the total bandwidth of a worker's network cards.
 Capacity ports_of(const Cluster& cluster, const Machine& machine);
 
 }  // namespace tutti::core

@@ -1,14 +1,14 @@
-// Distributes the predicted time of a collective over the links. The class Routes cuts a schedule
-// into segments from device to device, including the detours of PXN and NVB. The class Adder adds
-// the elements of each segment to the links of its path. Data that stays in its worker and data
-// that leaves its worker are counted separately. The elements only give proportions. The time model
-// gives the bytes of the busiest GPU and of the busiest node; the bytes on any other link are in
-// proportion to the link's elements. Therefore one object serves collectives of any size with the
-// same routes.
+// Determines which links are busy, and for how long, during an NCCL collective with a predicted
+// time. Class Routes divides a schedule into segments from device to device, including the detours
+// of PXN and NVB. Class Adder adds the elements of each segment to the links on its path. Data for
+// the same worker and data for other workers are added up separately. The sums of elements only
+// give proportions. The time model gives the bytes of the busiest GPU and of the busiest node. The
+// bytes on all other links are in proportion to the links' sums of elements. One object therefore
+// applies to collectives of any size that use the same routes.
 //
-// A link is busy for at least the time that its bytes need at the link's highest rate, and at most
-// for the time in which data moves. NcclLinkBound computes the same loads on two machines to find
-// predicted times that are impossible for a link.
+// The busy time of a link is at least the time for its bytes at its highest rate, and at most the
+// time during which data moves. NcclLinkBound computes the same loads for two machines, to find
+// predicted times that are too short for some link.
 
 #include "core/strategy/nccl_links.h"
 
@@ -26,17 +26,19 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the bandwidth that a link cannot exceed. For NVLink and PCIe, this is the vendor's
-/// figure if the machine's file specifies a generation. NCCL assumes a lower bandwidth (20 of 25
-/// GB/s of a V100's NVLinks), and real systems exceed NCCL's value (23 GB/s).
+/// Returns the bandwidth that no traffic on the link can exceed. For NVLink and PCIe, the result is
+/// the nominal bandwidth if the machine file states a generation. The nominal bandwidth is higher
+/// than the bandwidth that NCCL assumes (20 of 25 GB/s for a V100's NVLinks), because real systems
+/// reach more than that (23 GB/s).
 Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
   const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
-/// True for a GPU's link to a switch or CPU, and for a card's port. For the links between two GPUs,
-/// the time model has only one parameter: the total of a GPU's links to all its neighbours.
+/// True for a link from a GPU to a switch or CPU, and for the port of a network card. Links between
+/// two GPUs are not included: for them, the time model has only the total of a GPU's links to all
+/// its neighbours.
 bool is_of_device(const Hop& hop, const Cluster& cluster) {
   const auto is_gpu = [&](PartId id) {
     return id.part >= 0 && cluster.part(id).kind == PartKind::kGpu;
@@ -51,8 +53,8 @@ bool by_nvlink(const Machine& machine, int from, int to) {
          });
 }
 
-/// Returns the bandwidth in GB/s of the NVLink path between two GPUs. If the path leads through
-/// switches, the result is the bandwidth of the narrowest link. REQUIRES: by_nvlink().
+/// Returns the bandwidth of the NVLink path between two GPUs in GB/s. If the path leads through
+/// switches, the result is the bandwidth of its narrowest link. REQUIRES: by_nvlink().
 double nvlink_width(const Machine& machine, int from, int to) {
   const std::span<const int> route = machine.route(from, to).value_or(std::span<const int>());
   double narrowest = 0;
@@ -63,14 +65,14 @@ double nvlink_width(const Machine& machine, int from, int to) {
   return narrowest;
 }
 
-/// Cuts all transfers of a collective into segments of their paths. There may be millions of
-/// segments, so they are passed on one by one and not stored.
+/// Divides all transfers of a collective into segments from device to device. A collective can have
+/// millions of segments, so they are passed on one by one instead of being stored.
 class Routes {
  public:
   struct PathSegment {
     PartId from, to;
-    bool between_workers = false;  ///< true if the segment itself crosses the network
-    bool far = false;              ///< true if the destination of the data is another worker
+    bool between_workers = false;  ///< true if this segment crosses the network
+    bool far = false;              ///< true if the data is for another worker
     std::int32_t away = 0;
     Engine engine = Engine::kKernel;
     double elements = 0;
@@ -81,7 +83,7 @@ class Routes {
     }
   };
 
-  /// Passes all segments to `take`. Consecutive segments of the same path are merged.
+  /// Passes all segments to `take`. Consecutive segments with the same path are merged first.
   Routes(const Collective& collective, const Group& group, const Schedule& schedule,
          std::function<void(const PathSegment&)> take)
       : collective_(collective),
@@ -102,14 +104,14 @@ class Routes {
     if (last_.elements > 0) take_(last_);
   }
 
-  /// Returns the maximum number of elements that a rank sends to, or receives from, other ranks of
-  /// its worker.
+  /// For each rank, adds up the elements that it sends to other ranks of its worker, and those that
+  /// it receives from them. Returns the largest sum.
   [[nodiscard]] double most_of_gpu() const {
     double most = 0;
     for (const auto& [out, in] : of_rank_) most = std::max({most, out, in});
     return most;
   }
-  /// True if all segments between GPUs of a worker use NVLink.
+  /// True if all segments between GPUs of the same worker use NVLink.
   [[nodiscard]] bool by_nvlink_alone() const { return nvlink_ && !other_; }
 
  private:
@@ -133,8 +135,8 @@ class Routes {
     push(across);
   }
 
-  /// Merges a segment with the previous segment if possible. Most steps of a lane take the same
-  /// path.
+  /// If possible, merges a segment with the previous one. Consecutive steps of a lane usually take
+  /// the same path.
   void push(const PathSegment& way) {
     if (last_.elements > 0 && last_.is_like(way)) {
       last_.elements += way.elements;
@@ -144,7 +146,7 @@ class Routes {
     }
   }
 
-  /// Returns the GPU whose card sends the data if a rank sends to a rank of another node.
+  /// If a rank sends to another node, returns the GPU through whose network card the data leaves.
   [[nodiscard]] PartId path_without_card(Rank rank, Rank peer) const {
     const nccl::Communicator& comm = *collective_.nccl->communicator;
     const Rank of_node = comm.ranks_of_node();
@@ -152,9 +154,9 @@ class Routes {
     return relay < ranks_ ? group_.device(relay) : group_.device(rank);
   }
 
-  /// If the network has rails, neighbouring nodes use different rings of a pair of rings. Data then
-  /// leaves and arrives over cards of the same rail, and does not have to cross the receiver's
-  /// sockets.
+  /// In a network with rails, NCCL's rings come in pairs, and neighbouring nodes use different
+  /// rings of a pair. Data therefore leaves and arrives over cards of the same rail, and does not
+  /// cross between the receiver's sockets.
   /// SOURCE: NVIDIA/nccl src/graph/connect.cc, ncclTopoPostset ("Alternate rings to avoid crossing
   /// rails").
   [[nodiscard]] PartId on_the_rail(PartId from, PartId to) const {
@@ -167,9 +169,9 @@ class Routes {
     return {to.worker, from.part};
   }
 
-  /// Adds a segment inside a worker. The path is either direct or goes over a neighbour that has
-  /// NVLinks to both ends. If there are several such neighbours, the neighbour whose links carry
-  /// the least data until now is used.
+  /// Adds a segment inside a worker. If there is no direct NVLink, the path goes over a GPU that
+  /// has NVLinks to both ends. If several GPUs have such NVLinks, the path takes the one whose
+  /// links have the least data so far.
   void inside(const PathSegment& way) {
     const Machine& machine = cluster_.machine(way.from.worker);
     if (by_nvlink(machine, way.from.part, way.to.part)) {
@@ -182,8 +184,8 @@ class Routes {
     for (const int gpu : machine.gpus()) {
       if (!by_nvlink(machine, way.from.part, gpu) || !by_nvlink(machine, gpu, way.to.part))
         continue;
-      // The load that the neighbour's links would have with this segment. This load comes in
-      // addition to the direct traffic between the two GPUs of each link.
+      // The load of this GPU's links, if the segment goes over this GPU. The links' direct traffic
+      // comes on top of it.
       const double most = std::max((relayed_[{way.from, gpu}] + 2 * way.elements) /
                                        nvlink_width(machine, way.from.part, gpu),
                                    (relayed_[{way.to, -1 - gpu}] + 2 * way.elements) /
@@ -215,14 +217,14 @@ class Routes {
   Rank ranks_;
   bool sends_;
   bool nvlink_ = false, other_ = false;
-  PathSegment last_;  ///< the last segment, which has not been passed on yet; empty if it has no
-                      ///< elements
+  PathSegment last_;  ///< the most recent segment, with which the next one may be merged; empty if
+                      ///< it has no elements
   std::function<void(const PathSegment&)> take_;
-  std::vector<std::pair<double, double>> of_rank_;  ///< for each rank, the elements sent and the
-                                                    ///< elements received
+  std::vector<std::pair<double, double>> of_rank_;  ///< for each rank: the elements that it sends
+                                                    ///< and the elements that it receives
   std::map<std::pair<PartId, int>, double>
-      relayed_;  ///< by GPU and neighbour n: the elements sent to n; with key -1 - n, the elements
-                 ///< received from n
+      relayed_;  ///< the key is a GPU and n ≥ 0 for the elements that the GPU sends to neighbour n,
+                 ///< or -1 - n for the elements that it receives from n
 };
 
 double part_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -235,7 +237,7 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 
 }  // namespace
 
-/// Adds up the traffic of each place.
+/// Adds up the traffic of each link and port.
 class NcclLinks::Adder {
  public:
   Adder(const Cluster& cluster, const PathTable& paths, Staging staging, std::vector<Place>& places)
@@ -258,8 +260,8 @@ class NcclLinks::Adder {
   }
 
  private:
-  /// Returns a path from a cache of recent paths. Segments arrive rank by rank, so each path is
-  /// computed about once, although the cache is small.
+  /// Returns a path. A small cache holds recent paths. Segments are sorted by rank, so nearly every
+  /// path is computed only once.
   const Path& path_of(const Routes::PathSegment& way) {
     const std::int32_t ahead = way.to.worker - way.from.worker;
     const auto slot = static_cast<std::uint32_t>(way.from.part * 31 + way.to.part * 7 + ahead * 13);
@@ -317,9 +319,10 @@ class NcclLinks::Adder {
   Staging staging_;
   std::array<Recent, 64> recent_;
   std::vector<Place>& places_;
-  FlatIndex index_;                                   ///< index of places by resource and link
-  std::vector<std::pair<double, double>> of_worker_;  ///< for each worker, the elements sent and
-                                                      ///< the elements received
+  FlatIndex index_;                                   ///< index into `places_`, by resource and
+                                                      ///< link
+  std::vector<std::pair<double, double>> of_worker_;  ///< for each worker: the elements that it
+                                                      ///< sends and the elements that it receives
 };
 
 NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathTable& paths) {
@@ -356,8 +359,8 @@ NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
 }
 
 std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
-  // The time model gives the busy time of the links and ports with the highest load relative to
-  // their rate. The busy times of the other links and ports are in proportion.
+  // For the links and the ports with the highest load relative to their rate, the time model gives
+  // the busy time. The busy times of all other links and ports are in proportion to their loads.
   const bool nvlink = inside_ == LinkKind::kNvlink;
   const auto modelled = [&](const Place& place, const Load& load) {
     const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
@@ -391,10 +394,10 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
       case Part::kSwitches:
       case Part::kBetween: use.busy = transfer_time(use.carried, place.rate); break;
     }
-    // Systems exceed the rates that NCCL assumes, but no link exceeds its ceiling. The time model
-    // does not cover the links of the network between the workers' ports. In a small collective
-    // with few channels, a link may be busy for longer than `work`, because its bytes also move
-    // during `delay`.
+    // Real systems exceed the rates that NCCL assumes, but no link exceeds its `ceiling`. The time
+    // model does not include links between switches of the network. In a small collective with few
+    // channels, a link can be busy for longer than `work`, because its bytes also move during
+    // `delay`.
     if (place.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
@@ -410,8 +413,8 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
 
 namespace {
 
-/// True for rings, trees and similar algorithms, in which every channel follows a path through the
-/// GPUs of a node and leaves the node over a network card.
+/// True for rings, trees and similar algorithms. In such algorithms, each channel has a path
+/// through the GPUs of a node, and leaves the node over one network card.
 bool goes_by_channels(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree ||
          algorithm == nccl::Algorithm::kPat;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr Bytes kRingSlice{1 << 20};
 constexpr int kRingCredits = 4;
-/// The minimum traffic for which NCCL uses a channel. All-reduces count their bytes twice, and
-/// other collectives count them once.
+/// The minimum number of bytes for each channel that NCCL uses. For an all-reduce, the size of the
+/// buffer counts twice; for all other collectives, it counts once.
 constexpr Bytes kMinTrafficPerChannel{16 << 10};
 
 }  // namespace

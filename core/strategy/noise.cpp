@@ -24,9 +24,10 @@ constexpr std::array<std::uint64_t, 32> kRoots{
 
 constexpr std::uint64_t kLn2 = 2'977'044'472u;  ///< 2^32 · ln 2
 
-/// Returns a uniformly distributed number from 1 … 2^64 - 1 that depends only on the arguments.
+/// Returns a random number from 1 … 2^64 - 1 with a uniform distribution. The number depends only
+/// on the arguments.
 std::uint64_t draw(std::uint64_t seed, std::int64_t replica, std::int32_t step) {
-  // Three rounds of the generator make the draws of neighbouring seeds, replicas or steps
+  // After three rounds of the generator, numbers for neighbouring seeds, replicas or steps are
   // unrelated.
   Random by_seed(seed ^ 0x6e6f697365u);  // differs from the jitter of the same seed
   Random by_replica(by_seed.next() ^ static_cast<std::uint64_t>(replica));
@@ -45,7 +46,7 @@ std::uint64_t pareto(std::uint64_t mean, std::uint64_t index_milli, std::uint64_
   return static_cast<std::uint64_t>(std::min(most, least * times >> 16));
 }
 
-/// Returns mean / probability with the given probability, and 0 otherwise.
+/// Returns mean / probability with the given probability, and otherwise 0.
 std::uint64_t bernoulli(std::uint64_t mean, std::uint64_t probability_ppm, std::uint64_t u) {
   const bool hit =
       static_cast<std::uint64_t>(static_cast<Wide>(u) * 1'000'000 >> 64) < probability_ppm;
@@ -61,8 +62,8 @@ std::uint64_t exponential(std::uint64_t mean, std::uint64_t u) {
       static_cast<Wide>(mean) * (static_cast<Wide>(bits) * kLn2 >> 32) >> 32);
 }
 
-/// Computes the fraction bit by bit: squaring the mantissa doubles its logarithm, and the next bit
-/// is 1 if the square reaches 2.
+/// Computes the fraction of the logarithm bit by bit: squaring the mantissa doubles its logarithm,
+/// and the next bit is 1 if the square is at least 2.
 std::uint64_t log2_fixed(std::uint64_t x) {
   TUTTI_CHECK(x > 0, "the logarithm of 0");
   const auto whole = static_cast<std::uint64_t>(std::bit_width(x)) - 1;
@@ -77,7 +78,7 @@ std::uint64_t log2_fixed(std::uint64_t x) {
   return result;
 }
 
-/// The bits of the fraction select the factors 2^(1/2), 2^(1/4), ….
+/// Each bit of the fraction multiplies the result by one of 2^(1/2), 2^(1/4), ….
 std::uint64_t exp2_fixed(std::uint64_t e) {
   const std::uint64_t whole = e >> 32;
   if (whole >= 46) return std::uint64_t{1} << 62;

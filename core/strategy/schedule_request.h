@@ -11,30 +11,30 @@
 
 namespace tutti::core {
 
-/// The input of the functions that make schedules: a strategy's collective on a number of elements,
-/// over all replicas of a cluster or over a group of replicas.
+/// The input of the functions that make schedules: a collective of a strategy and its number of
+/// elements, over all replicas of a cluster or over a group of them.
 struct ScheduleRequest {
   const Cluster& cluster;
   const Strategy& strategy;
   DataType type = DataType::kFloat32;
-  std::int64_t elements = 0;  ///< number of elements, including padding
+  std::int64_t elements = 0;  ///< number of elements, with padding
   int index = 0;              ///< index of the pack
   std::int32_t replicas = 1;
   std::int32_t per_worker = 1;
-  bool hosts = false;  ///< true if the workers' hosts are ranks, after the replicas
+  bool hosts = false;  ///< true if the hosts of the workers are ranks too, after the replicas
 
   [[nodiscard]] std::int32_t workers() const { return replicas / per_worker; }
   [[nodiscard]] std::int32_t ranks() const { return replicas + (hosts ? workers() : 0); }
   [[nodiscard]] std::int64_t elements_in(Bytes bytes) const {
     return std::max<std::int64_t>(1, bytes / size_of(type));
   }
-  /// Returns the engine that moves and reduces data on the replicas, except in NCCL.
+  /// Returns the engine by which replicas move and reduce data. NCCL always uses kernels.
   [[nodiscard]] Engine engine() const {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
                                                                    : Engine::kCpu;
   }
-  /// Returns the distance in elements from an input's in-place position to its actual position
-  /// (Contract::input_shift); 0 for an in-place collective.
+  /// Returns the distance in elements from the in-place position of an input to its actual position
+  /// (Contract::input_shift); 0 if the collective is in place.
   [[nodiscard]] std::int64_t shift() const { return strategy.out_of_place ? elements : 0; }
   [[nodiscard]] Contract contract() const {
     return Contract::of(strategy.collective, replicas, elements, strategy.root,

@@ -6,7 +6,7 @@
 
 namespace tutti::core {
 
-/// Returns the problems that prevent this cluster from storing variables on servers.
+/// Returns the reasons why servers of this cluster cannot store the variables.
 std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

@@ -28,7 +28,7 @@ std::vector<int> place(const std::vector<Placed>& variables, int places, Placeme
       placed.push_back(-1);
       continue;
     }
-    // Round-robin placement equals greedy placement of variables with equal weights.
+    // If all variables have the same weight, greedy placement is round-robin placement.
     const auto least = std::min_element(loads.begin(), loads.end());
     *least += placement == Placement::kRoundRobin    ? 1
               : placement == Placement::kGreedyBytes ? variable.bytes.count()

@@ -1,10 +1,10 @@
-// By default, a strategy has the settings of its algorithm. A framework may replace the algorithm
-// after the strategy was read. Therefore settings that the user made explicitly are applied last
-// and are never replaced. The class Requirements checks a strategy against a cluster. Requirements
-// reads only the traits of the algorithm (algorithm_table.h), so a new algorithm needs no new check
-// in this class. Every check reports the field at fault and a remedy. All checks are run, so that a
-// user sees all problems together. Strategies with servers (server_problems.h) and strategies with
-// a spec (all_reduce_spec.h) are checked elsewhere.
+// A strategy has the default settings of its algorithm. A framework may still choose another
+// algorithm after the strategy was read. Settings that the user has written are therefore applied
+// last, and an algorithm's defaults never replace them. Class Requirements checks whether a
+// strategy can run on a cluster. Class Requirements reads only the traits of the algorithm
+// (algorithm_table.h), so a new algorithm needs no new check. Every problem names the invalid field
+// and has a remedy. All checks are executed, so that users see all problems together. Strategies
+// with servers are checked by server_problems.h, and strategies with a spec by all_reduce_spec.h.
 
 #include "core/strategy/strategy.h"
 
@@ -45,7 +45,7 @@ void Strategy::apply_overrides() {
 
 namespace {
 
-/// Checks a strategy against the requirements in its algorithm's traits.
+/// Checks a strategy against the requirements of its algorithm.
 class Requirements {
  public:
   Requirements(const Strategy& strategy, const Cluster& cluster)

@@ -22,50 +22,53 @@
 
 namespace tutti::core {
 
-/// The method by which gradients are merged into one buffer (core/proto/scenario.proto,
-/// Strategy.Merging).
+/// The method by which the gradients of a pack are merged into one buffer
+/// (core/proto/scenario.proto, Strategy.Merging).
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
-/// The order of serial launches: the order of the plan's packs (kPlanOrder), or by descending
-/// instance keys (kDescendingKeys). kByPacking selects kPlanOrder if bytes_per_pack or num_packs
-/// is set, otherwise kDescendingKeys.
+/// The order in which serial launches run: in the order of the plan's packs (kPlanOrder), or by
+/// descending instance keys (kDescendingKeys). kByPacking means kPlanOrder if bytes_per_pack or
+/// num_packs is set, and otherwise kDescendingKeys.
 enum class LaunchOrder { kByPacking, kPlanOrder, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
-/// A problem that prevents a strategy from running: the field at fault, and a text with the remedy.
+/// A reason why a strategy cannot run: the name of the invalid field, and a text with a remedy.
 struct StrategyProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kConflict;
 };
 
-/// A strategy's rules for sparse gradients. By default, the strategy's algorithm gathers the rows.
+/// The rules of a strategy for sparse gradients. By default, the algorithm of the strategy gathers
+/// their rows.
 struct SparseRules {
-  /// Set if the strategy does not support sparse gradients; describes the problem.
+  /// The problem to report if the strategy does not support sparse gradients; otherwise nullopt.
   std::optional<StrategyProblem> refused;
   std::optional<StrategyProblem>
-      refused_if_rows_differ;  ///< the problem if replicas have different numbers of rows; not set
-                               ///< if different numbers are allowed
-  bool on_servers = true;      ///< true if variables on servers may have sparse gradients
-  bool over_first_device = false;  ///< true if each gradient is gathered on the first device and
-                                   ///< copied from there to all devices
-  /// The algorithm that gathers rows, if it differs from the algorithm for dense gradients.
+      refused_if_rows_differ;  ///< the problem to report if replicas have different numbers of
+                               ///< rows; nullopt if this is allowed
+  bool on_servers = true;      ///< true if sparse gradients are allowed for variables on servers
+  bool over_first_device = false;  ///< true if the first device gathers each gradient and copies it
+                                   ///< to all devices
+  /// The algorithm that gathers rows, if it is not the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
-  bool lengths_first = false;  ///< true if replicas first exchange their numbers of rows
-  /// The name of the component that reduces a sparse gradient like a dense gradient if replicas
-  /// have different numbers of rows; "": rows are gathered.
+  bool lengths_first = false;  ///< true if replicas exchange their numbers of rows before the rows
+  /// If replicas have different numbers of rows, some programs reduce the gradient as if it were
+  /// dense. This field is the name of such a program; "": rows are gathered in any case.
   std::string whole_if_rows_differ;
   bool after_last_pack =
-      false;  ///< true if serial launches put sparse gradients after the last dense pack
-  /// True if concurrent launches gather indices without waiting for the gathers of values.
+      false;  ///< true if, with serial launches, sparse gradients come after the last dense pack
+  /// True if, with concurrent launches, the gather of the indices does not wait for the gather of
+  /// the values.
   bool indices_beside_values = false;
 };
 
-/// A strategy's rules for aggregating per-replica variables before a checkpoint.
+/// The rules by which a strategy aggregates variables with separate values on each replica, before
+/// a checkpoint.
 struct CheckpointRules {
   std::optional<StrategyProblem> refused;
-  bool on_cpu = false;  ///< true if variables are first copied to the worker's CPU and summed there
-  /// The algorithm that sums variables, if it differs from the algorithm for gradients.
+  bool on_cpu = false;  ///< true if each value is copied to its worker's CPU and summed there
+  /// The algorithm that sums the values, if it is not the algorithm for gradients.
   std::optional<AlgorithmChoice> by;
 };
 
@@ -73,23 +76,24 @@ class Framework;
 class AlgorithmText;
 class CustomAlgorithm;
 
-/// An algorithm that is described in a file.
+/// An algorithm from a file.
 struct CustomChoice {
-  std::string file;  ///< file name in the scenario
-  std::string path;  ///< path where the file was found
+  std::string file;  ///< name of the file as in the scenario
+  std::string path;  ///< path at which the file was found
   std::shared_ptr<const AlgorithmText> text;
   std::vector<AlgorithmParameter> set;
   std::shared_ptr<const CustomAlgorithm>
-      made;  ///< the algorithm for the cluster; null until the strategy is lowered
+      made;  ///< the algorithm, compiled for the cluster; null before the strategy is lowered
 };
 
-/// The strategy of a scenario, with every default filled in.
+/// The strategy of a scenario, including all defaults.
 struct Strategy {
-  /// The algorithm of the collective. If the strategy has a spec, `algorithm` is the algorithm of
-  /// the spec's last entry, which applies to the largest gradients.
+  /// The algorithm of the collectives. If the strategy has a spec, `algorithm` is that of the
+  /// spec's last entry, which applies to the largest gradients.
   AlgorithmChoice algorithm;
   std::optional<AllReduceSpec> spec;
-  std::optional<CustomChoice> custom;  ///< the custom algorithm; only for kCustom
+  std::optional<CustomChoice> custom;  ///< the algorithm from a file; only if `algorithm` is
+                                       ///< kCustom
   CollectiveKind collective = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
@@ -100,27 +104,28 @@ struct Strategy {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
   int agg_small_grads_max_group = 10;
-  /// True: a pack holds at most agg_small_grads_max_group gradients. False: a pack holds at most
+  /// True: a pack has at most agg_small_grads_max_group gradients. False: a pack has at most
   /// agg_small_grads_max_group + 2 gradients.
   bool agg_small_grads_exact_group = false;
   int all_reduce_merge_scope = 1;
   bool requested_merge_scope = false;
-  int chunks_by_count = 0;  ///< number of packs, which have equal numbers of gradients in reverse
-                            ///< order of creation (TensorFlow 2.1); 0: unused
-  bool pad_packs = false;   ///< true if packs are padded to a size that can be cut evenly
+  int chunks_by_count = 0;  ///< number of packs with equal numbers of gradients, in reverse order
+                            ///< of creation (TensorFlow 2.1); 0: no such packs
+  bool pad_packs = false;   ///< true if packs are padded so that they can be divided evenly
   TfRuntime tf_runtime;     ///< only for tf_ring
   std::shared_ptr<const Framework>
-      framework;  ///< framework that determined the settings above (core/framework); null: none
-  /// The devices that store variables; nullopt: every replica stores them.
+      framework;  ///< framework that has determined the settings above (core/framework); null: none
+  /// The servers that store variables; nullopt: every replica stores all of them.
   std::optional<Servers> servers;
-  /// Only for reduction_to_one_device: the rank that sums. nullopt: the first worker's CPU sums.
+  /// Only for reduction_to_one_device: the rank that sums; nullopt: the CPU of the first worker
+  /// sums.
   std::optional<Rank> reduce_to = Rank{0};
   HierarchicalCopy hierarchical_copy;  ///< only for hierarchical_copy
-  bool independent = false;            ///< true if gradients are never reduced
-  std::string distribution_name;  ///< for display: the distribution strategy, "MirroredStrategy
-                                  ///< (NcclAllReduce)"
-  std::string reduced_by;         ///< for display: the component that reduces, "CollectiveAllReduce
-                                  ///< TF_2_4, implementation NCCL"; may be ""
+  bool independent = false;            ///< true if gradients are not reduced at all
+  std::string distribution_name;       ///< for display: the distribution strategy, such as
+                                       ///< "MirroredStrategy (NcclAllReduce)"
+  std::string reduced_by;              ///< for display: the component that reduces, such as
+                           ///< "CollectiveAllReduce TF_2_4, implementation NCCL"; may be ""
   SparseRules sparse;
   CheckpointRules checkpoint;
 
@@ -129,46 +134,47 @@ struct Strategy {
   Reduction reduction = Reduction::kSum;
   Update update = Update::kPerPack;
   Staging staging = Staging::kViaHost;
-  /// True if staging was set explicitly; false if staging is the algorithm's default.
+  /// True if the user has set `staging`; false if it is the algorithm's default.
   bool requested_staging = false;
   std::optional<Launch> requested_launch;
   std::optional<Merging> requested_merging;
   std::optional<Update> requested_update;
-  /// Only for combinations nccl/…. True: the stage across workers waits until NCCL is complete on
-  /// every GPU of its worker, as with TensorFlow's control edges. False: the stage across workers
-  /// waits only for the worker's first GPU.
+  /// Only for combinations nccl/…. True: the stage across workers begins after NCCL is complete on
+  /// all GPUs of the worker, as with TensorFlow's control edges. False: the stage across workers
+  /// begins after NCCL is complete on the worker's first GPU.
   bool waits_for_workers = false;
   Time launch_overhead;
   bool requested_launch_overhead = false;
   std::optional<Compression> compression;
 
   LaunchOrder launch_order = LaunchOrder::kByPacking;
-  /// True if packs have instance keys for any launch order (collective_keys.h).
+  /// True if packs have instance keys whatever the launch order is (collective_keys.h).
   bool instance_keys = false;
-  std::optional<Time> timeout;   ///< timeout of a collective, for its start and for its completion
-  Notes notes;                   ///< explanations for readers of the plan
-  std::string reduce_to_device;  ///< name of a device, as in the scenario; reduce_to is computed
-                                 ///< from this name
-  /// Maps the name of a field of this struct to the framework's option that has set it: "num_packs"
-  /// → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are reported at
-  /// the framework's option.
+  std::optional<Time> timeout;   ///< timeout for the start of a collective; the same timeout
+                                 ///< applies to its completion
+  Notes notes;                   ///< explanations for the user
+  std::string reduce_to_device;  ///< name of the device as in the scenario; reduce_to is the rank
+                                 ///< of this device
+  /// For each field of this struct that a framework's option has set, the path of this option:
+  /// "num_packs" → "tensorflow.tf_cnn_benchmarks.gradient_repacking". Problems with the field are
+  /// reported at the path of this option.
   std::map<std::string, std::string> written_as;
 
-  /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow. NCCL's
-  /// collectives are serialised and read GPU memory directly; ring and nccl are CollectiveReduce
-  /// ops, which the ScopedAllocator merges.
+  /// Returns a strategy with an algorithm and its defaults, which are those of TensorFlow. The
+  /// collectives of NCCL run one after the other and read GPU memory directly. ring and nccl are
+  /// CollectiveReduce ops, which the ScopedAllocator merges.
   static Strategy for_algorithm(AlgorithmChoice algorithm);
-  /// Sets the algorithm and its defaults, except for settings that were set explicitly.
+  /// Sets the algorithm and its defaults, except for settings that the user has set.
   void take(AlgorithmChoice algorithm);
-  /// Applies the merging and the launch that were set explicitly, if any.
+  /// Applies the user's settings of merging and launch, if there are any.
   void apply_overrides();
 };
 
-/// The maximum number of ranks of one collective, including helpers.
+/// The maximum number of ranks in one collective, including helpers.
 inline constexpr std::int64_t kMaxRanks = 2'000'000'000;
 
-/// Returns the problems that prevent `strategy` from running on `cluster`. If the strategy has a
-/// spec, use problems_on() (all_reduce_spec.h) instead.
+/// Returns the reasons why `strategy` cannot run on `cluster`. For a strategy with a spec, use
+/// problems_on() (all_reduce_spec.h).
 std::vector<StrategyProblem> problems_of(const Strategy& strategy, const Cluster& cluster);
 
 }  // namespace tutti::core

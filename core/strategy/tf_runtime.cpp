@@ -6,7 +6,8 @@
 namespace tutti::core {
 namespace {
 
-/// True if the devices can access each other's memory: the route between them contains no CPU.
+/// True if the two devices can access each other's memory, that is, if the route between them
+/// contains no CPU.
 bool are_peers(const Machine& machine, int from, int to) {
   const auto route = machine.route(from, to);
   if (!route || route->empty()) return false;

@@ -32,13 +32,13 @@ class ByPopularity final : public BlockSizes {
  private:
   std::int64_t capacity_;
   std::int64_t min_ppm_;
-  std::uint64_t seed_;  ///< seed of this pair of executions
+  std::uint64_t seed_;  ///< seed for both executions of a pair
   bool combines_;
 };
 
-/// The load of the busiest sender or receiver, relative to its load if all blocks were full. The
-/// three shares are for ranks that send inside their worker, for ranks that send to other workers,
-/// and for workers that send to other workers.
+/// The load of the busiest sender or receiver, as a fraction of the load with full blocks. `near`
+/// is for ranks and their messages inside a worker. `far` is for ranks and their messages to other
+/// workers. `far_of_worker` is for workers and their messages to other workers.
 struct Shares {
   double near = 1, far = 1, far_of_worker = 1;
 };
@@ -47,8 +47,8 @@ Shares shares_of(const Collective& uneven) {
   const auto ranks = static_cast<Rank>(uneven.contributors);
   const std::int64_t block = uneven.elements / ranks;
   struct Load {
-    std::int64_t sent = 0, received = 0, full = 0;  ///< `full` is the value of `sent` and of
-                                                    ///< `received` if all blocks are full
+    std::int64_t sent = 0, received = 0, full = 0;  ///< `full` is what would be sent (and received)
+                                                    ///< if all blocks were full
     [[nodiscard]] double share() const {
       return full == 0 ? 0
                        : static_cast<double>(std::max(sent, received)) / static_cast<double>(full);

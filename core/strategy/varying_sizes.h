@@ -8,22 +8,22 @@
 
 namespace tutti::core {
 
-/// Identifies one execution of a collective of a plan. All replicas have the same occurrences.
+/// Identifies one execution of a collective in a plan. All replicas have the same occurrences.
 struct Occurrence {
   std::uint64_t seed = 0;  ///< seed of the run's random numbers
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< index among the executions of the same collective in this step
+  std::int64_t number = 0;  ///< index of this execution among all executions of the collective in
+                            ///< the step
 };
 
-/// The block sizes of an all-to-all that vary between executions. The varying block sizes model
-/// tokens that are sent to experts. The sizes depend only on settings and arguments, so that all
-/// executors, and all processes of a run, compute the same sizes.
+/// Block sizes of an all-to-all that differ from execution to execution. Varying block sizes model
+/// tokens that are sent to experts. All sizes follow from the settings and the arguments. Therefore
+/// all executors, and all processes of a run, compute the same sizes.
 ///
-/// A block holds at most `capacity` elements. Experts (replicas) differ in popularity: for each
-/// pair of executions and each expert, a share of the capacity is drawn uniformly between
-/// `min_filled_ppm` and 1'000'000 millionths. All blocks sent to an expert are filled to the
-/// expert's share. The first execution of a pair dispatches tokens; the second execution returns
-/// the same numbers of tokens.
+/// A block has room for `capacity` elements. Each expert (a replica) has its own popularity: for
+/// each pair of executions, a fraction of the capacity is drawn uniformly between `min_filled_ppm`
+/// and 1'000'000 millionths. All blocks for an expert are filled to the expert's fraction. The
+/// first execution of a pair distributes tokens to experts, and the second one returns them.
 struct VaryingSizes {
   std::int64_t min_filled_ppm = 1'000'000;
 
@@ -31,9 +31,9 @@ struct VaryingSizes {
                                                      const Occurrence& occurrence) const;
 };
 
-/// Returns the all-to-all with the given block sizes instead of full blocks. If `full` has a
-/// predicted time, the result has the time of the rank that sends or receives the most. REQUIRES:
-/// `full` is a direct all-to-all between all ranks.
+/// Returns the all-to-all with blocks of the given sizes instead of full blocks. If `full` has a
+/// predicted time, the time of the result is that of the rank that sends or receives the most.
+/// REQUIRES: `full` is an all-to-all with direct messages between all ranks.
 Collective with_sizes(const Collective& full, std::shared_ptr<const BlockSizes> sizes);
 
 }  // namespace tutti::core

@@ -10,8 +10,8 @@ namespace tutti::core::synthesis {
 
 Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions, Ratio at_least) {
   const int links = static_cast<int>(graph.links.size());
-  // The graph has these nodes: the two ends of every link, the ranks as receivers, a source and a
-  // sink.
+  // The flow graph has two nodes per link (its two ends), one node per rank as a receiver, a source
+  // and a sink.
   const int first_rank = 2 * links;
   const int source = first_rank + graph.ranks;
   const int sink = source + 1;
@@ -48,7 +48,8 @@ Ratio delivery_time(const FabricGraph& graph, const Contributions& contributions
       wanted += demand;
     }
     if (flow.run(source, sink) == wanted) return time;
-    // Finds the ranks on the far side of the narrowest cut, and the links that cross the cut.
+    // If the flow is too small, its minimum cut gives a longer time: the bytes for the ranks behind
+    // the cut, divided by the capacity across the cut.
     Ratio longer{0, 0};
     for (int rank = 0; rank < graph.ranks; ++rank)
       if (!flow.on_source_side(first_rank + rank)) longer.numerator += demands[rank];

@@ -1,12 +1,12 @@
-// An arc is identified by the sequence of fabric links from which it was merged. If a path arises
-// twice, both paths are the same arc, and one lookup determines whether a path is a piece of a
+// An arc is a link or a path of merged links. The sequence of its links identifies an arc. Two
+// equal paths are therefore one arc, and a single lookup determines whether a path is a piece of a
 // route. split_off() first tries the full amount: it moves the capacity and repairs every stored
-// flow with augmenting paths. If some flow loses d units, split_off() restores everything and tries
-// again with d fewer units. The old flow to a rank is copied only if rerouting changes arcs other
-// than the pair and the direct arc. Each switch is processed in four passes: pairs on routes in
-// equal shares, pairs on routes, pairs that lead back to the same node, and all other pairs. The
-// result depends on the order of pairs, so callers try several orders (`attempt`) and use the best
-// result.
+// flow with augmenting paths. If d units of some flow find no other path, split_off() restores
+// everything and tries again with d fewer units. The previous flow to a rank is copied only if the
+// repair changes arcs other than the pair and the direct arc. Each switch is removed in four passes
+// over pairs of links: pairs on routes in equal shares, pairs on routes, pairs that lead back to
+// the node they come from, and all other pairs. The result depends on the order of pairs, so
+// callers try several orders (`attempt`) and use the best result.
 
 #include "core/synthesis/edge_splitting.h"
 
@@ -24,7 +24,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// Identifies a path by the sequence of links that were merged.
+/// The links that were merged into a path, in order; identifies the path.
 using PathKey = std::u32string;
 
 /// A link of the graph, or a path of links that were merged into one arc.
@@ -36,9 +36,10 @@ struct Arc {
   bool on_route = true;
 };
 
-/// Returns a stride with which a walk visits each of `count` positions of a circle once, and visits
-/// neighbouring positions at distant times. With this stride, the first ranks that a link is tried
-/// for belong to all nodes, not to one node. This makes trees shallower.
+/// Returns a stride for a walk around a circle of `count` positions. The walk visits each position
+/// once, and visits neighbouring positions at distant times. Consecutive ranks belong to the same
+/// node, so this stride distributes the first attempts for a link over all nodes. This makes trees
+/// shallower.
 std::size_t stride_through(std::size_t count) {
   auto stride = static_cast<std::size_t>(static_cast<double>(count) * 0.618);
   while (stride > 1 && std::gcd(stride, count) != 1) --stride;
@@ -121,8 +122,7 @@ class Splitter {
 
   // --- the flows ---
 
-  /// Finds a flow for every rank v, in which each rank sends its contribution and v receives all
-  /// contributions.
+  /// For every rank v, finds a flow that brings the contributions of all ranks to v.
   void find_flows(const Contributions& contributions, std::int64_t trees) {
     MaxFlow flow(graph_.nodes() + 1);
     for (const Arc& one : arcs_) flow.add_arc(one.from, one.to, one.capacity);
@@ -142,17 +142,17 @@ class Splitter {
     }
   }
 
-  /// Sends up to `units` additional units from one node to another. The additional units use the
-  /// remaining capacity of arcs, or reduce the flow on arcs. Returns the number of units for which
-  /// there is no path.
+  /// Increases a flow by up to `units` units from one node to another. The additional units use the
+  /// remaining capacity of arcs, or reduce the flow on arcs. Returns the number of units that find
+  /// no path.
   std::int64_t reroute(std::vector<std::int64_t>& flow, int from, int to, std::int64_t units) {
     while (units > 0) {
       parent_.assign(nodes(), -1);
       queue_.assign(1, from);
       for (std::size_t i = 0; i < queue_.size() && parent_[to] < 0; ++i) {
         const int node = queue_[i];
-        // A half-arc has the number 2 * id for a step along an arc, and 2 * id + 1 for a step that
-        // reduces the arc's flow.
+        // Half-arc 2 * id is the use of arc `id` in its direction. Half-arc 2 * id + 1 is a
+        // reduction of the flow on this arc.
         const auto visit = [&](int next, int half) {
           int& over = parent_[next];
           if (over >= 0 || next == from) return;
@@ -185,16 +185,17 @@ class Splitter {
     return 0;
   }
 
-  /// The state of a flow before a change.
+  /// The state of one rank's flow before a change, so that the change can be undone.
   struct Before {
     std::size_t rank = 0;
-    std::int64_t moved = 0;          ///< number of units that were moved to the direct arc
-    std::vector<std::int64_t> flow;  ///< the whole flow before the change; empty if the change only
-                                     ///< moved `moved` units
+    std::int64_t moved = 0;          ///< number of units of flow that were moved to the direct arc
+    std::vector<std::int64_t> flow;  ///< the whole flow before the change; empty if `moved` is
+                                     ///< enough to undo it
   };
 
-  /// Repairs the flow to one rank after `units` of capacity were moved from two arcs to the direct
-  /// arc (-1: the capacity was removed). Returns the number of units for which there is no path.
+  /// Repairs the flow to one rank after `units` of capacity were moved from two arcs to arc
+  /// `direct`. If `direct` is -1, the capacity was removed. Returns the number of units that find
+  /// no path.
   std::int64_t mend(std::size_t rank, int in, int out, int direct, std::int64_t units) {
     std::vector<std::int64_t>& flow = flows_[rank];
     std::int64_t& over_in = flow[in];
@@ -232,7 +233,8 @@ class Splitter {
     }
   }
 
-  /// Splits off the largest amount of capacity, up to `units`, that leaves all cuts wide enough.
+  /// Splits off as much capacity as possible, up to `units`, so that every rank can still receive
+  /// all contributions.
   void split_off(int in, int out, std::int64_t units, bool on_route) {
     const bool loop = arc(in).from == arc(out).to;
     while (units > 0) {
@@ -251,7 +253,7 @@ class Splitter {
       if (direct >= 0) arc(direct).capacity -= units;
       arc(in).capacity += units;
       arc(out).capacity += units;
-      // If `lost` units of a flow have no path, at most the remaining units can be split off.
+      // If `lost` units of a flow find no other path, that many units fewer can be split off.
       units -= std::min(lost, units);
     }
   }
@@ -260,8 +262,8 @@ class Splitter {
 
   enum class Pairs { kOnRoutes, kAny, kLoops };
 
-  /// Splits off the links of a switch in pairs. If `evenly` is true, each link is divided equally
-  /// among its partners.
+  /// Splits off pairs of a switch's incoming and outgoing links. If `evenly` is true, the capacity
+  /// of each incoming link is divided equally among the outgoing links with which it is paired.
   bool pass(int node, Pairs which, bool evenly) {
     std::vector<int> in = entering_[node];
     std::vector<int> out = leaving_[node];
@@ -303,7 +305,8 @@ class Splitter {
     if (!pass(node, Pairs::kOnRoutes, true) || !pass(node, Pairs::kOnRoutes, false) ||
         !pass(node, Pairs::kLoops, false) || !pass(node, Pairs::kAny, false))
       return false;
-    // The remaining capacity has no partner, because the switch had more capacity on one side.
+    // The remaining capacity has no partner, because the capacities into the switch and out of it
+    // differ.
     for (const auto* arcs : {&entering_, &leaving_}) {
       for (const int id : (*arcs)[node]) {
         arc(id).capacity = 0;
@@ -351,7 +354,7 @@ class Splitter {
   std::vector<std::vector<int>> leaving_;
   std::vector<std::vector<int>> entering_;
   std::unordered_set<PathKey> pieces_;
-  std::vector<std::vector<std::int64_t>> flows_;  ///< flow to each rank, by arc
+  std::vector<std::vector<std::int64_t>> flows_;  ///< for each rank, the flow on every arc
   std::vector<int> parent_;
   std::vector<int> queue_;
   std::vector<int> partners_;

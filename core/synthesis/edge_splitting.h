@@ -2,25 +2,26 @@
 
 // Replaces the switches of a fabric by direct links between ranks, without losing bandwidth.
 //
-// A switch cannot copy data, so a tree passes through a switch from one incoming link to one
-// outgoing link. "Splitting off" takes one unit of capacity from a link u → w into switch w and one
-// unit from a link w → t out of w. In return, it adds one unit to a direct link u → t. Splitting
-// off reduces the capacity of two kinds of cuts: cuts with u and t inside and w outside, and cuts
-// with w inside and u and t outside. All other cuts keep their capacity. Suppose that the incoming
-// links of every node have the same total capacity as its outgoing links. Then every link into a
-// switch can be paired with a link out of the switch, so that splitting off this pair makes no cut
-// too narrow. Therefore all switches can be removed one after the other. The remaining links
-// between ranks can carry as much as the original fabric.
+// A switch cannot copy data, so each tree that enters a switch on one link leaves it on exactly one
+// link. "Splitting off" takes one unit of capacity from a link u → w into switch w and one unit
+// from a link w → t out of w. In return, splitting off adds one unit to the direct link u → t.
+// Splitting off reduces the capacity of two kinds of cuts: cuts with u and t on one side and w on
+// the other, in either direction. All other cuts keep their capacity. Suppose that, for every node,
+// the capacities of the incoming links add up to the same total as those of the outgoing links. If
+// so, each link into a switch has a partner: a link out of the switch with which it can be split
+// off so that all cuts stay wide enough. Therefore all switches can be removed one after the other.
+// The remaining links between ranks can carry as much as the original fabric.
 //
-// Flows show whether a cut is too narrow. For every rank v, the code stores a flow that brings all
-// contributions to v. No cut is too narrow as long as all these flows exist. When γ units are split
-// off, the part of a flow that passes u → w → t moves to u → t, and the excess over the capacities
-// is rerouted. If d units of a flow cannot be rerouted, exactly γ - d units can be split off.
+// The code uses flows to check that all cuts stay wide enough. For every rank v, the code stores a
+// flow that brings all contributions to v. All cuts are wide enough as long as all stored flows
+// exist. When γ units are split off, each flow along u → w → t moves to u → t, and flow that
+// exceeds a capacity is rerouted. If d units of a flow cannot be rerouted, exactly γ - d units can
+// be split off.
 //
-// In a cluster, messages between two ranks take one fixed route. Therefore links are first split
-// off only along existing routes: the direct link must replace a piece of some route. The remaining
-// units are split off without this condition. RankGraph::off_route counts these units, because
-// their messages will use other links than planned here.
+// In a cluster, messages between two ranks take one fixed route. Therefore pairs of links are first
+// split off only along existing routes: the direct link must be a piece of some route. Capacity
+// that is left is split off without this condition. RankGraph::off_route counts the units that are
+// split off without a route, because their messages will not use the links that are planned here.
 // SOURCE: Bang-Jensen, Frank, Jackson, "Preserving and increasing local edge-connectivity in mixed
 // graphs", SIAM Journal on Discrete Mathematics, 1995; the application to switches is from arXiv
 // 2402.06787, section 5.2.
@@ -45,20 +46,20 @@ struct RankLink {
 
 struct RankGraph {
   int ranks = 0;
-  std::vector<RankLink> links;  ///< links in sorted order; at most one link for each pair of ranks;
-                                ///< capacities are above 0
-  std::int64_t off_route = 0;   ///< number of units whose messages use other links than planned
+  std::vector<RankLink> links;  ///< sorted links with positive capacities; at most one link for
+                                ///< each ordered pair of ranks
+  std::int64_t off_route = 0;   ///< number of capacity units whose messages use other links than
+                                ///< planned
 };
 
-/// Replaces the switches of `graph` by links between ranks. `capacities` contains the number of
-/// trees that each link can carry. Each rank is the root of `trees` trees for each part that it
-/// contributes (`contributions`). Returns nullopt if `go_on` returns false, or if the capacity
-/// across a cut would become too small for the trees. A cut can become too small only if some node
-/// has more incoming than outgoing capacity. `attempt` selects the order in which links and
-/// switches are visited. Depending on the order, more or fewer units of capacity follow the routes
-/// of the fabric.
+/// Replaces the switches of `graph` by links between ranks. `capacities` has, for each link of the
+/// graph, the number of trees that it can carry. Each rank is the root of `trees` trees for each
+/// part that it contributes (`contributions`). Returns nullopt if `go_on` returns false, or if the
+/// links left are too narrow for the trees. The links can only be too narrow if some node has more
+/// incoming than outgoing capacity. `attempt` selects the order in which pairs of links and
+/// switches are processed. The order affects RankGraph::off_route.
 /// REQUIRES: carries(graph, capacities, contributions, trees).
-/// Cost: a few graph searches for each rank and each pair of links that is tried.
+/// Cost: a few graph searches for each rank and each pair of links.
 std::optional<RankGraph> without_switches(const FabricGraph& graph,
                                           const std::vector<std::int64_t>& capacities,
                                           const Contributions& contributions, std::int64_t trees,

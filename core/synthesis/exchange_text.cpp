@@ -14,8 +14,8 @@ int ranks_of(const Exchange& exchange) {
   return std::accumulate(exchange.radices.begin(), exchange.radices.end(), 1, std::multiplies<>());
 }
 
-/// A round in which ranks that differ in one digit exchange data. The digit has the radix `radix`
-/// and the place value `weight`.
+/// A round of an exchange, in which ranks that differ only in one digit exchange data. `radix` is
+/// the radix of the digit, and `weight` is its place value.
 struct Round {
   int radix = 1;
   int weight = 1;
@@ -65,7 +65,7 @@ class ExchangeWriter {
   }
 
  private:
-  /// Returns the rank whose digit is higher by `d` (`ahead`) or lower by `d`, modulo the radix.
+  /// Returns the rank whose digit is larger by `d` (`ahead`) or smaller by `d`, modulo the radix.
   static std::string peer(const Round& round, bool ahead) {
     return fmt::format("rank + ((rank / {1} + {2}d) % {0} - rank / {1} % {0}) * {1}", round.radix,
                        round.weight, ahead ? "" : fmt::format("{} - ", round.radix));

@@ -8,7 +8,7 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// Sums of capacities, multiplied by the number of trees, must fit into 64 bits.
+/// The product of a sum of capacities and a number of trees must fit into 64 bits.
 constexpr std::int64_t kMaxTotalCapacity = std::int64_t{1} << 32;
 
 }  // namespace

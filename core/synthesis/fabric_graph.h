@@ -31,7 +31,7 @@ struct FabricGraph {
   std::vector<std::string> names;  ///< name of each node, for example "w0/gpu3", "w0/nvswitch" or
                                    ///< "leaf1"
   std::vector<FabricLink> links;
-  Bandwidth unit{1};       ///< bandwidth of a link of capacity 1
+  Bandwidth unit{1};       ///< bandwidth of a link whose capacity is 1
   bool rounded = false;    ///< true if bandwidths were rounded down to multiples of `unit`
   int ranks_per_node = 1;  ///< number of ranks on each node of the cluster; divides `ranks`; ranks
                            ///< of a node have consecutive numbers
@@ -48,7 +48,7 @@ struct FabricGraph {
   }
   [[nodiscard]] bool has_route(int from, int to) const { return !route(from, to).empty(); }
   [[nodiscard]] Time latency(int from, int to) const;
-  /// Returns the lowest bandwidth on the route. REQUIRES: has_route(from, to).
+  /// Returns the bandwidth of the slowest link on the route. REQUIRES: has_route(from, to).
   [[nodiscard]] Bandwidth bandwidth(int from, int to) const;
 };
 
@@ -58,11 +58,11 @@ struct FabricGraph {
 /// REQUIRES: all bandwidths are above 0; there is one for each link.
 void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths);
 
-/// Removes every route whose narrowest link has less than `capacity`, and every link that no
-/// remaining route uses. Returns the remaining fabric, in which the entries of removed routes are
-/// empty.
+/// Returns the fabric without the routes whose narrowest link has less than `capacity`, and without
+/// the links that no remaining route uses. The entries of removed routes are empty.
 FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
-/// Returns the distinct capacities of the narrowest links of all routes, in ascending order.
+/// For each route, takes the capacity of its narrowest link. Returns the distinct values in
+/// ascending order.
 std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
 
 /// Returns the fabric in which all ranks of a node are one rank. The routes are empty.

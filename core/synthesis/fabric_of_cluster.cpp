@@ -21,7 +21,7 @@ class GraphBuilder {
       for (int to = 0; to < graph_.ranks; ++to) {
         if (from == to) continue;
         route_.clear();
-        // Ranks without a direct route reach each other through other ranks.
+        // If two ranks have no direct route, other ranks forward the data between them.
         if (!cluster_.append_route(cluster_.replica(from), cluster_.replica(to), Staging::kDirect,
                                    route_))
           continue;
@@ -83,7 +83,7 @@ class GraphBuilder {
     return cluster_.fabric() ? cluster_.fabric()->name(-1 - part.part) : "network";
   }
 
-  /// If the network has rails, all cards with the same index share a switch.
+  /// In a network with rails, all cards with the same index share a switch.
   int end_of(PartId part, PartId card) {
     const bool rail = part.worker < 0 && !cluster_.fabric() && cluster_.network() &&
                       cluster_.network()->kind == Network::Kind::kRails;

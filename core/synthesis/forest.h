@@ -8,8 +8,9 @@
 
 namespace tutti::core::synthesis {
 
-/// Spanning trees that carry every rank's contribution to all ranks. In the reverse direction, each
-/// tree adds the contributions of all ranks to a part while they travel to the root.
+/// A set of spanning trees over which every rank's contribution reaches all ranks. For a reduction,
+/// the trees are used in the reverse direction: the contributions of all ranks are summed on the
+/// way to the root.
 struct Forest {
   int ranks = 0;
   Contributions contributions;
@@ -22,17 +23,17 @@ struct Forest {
 
 /// The directions in which data moves along the trees.
 struct Crossings {
-  bool down = true;  ///< data moves from roots to all ranks
-  bool up = false;   ///< data moves from all ranks to roots and is reduced on the way
+  bool down = true;  ///< data moves from the roots to all ranks
+  bool up = false;   ///< data moves from all ranks to the roots, and is reduced on the way
 };
 
-/// Returns the time that the busiest link of the fabric needs to transfer its bytes if all messages
-/// take the fabric's routes, in the unit of Optimum::time.
+/// Returns the transfer time of the busiest link if all messages take the fabric's routes, in the
+/// unit of Optimum::time.
 /// REQUIRES: `graph` has routes.
 double time_of_busiest_link(const FabricGraph& graph, const Forest& forest, Crossings crossings);
 
-/// Returns a description of the error if the forest is invalid: a tree does not span all ranks, or
-/// a root has too few trees. Returns "" if the forest is valid.
+/// Returns why the forest is invalid: a tree does not span all ranks, or a rank is the root of too
+/// few trees. Returns "" if the forest is valid.
 std::string flaw_of(const Forest& forest);
 
 }  // namespace tutti::core::synthesis

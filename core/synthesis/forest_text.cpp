@@ -9,17 +9,18 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The maximum number of lanes. If trees need more lanes, they share lanes. The language allows
-/// 1,024 lanes.
+/// The maximum number of lanes. If the trees would need more lanes, several trees share a lane. The
+/// language allows 1,024 lanes.
 constexpr std::int64_t kMaxLanes = 960;
 
-/// The statements that each rank executes on one lane of one tree, for every piece.
+/// For each rank, the statements that it executes per piece on one lane of one tree.
 using RankStatements = std::map<int, std::string>;
 
-/// A tree, with the lane of each of its links.
+/// A spanning tree and the lanes of its links.
 struct TreeWithLanes {
   const SpanningTree* tree = nullptr;
-  std::vector<std::vector<int>> children;  ///< children of each rank, deepest subtree first
+  std::vector<std::vector<int>> children;  ///< children of each rank; the child with the deepest
+                                           ///< subtree comes first
   std::vector<int> lane;                   ///< lane of the link from each rank to its parent
   int lanes = 1;
   std::int64_t first_chunk = 0;
@@ -82,7 +83,8 @@ class ForestWriter {
 
   std::string write() {
     write_head();
-    // Trees that share lanes alternate: piece 0 of each tree, then piece 1 of each tree, ….
+    // For trees on the same lane, writes piece 0 of each tree, then piece 1 of each tree, and so
+    // on.
     const auto trees = static_cast<std::int64_t>(trees_.size());
     std::int64_t together = (all_lanes_ + kMaxLanes - 1) / kMaxLanes;
     while (lanes_with(together) > kMaxLanes && together < trees) ++together;
@@ -122,8 +124,8 @@ class ForestWriter {
 
   [[nodiscard]] int root() const { return forest_.all.front().root; }
 
-  /// Writes the statements by which each root copies its own part, because no other rank sends this
-  /// part to the root.
+  /// Writes statements in which each root copies its own part to the output, because no other rank
+  /// sends this part to the root.
   void write_own_part() {
     const bool gathers = kind_ == CollectiveKind::kAllGather;
     text_ += "\nlane own {\n";
@@ -173,8 +175,8 @@ class ForestWriter {
     }
   }
 
-  /// Writes nested conditions that halve the list, so that few comparisons find the statements of a
-  /// rank.
+  /// Writes a binary search over the rank in nested conditions, so that a rank finds its statements
+  /// with few comparisons.
   void write_choice(const std::vector<std::pair<int, std::string>>& list, std::size_t begin,
                     std::size_t end) {
     if (begin == end) return;
@@ -190,8 +192,8 @@ class ForestWriter {
     text_ += "}\n";
   }
 
-  /// Returns the statements of each rank, by lane of a tree, that send the root's chunks to all
-  /// ranks.
+  /// Returns the statements that broadcast the root's chunks along one tree. The index is the lane
+  /// of the tree.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
     const TreeWithLanes& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
@@ -200,8 +202,8 @@ class ForestWriter {
       const int parent = tree.parent(rank);
       const int own = tree.lane_of(rank);
       if (parent >= 0) {
-        // The rank has sent its sum from the chunk's place. The received chunk may overwrite this
-        // place when the sum has been sent.
+        // In an all-reduce, the rank first sends its own sum from the place of the chunk. The total
+        // from the root may overwrite the place only after that send.
         steps[own][rank] =
             fmt::format("{}receive {} from {}", up_ ? wait(true, t, own) : "", data, parent);
       }
@@ -220,13 +222,14 @@ class ForestWriter {
     return steps;
   }
 
-  /// Returns the lane on which the root has the complete sum.
+  /// Returns the lane on which the root completes the sum.
   static int last_lane_of_root(const TreeWithLanes& tree) {
     return tree.lane_of(tree.children_of(tree.tree->root).front());
   }
 
-  /// Returns the statements of each rank, by lane of a tree, that sum chunks at the root. The child
-  /// with the deepest subtree is handled last, on the lane that leads to the parent.
+  /// Returns the statements that sum the chunks along one tree to its root. The index is the lane
+  /// of the tree. A rank adds the child with the deepest subtree last, on the lane of the link to
+  /// its parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
     const TreeWithLanes& tree = trees_[t];
     std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));

@@ -2,15 +2,16 @@
 
 // Writes a forest as a text in Tutti's language for algorithms (docs/your-own-algorithm.md).
 //
-// Every tree carries its own chunks. Chunks are sent in pieces, so that a rank forwards one piece
-// while it receives the next. The number of lanes of a tree is the maximum number of children of a
-// rank. The edge to the j-th child is on lane j at both ends. The lane on which a rank receives
-// also sends to the rank's first child, so this lane forwards a piece without waiting for other
-// lanes. The lanes to the other children wait for this lane.
+// Each tree distributes chunks of its own. Chunks are divided into pieces, so that a rank forwards
+// one piece while it receives the next. A tree needs as many lanes as the rank with the most
+// children has children. On both ranks, the edge to the j-th child is on lane j. A rank receives on
+// one lane and sends to its first child on the same lane, so it forwards a piece there without
+// waiting for another lane. The lanes to the other children wait for the lane that receives from
+// the parent.
 //
 // A reduction uses the same trees in the reverse direction. A rank adds the data of its children
-// one after the other, and sends the sum to its parent. An all-reduce combines a reduction and a
-// distribution: each root sends a sum down its tree once the sum is complete.
+// one after the other, and sends the sum to its parent. An all-reduce is a reduction followed by a
+// broadcast: each root sends a sum down its tree once the sum is complete.
 
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ namespace tutti::core::synthesis {
 
 struct TextOptions {
   std::string name = "synthesized";
-  std::vector<std::string> remarks;  ///< comment lines at the beginning of the file
-  std::int64_t pieces = 1;           ///< default of the algorithm's parameter `pieces`
+  std::vector<std::string> remarks;  ///< comment lines at the beginning of the text
+  std::int64_t pieces = 1;           ///< default value of the algorithm's parameter `pieces`
 };
 
 /// Returns the forest as a text in Tutti's language.

@@ -4,7 +4,7 @@ namespace tutti::core::synthesis {
 
 Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
   const auto ranks = static_cast<std::size_t>(graph.ranks);
-  // These times depend only on the two ranks, so they are computed in advance.
+  // The time of a send depends only on its two ranks, so all times are computed in advance.
   std::vector<Time> sending(ranks * ranks), latency(ranks * ranks);
   for (int from = 0; from < graph.ranks; ++from) {
     for (int to = 0; to < graph.ranks; ++to) {

@@ -56,8 +56,8 @@ bool MaxFlow::label(int from, int to) {
   return false;
 }
 
-/// Sends up to `at_most` units from `node` to `to` over arcs that lead to the next level of the
-/// graph. The depth of the recursion is at most the number of nodes.
+/// Sends up to `at_most` units from `node` to `to` over arcs that lead one level further from the
+/// source. The depth of the recursion is at most the number of nodes.
 std::int64_t MaxFlow::send(int node, int to, std::int64_t at_most) {
   if (node == to || at_most == 0) return at_most;
   const std::vector<int>& leaving = leaving_[node];

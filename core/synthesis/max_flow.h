@@ -3,11 +3,10 @@
 // Maximum flow with integer capacities, by Dinic's algorithm.
 //
 // Each round labels every node with its distance from the source along arcs with residual capacity.
-// The round then augments the flow along arcs that lead to a node one farther from the source,
-// until no such path to the sink is left. The distance of the sink grows from round to round, so
-// there are at most as many rounds as nodes. Every arc consists of a forward and a backward
-// half-arc, numbered a and a ^ 1. The flow over one half-arc is the residual capacity of the other
-// half-arc.
+// Each round then adds flow along paths on which the distance from the source grows with every arc,
+// until no such path leads to the sink. The distance of the sink grows with every round, so there
+// are no more rounds than nodes. Each arc consists of two half-arcs, forward and backward, with the
+// numbers a and a ^ 1. The flow over a half-arc equals the residual capacity of its opposite.
 // SOURCE: Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
 // estimation", Soviet Mathematics Doklady 1970.
 
@@ -30,8 +29,8 @@ class MaxFlow {
   [[nodiscard]] int arcs() const { return static_cast<int>(capacities_.size()); }
   void set_capacity(int arc, std::int64_t capacity) { capacities_[arc] = capacity; }
 
-  /// Computes and returns the maximum flow from node `from` to node `to`, or `limit` if the maximum
-  /// is larger. Discards the previous flow.
+  /// Computes the maximum flow from node `from` to node `to`. Returns `limit` if the maximum is
+  /// larger. Discards the previous flow.
   /// REQUIRES: from != to.
   /// Cost: O(nodes² · arcs), but usually about the cost of a few graph searches.
   std::int64_t run(int from, int to, std::int64_t limit = kUnbounded);

@@ -7,7 +7,8 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// The graph of the fabric, with a source that supplies each rank with its contribution.
+/// The flow network of the fabric: its links, and a source from which each rank gets its own
+/// contribution.
 class OfferedFlow {
  public:
   OfferedFlow(const FabricGraph& graph, const Contributions& contributions)
@@ -29,13 +30,14 @@ class OfferedFlow {
                          contributions_[rank] * per_part);
   }
 
-  /// True if the contributions of all ranks can reach `rank`.
+  /// True if the contributions of all ranks can reach `rank` at the same time.
   bool all_reaches(int rank, std::int64_t per_part) {
     const std::int64_t all = total_ * per_part;
     return flow_.run(graph_.nodes(), rank, all) == all;
   }
 
-  /// Returns the nodes on the source's side of the cut. REQUIRES: all_reaches() has returned false.
+  /// Returns, for each node, whether it is on the source's side of the minimum cut. REQUIRES:
+  /// all_reaches() has returned false.
   [[nodiscard]] std::vector<bool> cut() const {
     std::vector<bool> inside;
     for (int node = 0; node < graph_.nodes(); ++node) inside.push_back(flow_.on_source_side(node));
@@ -49,8 +51,8 @@ class OfferedFlow {
   std::int64_t total_;
 };
 
-/// Returns the contributions of the ranks inside the cut, divided by the capacity of the links that
-/// leave it. Returns nullopt if no links leave the cut.
+/// Returns the time that a cut needs: the contributions of the ranks inside, divided by the
+/// capacity of the links that leave the cut. Returns nullopt if no link leaves the cut.
 std::optional<Ratio> time_of_cut(const FabricGraph& graph, const Contributions& contributions,
                                  const std::vector<bool>& inside) {
   Ratio time{0, 0};
@@ -76,7 +78,7 @@ Contributions all_of_root(int ranks, int root) {
 
 std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions& contributions) {
   OfferedFlow flow(graph, contributions);
-  // The search begins with a cut that contains all nodes except one rank.
+  // The search begins with the cut that has a single rank outside.
   Optimum best;
   int last = 0;
   while (last < graph.ranks && contributions[last] == flow.total())

@@ -4,9 +4,9 @@
 
 namespace tutti::core::synthesis {
 
-/// Called repeatedly during a long computation, with the completed share (0 … 1). If the function
-/// returns false, the computation stops without a result. If the function is empty, the computation
-/// runs to its end.
+/// A callback that a long computation calls repeatedly with the fraction of the work that is done
+/// (0 … 1). If the callback returns false, the computation stops and has no result. If there is no
+/// callback, the computation always runs to its end.
 using GoOn = std::function<bool(double)>;
 
 }  // namespace tutti::core::synthesis

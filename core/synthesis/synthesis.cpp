@@ -10,8 +10,8 @@
 // Then trees are packed (tree_packing.cpp). A forest is discarded if it needs a message between
 // ranks without a route.
 //
-// A collective that only reduces is synthesized on the reversed fabric, and its trees are used in
-// the reverse direction. The caller simulates the candidates and chooses one.
+// A collective that only reduces uses trees of the reversed fabric, in the reverse direction. The
+// caller simulates the candidates and chooses one.
 
 #include "core/synthesis/synthesis.h"
 
@@ -37,16 +37,16 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllGather, CollectiveKind:
 constexpr std::int64_t kMaxTrees = 512;
 /// The maximum number of trees per part.
 constexpr std::int64_t kMaxTreesPerPart = 64;
-/// If the time with some number of trees exceeds the optimum by at most this share, the search does
-/// not try larger numbers.
+/// The search stops at the first number of trees whose time exceeds the optimum by at most this
+/// fraction.
 constexpr double kCloseEnough = 0.001;
 constexpr double kClose = 0.02;
 constexpr double kCloser = 0.005;
 /// The maximum number of exchanges among the candidates. The exchanges with the best estimates are
 /// used.
 constexpr std::size_t kExchanges = 4;
-/// The maximum number of sets of routes that are tried, and the maximum ratio of the optimum with
-/// such a set to the optimum with all routes.
+/// The maximum number of route sets that are tried. A route set is tried only if its optimal time
+/// is at most this multiple of the optimal time with all routes.
 constexpr std::size_t kLevels = 3;
 constexpr double kMinGapToRefine = 1.25;
 /// Narrow routes are pinned if all forests exceed the optimum by more than this share, and if there
@@ -60,7 +60,8 @@ Contributions contributions_of(const FabricGraph& graph, const Task& task) {
   return has_root(task.kind) ? all_of_root(graph.ranks, task.root) : one_of_each(graph.ranks);
 }
 
-/// True if the collective only reduces. Such collectives use trees in the reverse direction.
+/// True for a reduce and a reduce-scatter, which do not copy results to all ranks. Such collectives
+/// use trees in the reverse direction, towards the roots.
 bool only_reduces(CollectiveKind kind) {
   return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kReduce;
 }
@@ -125,9 +126,9 @@ class CandidateSearch {
     return levels;
   }
 
-  /// Returns the set of all routes, followed by sets of only the wide routes. Some links serve the
-  /// routes of so few pairs that trees cannot use these links as planned. Trees without such links
-  /// can be better.
+  /// Returns the set of all routes, followed by sets without the narrow routes. Some links are on
+  /// the routes of only few pairs of ranks, so trees cannot use such links as planned. Trees that
+  /// avoid such links can be better.
   std::vector<Level> levels_to_try() const {
     std::vector<Level> levels;
     for (const std::int64_t capacity : route_capacities(graph_)) {
@@ -190,7 +191,7 @@ class CandidateSearch {
       offer(std::move(ring), 0, has_root(task_.kind) ? "chain" : "ring");
   }
 
-  /// Returns tree sizes from few trees to the optimum.
+  /// Returns the numbers of trees to try, from few trees to the optimum.
   std::vector<TreeSize> sizes_to_try(const Level& level) const {
     const std::int64_t parts = has_root(task_.kind) ? 1 : graph_.ranks;
     const std::int64_t most = std::clamp<std::int64_t>(kMaxTrees / parts, 1, kMaxTreesPerPart);
@@ -229,7 +230,7 @@ class CandidateSearch {
     return chosen;
   }
 
-  /// Returns false if the search was stopped.
+  /// Returns false if the callback stopped the search.
   bool offer_forest(const Level& level, const TreeSize& size) {
     bool stopped = false;
     const auto part_of_work = [&](double from, double to) {
@@ -250,8 +251,8 @@ class CandidateSearch {
       if (ranks && ranks->off_route == 0) break;
     }
     if (!ranks) return true;
-    // Each additional hop costs one copy into memory and one copy out of memory, which take about a
-    // microsecond together.
+    // On each hop, a piece is copied into memory and out of memory, which takes about a
+    // microsecond.
     const auto cost = [&](int from, int to) { return graph_.latency(from, to) + microseconds(1); };
     auto trees = pack_trees(*ranks, contributions_, size.trees, cost, part_of_work(0.5, 1));
     if (!trees) return !stopped;
@@ -262,7 +263,7 @@ class CandidateSearch {
     return true;
   }
 
-  /// Returns false if a tree uses a link between ranks that have no route.
+  /// Returns false if a tree uses a link between two ranks without a route.
   [[nodiscard]] bool uses_routes(const Forest& forest) const {
     for (const SpanningTree& tree : forest.all) {
       for (int rank = 0; rank < graph_.ranks; ++rank) {
@@ -294,7 +295,7 @@ class CandidateSearch {
   const GoOn& go_on_;
   const std::function<void(Candidate)>& found_;
   Contributions contributions_;
-  Ratio whole_;  ///< lower bound on the time on the fabric, per part
+  Ratio whole_;  ///< lower bound on the time per part for the whole fabric
   std::vector<std::vector<SpanningTree>> offered_;
   double closest_ = std::numeric_limits<double>::infinity();  ///< the lowest busiest_link so far
   double done_ = 0;
@@ -347,7 +348,7 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   const std::int64_t parts = has_root(task.kind) ? 1 : graph.ranks;
   const std::int64_t times =
       bound.per_part.numerator * (task.kind == CollectiveKind::kAllReduce ? 2 : 1);
-  // A link of one unit carries numerator / (parts · denominator) of the bytes.
+  // A link of capacity 1 carries numerator / (parts · denominator) of all bytes.
   const Wide bytes = static_cast<Wide>(task.bytes.count()) * static_cast<Wide>(times);
   const Wide per_second = static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(parts) *
                           static_cast<Wide>(bound.per_part.denominator);

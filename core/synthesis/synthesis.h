@@ -1,7 +1,8 @@
 #pragma once
 
-// Synthesis of schedules for a fabric. This module computes the bandwidth bound and finds
-// candidates that range from few rounds to full bandwidth.
+// Synthesis of schedules for a fabric. Synthesis computes the bandwidth bound of a collective.
+// Synthesis finds candidates that range from few rounds (for small data) to full bandwidth (for
+// large data).
 
 #include <functional>
 #include <optional>
@@ -19,7 +20,7 @@ namespace tutti::core::synthesis {
 struct Task {
   CollectiveKind kind = CollectiveKind::kAllGather;
   int root = 0;  ///< root of the collective, if its kind has a root
-  Bytes bytes;   ///< size of the whole buffer
+  Bytes bytes;   ///< number of bytes in the whole buffer
 };
 
 /// True for the collectives that synthesis supports.
@@ -42,16 +43,17 @@ struct Candidate {
 /// Returns a candidate as a text in Tutti's language for algorithms.
 std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextOptions& options);
 
-/// The lower bound on the time of a collective that follows from the bandwidths of the fabric. For
-/// an all-reduce, the bound is the sum of the bounds of a reduce-scatter and an all-gather, as in
-/// ForestColl. An all-reduce that runs a reduce-scatter and an all-gather at the same time can be
-/// faster if the two directions of links are loaded unequally.
+/// A lower bound on the time of a collective, which follows from the bandwidths of the fabric. The
+/// bound of an all-reduce is the sum of the bounds of a reduce-scatter and an all-gather, as in
+/// ForestColl. An all-reduce can beat this sum if it runs the reduce-scatter and the all-gather at
+/// the same time, and the two directions of links have unequal loads.
 struct BandwidthBound {
   Time time;
   Ratio per_part;            ///< time in the unit of Optimum::time
-  std::vector<bool> inside;  ///< true for the nodes of the set that gives the bound (Optimum::cut)
-  bool by_cut = true;        ///< true: cuts give the bound; false: fixed routes give a larger bound
-                             ///< (delivery.h)
+  std::vector<bool> inside;  ///< true for the nodes of the set that determines the bound
+                             ///< (Optimum::cut)
+  bool by_cut = true;        ///< true: the bound follows from a cut; false: fixed routes give a
+                             ///< larger bound (delivery.h)
 };
 /// Returns nullopt if the fabric does not connect all ranks.
 std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Task& task);

@@ -10,22 +10,24 @@
 namespace tutti::core::synthesis {
 namespace {
 
-/// A number of identical trees that are extended together.
+/// Several identical copies of a partly built tree, which grow together.
 struct Growing {
   SpanningTree tree;
-  std::vector<Time> reached;       ///< time when data reaches each rank; kNever: the tree does not
-                                   ///< contain the rank yet
-  std::vector<std::size_t> later;  ///< links that only some copies of the tree can use
+  std::vector<Time> reached;       ///< time at which data reaches each rank; kNever for ranks that
+                                   ///< are not in the tree yet
+  std::vector<std::size_t> later;  ///< links on which there is room for only some copies of the
+                                   ///< tree
 
   [[nodiscard]] bool has(int rank) const { return reached[rank] != kNever; }
 };
 
-/// A link over which a tree can reach another rank.
+/// A link by which a tree can grow to another rank.
 struct Step {
   Time reached;
-  std::size_t size = 0;        ///< size of the tree when the step was found; small trees come first
-  std::int64_t used_room = 0;  ///< the negated remaining capacity of the link; wide links come
-                               ///< first
+  std::size_t size = 0;        ///< size of the tree when this step was added to the queue; smaller
+                               ///< trees come first
+  std::int64_t used_room = 0;  ///< the negated remaining capacity of the link; links with more
+                               ///< capacity come first
   std::size_t tree = 0;
   std::size_t link = 0;
 
@@ -73,9 +75,10 @@ class Packer {
   }
 
  private:
-  // --- the flow that determines how many copies can take a link ---
+  // --- the flow network, which shows how many copies of a tree can use a link ---
 
-  /// Adds a tree; in the flow, all ranks of the tree offer the tree's copies.
+  /// Adds a partly built tree. In the flow network, each rank of the tree offers a flow of the
+  /// tree's number of copies.
   void add(Growing tree) {
     const int node = flow_.add_node();
     nodes_.push_back(node);
@@ -86,7 +89,7 @@ class Packer {
     for (const int rank : trees_.back().tree.order) find_steps(trees_.size() - 1, rank);
   }
 
-  /// Returns the number of copies of a tree, up to `most`, that can use a link.
+  /// Returns the number of copies of a tree, up to `most`, that can grow over a link.
   std::int64_t find_spare(std::size_t tree, const RankLink& link, std::int64_t most) {
     const std::int64_t copies = trees_[tree].tree.copies;
     const std::int64_t others = growing_copies_ - copies;
@@ -112,7 +115,7 @@ class Packer {
                  -room_[link], tree, link});
   }
 
-  /// Repeatedly executes the earliest step of all trees, until every tree contains all ranks.
+  /// Repeatedly takes the step that reaches a rank earliest, until every tree contains all ranks.
   bool grow() {
     for (std::size_t taken = 0; taken < links_to_take_;) {
       if (go_on_ && !go_on_(static_cast<double>(taken) / static_cast<double>(links_to_take_)))
@@ -139,9 +142,9 @@ class Packer {
     return true;
   }
 
-  /// Divides a tree, because no tree can use a link with all of its copies. The link that most
-  /// copies can use is selected. The copies that can use this link use it; the other copies become
-  /// a separate tree.
+  /// Divides a group of identical trees, because no link has room for all copies of any group.
+  /// Selects the link that has room for the most copies. The copies for which there is room grow
+  /// over the link; the other copies become a separate group.
   bool divide_a_tree() {
     std::int64_t most = 0;
     std::size_t tree = 0, link = 0;
@@ -196,12 +199,14 @@ class Packer {
   MaxFlow flow_;
   int source_;
   std::vector<std::vector<std::size_t>> leaving_;  ///< links that leave each rank
-  std::vector<int> offers_;                        ///< for each rank, its arc from the source
+  std::vector<int> offers_;                        ///< for each rank, its arc from the source in
+                                                   ///< the flow network
   std::vector<std::int64_t> room_;                 ///< remaining capacity of each link
   std::vector<Growing> trees_;
-  std::vector<int> nodes_;           ///< node of each tree in the flow graph
-  std::vector<int> copies_offered_;  ///< for each tree, its arc from the source
-  std::int64_t growing_copies_ = 0;  ///< number of copies of the trees that are incomplete
+  std::vector<int> nodes_;           ///< for each tree, its node in the flow network
+  std::vector<int> copies_offered_;  ///< for each tree, the arc from the source to its node
+  std::int64_t growing_copies_ = 0;  ///< total number of copies of the trees that do not contain
+                                     ///< all ranks yet
   std::size_t links_to_take_ = 0;
   std::priority_queue<Step, std::vector<Step>, std::greater<>> steps_;
 };

@@ -9,30 +9,31 @@
 
 namespace tutti::core {
 
-/// The measured times of a layer, which is an operator with or without variables.
+/// The measured times of a layer. A layer is an operator, which may have variables.
 struct LayerTime {
   std::string layer;
   Time forward;
   Time backward;
-  std::vector<std::string> variables;  ///< names of the variables whose gradients the layer's
-                                       ///< backward pass computes
+  std::vector<std::string> variables;  ///< variables whose gradients are computed in the layer's
+                                       ///< backward pass
 };
 
-/// The measured profile of a model. Layers are in the order of the forward pass.
+/// The measured times of all layers of a model. Layers have the order of the forward pass.
 struct LayerTimes {
   std::string title;
   std::string source;
-  GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the layers were measured; kNone: the
-                                         ///< profile does not state it
-  std::int64_t batch = 1;                ///< samples per step in the measurement
+  GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the times were measured; kNone: the file
+                                         ///< does not say it
+  std::int64_t batch = 1;                ///< number of samples per step during the measurement
   std::vector<LayerTime> layers;
 };
 
-/// Reads a profile from a CSV file with the remark `# batch: n` and the columns layer, forward_us,
-/// backward_us and variables (names separated by spaces; may be empty).
+/// Reads a profile from a CSV file. The file has the remark `# batch: n` and the columns layer,
+/// forward_us, backward_us and variables. The last column has names separated by spaces, and may be
+/// empty.
 /// ERRORS: as for load_model().
 Expected<LayerTimes> load_layer_times(const std::string& path);
-/// Does the same as load_layer_times(), for a text in memory. Errors call it `path`.
+/// Reads layer times like load_layer_times(), but from a text in memory. Errors call it `path`.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

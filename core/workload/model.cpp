@@ -1,9 +1,9 @@
-// CSV and JSON files are first converted to the same form: rows of cells, each with a column, a
-// text and a position. ModelReader checks these rows, so the same mistake gives the same message in
-// both formats. JsonModelReader checks only the types of JSON values, and writes a shape in CSV's
-// form ("64x3x7x7"). All problems of a file are reported at once. The order of the rows is kept,
-// because packing depends on the order in which a program creates its variables. The limit of 2^46
-// elements ensures that later computations with bytes do not overflow.
+// The contents of CSV and JSON files are first converted to rows of cells. Each cell has a column,
+// a text and a position. ModelReader then checks the rows, so both formats give the same error
+// messages. JsonModelReader only checks the types of JSON values. JsonModelReader writes a shape as
+// in CSV files ("64x3x7x7"). All problems of a file are reported at once. The order of the rows is
+// kept, because packing depends on the order in which the program creates its variables. At most
+// 2^46 elements are allowed, so that later computations with bytes cannot overflow.
 
 #include "core/workload/model.h"
 
@@ -36,8 +36,8 @@ const std::vector<std::string> kColumns{"name",       "shape",         "type",
                                         "layer",      "forward_flops", "backward_flops",
                                         "forward_us", "backward_us"};
 
-/// Reads the rows of a model from any source. Each row consists of cells (column, text, place), and
-/// the reader checks the columns of the row.
+/// Reads the rows of a model, whether they come from a CSV or a JSON file. Each row is a list of
+/// cells (column, text, place). The reader also checks which columns a row has.
 class ModelReader {
  public:
   ModelReader(const std::string& file, Problems& problems) : file_(file), problems_(problems) {}
@@ -48,7 +48,7 @@ class ModelReader {
   };
   using Row = std::map<std::string, Cell>;
 
-  /// Returns all columns that a table of variables may have.
+  /// Returns the names of all columns that a list of variables can have.
   static const std::vector<std::string>& columns() { return kColumns; }
 
   bool check_column(const std::string& name, Position at) {
@@ -188,7 +188,7 @@ void read_csv(std::string_view text, const std::string& file, ModelReader& reade
   }
 }
 
-/// Reads a model from a document. Checks the kinds of the values and converts them to cells.
+/// Reads a model from a document. Checks the types of JSON values and converts them to cells.
 class JsonModelReader {
  public:
   JsonModelReader(const std::string& file, ModelReader& reader, Problems& problems)
@@ -249,7 +249,7 @@ class JsonModelReader {
     if (!seen.contains("shape"))
       complain(item.at, {ProblemCode::kMissing, "shape"},
                "a variable needs a shape; use [] for a scalar");
-    // A name that is not a text was already reported.
+    // A name that is not a text has already been reported.
     if (seen.contains("name") == cells.contains("name")) reader_.add(cells, item.at);
   }
 
@@ -270,7 +270,7 @@ class JsonModelReader {
     return refuse(field, "a text in quotes");
   }
 
-  /// Reads a number, which may be in quotes, because JSON writes 64-bit numbers in this way.
+  /// Reads a number, possibly in quotes: JSON writers put 64-bit numbers in quotes.
   std::optional<Cell> number(const Value::Field& field) {
     const Value& value = field.value;
     const bool quoted = value.kind == Value::Kind::kString && !value.text.empty();
@@ -278,7 +278,7 @@ class JsonModelReader {
     return refuse(field, "a number");
   }
 
-  /// Returns the shape in the form of CSV files.
+  /// Returns the shape as it is written in CSV files.
   std::optional<Cell> shape(const Value::Field& field) {
     if (field.value.kind != Value::Kind::kList)
       return refuse(field, "a list of whole numbers, such as [64, 3, 7, 7]");

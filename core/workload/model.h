@@ -10,10 +10,11 @@
 
 namespace tutti::core {
 
-/// The parameters of a sparse gradient, of which each replica has only some rows (TensorFlow's
+/// The sizes of a sparse gradient: each replica has only some of the rows (TensorFlow's
 /// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< number of rows of a replica's gradient, maximum over all replicas
+  std::int64_t rows = 0;  ///< number of rows in a replica's gradient; the maximum if replicas
+                          ///< differ
   DataType index_type = DataType::kInt64;
   bool differ = false;  ///< true: replicas have different numbers of rows
 };
@@ -24,19 +25,19 @@ struct Variable {
   std::vector<std::int64_t> shape;
   DataType type = DataType::kFloat32;
   std::int64_t elements = 1;
-  /// The position of the variable's layer in the forward pass, equal for all variables of a layer.
-  /// Default: the variable's index in the list.
+  /// The position of the variable's layer in the forward pass; variables of the same layer have the
+  /// same position. Default: the variable's index in the list.
   std::int64_t layer = 0;
-  /// Floating-point operations per sample; nullopt if not known.
+  /// Floating-point operations of the layer per sample; nullopt if unknown.
   std::optional<double> forward_flops;
   std::optional<double> backward_flops;
-  /// Measured times for `Model::batch` samples; nullopt if not measured.
+  /// Measured times of the layer for `Model::batch` samples; nullopt if not measured.
   std::optional<Time> forward;
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
 
-  /// Returns the number of elements of a row (all elements with the same index in the first
-  /// dimension). REQUIRES: the variable has a shape and elements.
+  /// Returns the number of elements in a row. A row consists of all elements with the same index in
+  /// the first dimension. REQUIRES: the variable has a shape and at least one element.
   [[nodiscard]] std::int64_t row_elements() const { return elements / shape.front(); }
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
 };
@@ -46,22 +47,21 @@ struct Model {
   std::string name;
   std::string title;
   std::string source;
-  /// The number of samples per step for which Variable::forward and Variable::backward were
-  /// measured.
+  /// The number of samples per step in the measurement of Variable::forward and Variable::backward.
   std::int64_t batch = 1;
   std::vector<Variable> variables;
 };
 
-/// Reads the variables of a model. A CSV file has the columns name, shape (2x3x4; empty for a
-/// scalar), type and, optionally, layer, forward_flops, backward_flops, forward_us and backward_us.
-/// A JSON file has a list of objects with the same keys (shape is a list), or `{"variables": […]}`.
-/// The batch size of the measured times is the remark `# batch: n` (CSV) or the key "batch" (JSON).
-/// ERRORS (all are reported, with their locations): the file cannot be read; a column is unknown; a
-/// name is missing; a shape or type is invalid; a number is negative or too large; two variables
-/// have the same name.
+/// Reads the variables of a model. A CSV file has the columns name, shape and type. The shape is
+/// written as 2x3x4, and is empty for a scalar. The columns layer, forward_flops, backward_flops,
+/// forward_us and backward_us are optional. A JSON file has a list of objects with the same keys,
+/// or `{"variables": […]}`; a shape is a list. The batch size of the measured times is given by the
+/// remark `# batch: n` (CSV) or by the key "batch" (JSON). ERRORS (all are reported, with their
+/// locations): the file cannot be read; a column is unknown; a name is missing; a shape or type is
+/// invalid; a number is negative or too large; two variables have the same name.
 Expected<Model> load_model(const std::string& path);
-/// Does the same as load_model(), for a text in memory. Errors name the text `path`, and the
-/// extension of `path` determines the format.
+/// Reads a model like load_model(), but from a text in memory. The extension of `path` determines
+/// the format, and errors use `path` as the name of the text.
 Expected<Model> read_model(const std::string& text, const std::string& path);
 
 /// Returns the number of elements of a shape; nullopt if a dimension is negative or there are more

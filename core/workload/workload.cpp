@@ -1,11 +1,12 @@
-// The times of a training step come from one of four sources: measured layer times, times of the
-// variables, FLOPs at a share of the device's peak rate, or equal shares for all layers. Each
-// source fills the same fields. If the user gave totals, the parts are scaled to these totals,
-// exactly to the picosecond, because scale_to() rounds prefix sums. The other fields are derived:
-// updates and accumulation are limited by memory (5 and 3 passes over the bytes), and the share of
-// a layer's time that multiprocessors limit is the time of its FLOPs divided by the layer's time.
-// Segments are in the order of the backward pass, last layer first. Times differ between groups of
-// workers, because the groups may have different machines.
+// The times of a training step come from one of four sources: measured times of layers, measured
+// times in the list of variables, FLOPs at a fraction of the device's peak rate, or a total that is
+// divided equally. All sources fill the same fields of StepTimes. If the user gives totals,
+// scale_to() scales the times of the layers. scale_to() rounds prefix sums, so that the total is
+// exact to the picosecond. All other fields are derived from the times of layers. Updates and
+// accumulation are limited by memory bandwidth (5 and 3 passes over the bytes). The fraction of a
+// layer's time that is limited by multiprocessors is the time of its FLOPs divided by the layer's
+// time. Segments are in the order of the backward pass, so the last layer comes first. Each group
+// of workers has its own times, because groups may have different machines.
 
 #include "core/workload/workload.h"
 
@@ -55,18 +56,19 @@ Bytes Workload::bytes() const {
 
 namespace {
 
-/// The number of passes over the gradients for accumulation: two reads and one write of the sum.
+/// The number of memory passes to accumulate gradients: two reads and one write of the sum.
 constexpr std::int64_t kAccumulatePasses = 3;
 
-/// Converts seconds to a Time, rounded to the picosecond; saturates.
+/// Converts seconds to a Time, rounded to picoseconds; too large values become the longest
+/// duration.
 Time seconds(double s) {
   const double ps = s * 1e12;
   return ps < static_cast<double>(kLongestDuration.count()) ? Time(std::llround(ps))
                                                             : kLongestDuration;
 }
 
-/// Scales the parts in proportion so that their sum is `total`; if all parts are 0, they become
-/// equal. Rounds prefix sums, so that the total is exact.
+/// Scales the parts in proportion so that their sum is `total`. If all parts are 0, they become
+/// equal. Prefix sums are rounded, so that the sum is exact.
 void scale_to(std::vector<Time>& parts, Time total) {
   if (parts.empty()) return;
   const Time before = std::accumulate(parts.begin(), parts.end(), Time());
@@ -152,8 +154,8 @@ class WorkloadMaker {
     return std::any_of(workload_.gradients.begin(), workload_.gradients.end(), test);
   }
 
-  /// Describes the layers without measured times or FLOPs, which take no time. A time or FLOPs for
-  /// the layer may be stored in any variable of the layer.
+  /// Returns a note on the layers without measured times or FLOPs, which take no time. The time or
+  /// FLOPs of a layer may be given at any of its variables.
   template <class Test>
   [[nodiscard]] std::string layers_without(Test test) const {
     const auto without = std::count_if(
@@ -173,10 +175,11 @@ class WorkloadMaker {
   }
 
   [[nodiscard]] Time default_update(std::size_t group) const {
-    // The size of the variables, independent of the type in which gradients are sent.
+    // The size of the variables in their own types; gradients may be sent in another type.
     Bytes variables;
     for (const Variable& variable : options_.model.variables) {
-      // A sparse gradient updates at most the rows that all replicas touch.
+      // With a sparse gradient, the update touches at most the rows that all replicas touch
+      // together.
       variables += variable.slices
                        ? std::min(variable.elements, cluster_.replicas() * variable.slices->rows *
                                                          variable.row_elements()) *
@@ -186,8 +189,8 @@ class WorkloadMaker {
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
   }
 
-  /// Divides the forward time. If the layers' forward times are not known, their shares of the
-  /// backward pass are used.
+  /// Divides the forward time. If the forward times of layers are unknown, the forward time is
+  /// divided in proportion to the backward times.
   void share_out_forward(StepTimes& times) const {
     if (options_.forward) times.forward = *options_.forward;
     Time known;
@@ -196,16 +199,17 @@ class WorkloadMaker {
     scale_to(times.forward_by_segment, times.forward);
   }
 
-  /// Returns the number of samples of a pass, if known.
+  /// Returns the number of samples in a pass; nullopt if unknown.
   [[nodiscard]] std::optional<std::int64_t> batch() const {
     if (options_.batch) return options_.batch;
     if (options_.layer_times) return options_.layer_times->batch;
     return any_has(is_measured) ? std::optional(options_.model.batch) : std::nullopt;
   }
 
-  /// Sets the share of each layer's time that multiprocessors limit: the time of its operations at
-  /// the usual efficiency, divided by the layer's time. If the operations, the samples or the
-  /// device's rate are not known, multiprocessors limit the whole time.
+  /// Sets the fraction of each layer's time that is limited by multiprocessors: the time of its
+  /// operations at the usual efficiency, divided by the layer's time. If the operations, the number
+  /// of samples or the device's rate is unknown, the option `compute_bound_ppm` applies; by
+  /// default, all of the time is limited by multiprocessors.
   void set_compute_bound(std::size_t g) {
     StepTimes& times = workload_.times[g];
     const std::int64_t otherwise = options_.compute_bound_ppm.value_or(kAllOfIt);
@@ -245,13 +249,13 @@ class WorkloadMaker {
     for (const Bytes b : bytes)
       times.accumulate.push_back(transfer_time(kAccumulatePasses, b, memory));
     if (!options_.accumulate) return;
-    // Divide the time in proportion to bytes, regardless of the memory bandwidth.
+    // The time is divided in proportion to bytes, whatever the memory bandwidth.
     for (std::size_t s = 0; s < bytes.size(); ++s) times.accumulate[s] = Time(bytes[s].count());
     scale_to(times.accumulate, *options_.accumulate);
   }
 
-  /// Rejects a step that computes for more than a day. Such a step indicates a wrong unit, and sums
-  /// of its times would not fit into 64 bits.
+  /// Rejects a step with more than a day of computation. A time of more than a day indicates a
+  /// wrong unit, and sums of such times would not fit into 64 bits.
   void check_length() {
     for (const StepTimes& times : workload_.times) {
       double pass = static_cast<double>(times.forward.count());
@@ -268,7 +272,8 @@ class WorkloadMaker {
     }
   }
 
-  /// Makes one segment per layer, last layer first; variables of a layer become ready together.
+  /// Makes one segment per layer, beginning with the last layer. The gradients of a layer become
+  /// ready together.
   void segments_by_layer() {
     std::map<std::int64_t, std::vector<int>, std::greater<>> layers;
     for (int i = 0; i < static_cast<int>(workload_.gradients.size()); ++i)
@@ -368,8 +373,7 @@ class WorkloadMaker {
                       "batch is missing; set it to the number of samples per replica and step, to "
                       "compute times from FLOPs");
     segments_by_layer();
-    // The computation uses the type in which variables are stored, regardless of the type of their
-    // gradients.
+    // The rate is that of the variables' type, even if gradients have another type.
     const DataType type = options_.model.variables.front().type;
     std::vector<std::string> seen;  // rates of the groups so far
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
@@ -392,7 +396,7 @@ class WorkloadMaker {
                                    to_string(type), *options_.batch, layers_without(has_flops));
   }
 
-  /// The times are scaled to the given totals, so only the layers' shares of the time matter.
+  /// The result is scaled to the given totals, so only the ratios between layers matter.
   void from_flops_shares() {
     segments_by_layer();
     for (StepTimes& times : workload_.times) fill_from_flops(times, 1e-12);

@@ -10,21 +10,22 @@
 
 namespace tutti::core {
 
-/// The number of passes over the variables' bytes in a momentum update: read weight, gradient and
-/// momentum; write weight and momentum.
+/// The number of memory passes in an update with momentum: read weight, gradient and momentum;
+/// write weight and momentum.
 inline constexpr std::int64_t kUpdatePasses = 5;
 
-/// A part of the backward pass. Some gradients become ready at the end of a backward segment.
+/// A part of the backward pass. When a segment ends, the gradients of its variables become ready.
 struct BackwardSegment {
   std::string layer;
   std::vector<int> variables;  ///< indices into Workload::gradients
 };
 
-/// The way in which the values of a variable that replicas keep separately are aggregated when the
-/// variable is read (tf.VariableAggregation).
+/// A variable may have separate values on the replicas, which are aggregated when it is read
+/// (tf.VariableAggregation). The enum selects how these values are aggregated.
 enum class OnReadAggregation : std::uint8_t { kSum, kMean, kOnlyFirstReplica };
 
-/// A variable that replicas keep separately, and that is aggregated when a checkpoint is saved.
+/// A variable with separate values on the replicas, which are aggregated when a checkpoint is
+/// saved.
 struct OnReadVariable {
   std::string name;
   DataType type = DataType::kFloat32;
@@ -35,31 +36,32 @@ struct OnReadVariable {
 /// The durations of the parts of a replica's training step, on one group of workers.
 struct StepTimes {
   Time forward;                       ///< time of one pass
-  std::vector<Time> backward;         ///< by segment: time of one pass
-  Time update;                        ///< time of the update of all variables together
-  std::vector<Time> accumulate = {};  ///< by segment: time to add the gradients to the gradients of
-                                      ///< earlier passes, in every pass except the first; empty: no
-                                      ///< time
-  /// The share of a pass's time that is limited by multiprocessors, in millionths; the rest is
-  /// limited by memory bandwidth. If `backward_compute_bound` is empty, the whole backward pass is
-  /// limited by multiprocessors.
+  std::vector<Time> backward;         ///< for each segment: time of one pass
+  Time update;                        ///< time to update all variables
+  std::vector<Time> accumulate = {};  ///< for each segment: time to add its gradients to the sum of
+                                      ///< the previous passes, in every pass except the first;
+                                      ///< empty: no time
+  /// The fraction of a pass's time that is limited by multiprocessors, in millionths; the rest is
+  /// limited by memory bandwidth. If `backward_compute_bound` is empty, multiprocessors limit the
+  /// whole backward pass.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
-  /// By segment: the time of the segment's layer in the forward pass. The forward pass computes the
-  /// layer of the last segment first.
+  /// For each segment: the time of its layer in the forward pass. The forward pass runs in the
+  /// reverse order: it begins with the layer of the last segment.
   std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
   [[nodiscard]] Time accumulate_total() const;
-  /// Returns the time of a segment in backward pass `pass`, counted from 0, including accumulation.
+  /// Returns the time of a segment in the backward pass with index `pass` (from 0), including
+  /// accumulation.
   [[nodiscard]] Time backward_in_pass(std::size_t segment, std::int32_t pass) const {
     return backward[segment] + (pass > 0 && !accumulate.empty() ? accumulate[segment] : Time());
   }
-  /// Returns the share of backward_in_pass() that is limited by multiprocessors, in millionths.
+  /// Returns the fraction of backward_in_pass() that is limited by multiprocessors, in millionths.
   /// Accumulation is limited by memory bandwidth.
   [[nodiscard]] std::int64_t compute_bound_in_pass(std::size_t segment, std::int32_t pass) const;
-  /// Returns the total time of the first `passes` - 1 forward and backward passes, including
-  /// accumulation.
+  /// Returns the total time of all forward and backward passes before the last of `passes` passes,
+  /// including accumulation.
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
@@ -68,14 +70,15 @@ struct Workload {
   std::string name;
   std::vector<Variable>
       gradients;  ///< in creation order, with the types in which gradients are communicated
-  std::vector<BackwardSegment>
-      segments;  ///< backward segments, in execution order; each gradient belongs to one segment
-  std::vector<StepTimes> times;    ///< by group of workers (Cluster::groups)
+  std::vector<BackwardSegment> segments;  ///< backward segments in the order of execution; each
+                                          ///< gradient belongs to one segment
+  std::vector<StepTimes> times;           ///< for each group of workers (Cluster::groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
-  std::string timing;              ///< description of the source of the times
+  std::string timing;              ///< description of where the times come from
   std::vector<OnReadVariable> on_read = {};
-  std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: no checkpoints
+  std::int32_t checkpoint_every = 0;  ///< number of steps from one checkpoint to the next; 0: no
+                                      ///< checkpoints
 
   [[nodiscard]] Bytes bytes() const;
 };
@@ -91,31 +94,32 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
-  /// The share of the time of both passes that is limited by multiprocessors, in millionths.
+  /// The fraction of the time of both passes that is limited by multiprocessors, in millionths.
   std::optional<std::int64_t> compute_bound_ppm;
 };
 
-/// The maximum number of forward and backward passes in a step.
+/// The maximum number of micro-batches, each with a forward and a backward pass, in a step.
 inline constexpr std::int32_t kMaxMicroBatches = 1 << 16;
 
-/// A reason why a workload cannot be made. `text` is for the user. `field` is the field of the
-/// scenario's workload that the reason concerns; empty: the workload as a whole.
+/// A reason why a workload cannot be made. `text` is for the user. `field` is the name of the
+/// invalid field in the scenario's workload; empty: no single field is the reason.
 struct WorkloadProblem {
   std::string field;
   std::string text;
   ProblemCode code = ProblemCode::kInvalid;
 };
 
-/// Makes a workload. The times of layers come from the best source available: measured times
+/// Makes a workload. The times of layers come from the best available source: measured times
 /// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
-/// device's peak rate. A layer with neither measured times nor FLOPs takes no time, and `timing`
-/// says so. If `forward` or `backward` is set, the times of the layers in this pass are scaled to
-/// this total.
+/// device's peak rate. A layer without measured times and without FLOPs takes no time, and `timing`
+/// says so. If `forward` or `backward` is set, the layers' times in this pass are scaled to this
+/// total.
 ///
-/// If there are neither measured times nor FLOPs, `backward` is divided evenly over the gradients,
-/// in reverse order of creation. If `backward` is not set either, the backward pass takes no time.
-/// ERRORS: the profile does not fit the model; the device has no rate for the type; the batch size
-/// is unknown.
+/// If there are neither measured times nor FLOPs, `backward` is divided equally among the
+/// gradients, in reverse order of creation. If `backward` is not set either, the backward pass
+/// takes no time.
+/// ERRORS: the profile does not fit the model; the device's rate for the data type is unknown; the
+/// batch size is unknown.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
                                                                    const Cluster& cluster);
 

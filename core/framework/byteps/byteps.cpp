@@ -46,7 +46,8 @@ namespace {
 constexpr std::string_view kBytePsPath = "strategy.byteps";
 constexpr std::string_view kBytePsServersPath = "strategy.byteps.servers_on_workers";
 
-/// Returns the servers that store partitions; nullopt, and a problem, if they cannot be determined.
+/// Returns the servers that store partitions. If the servers cannot be determined, reports a
+/// problem and returns nullopt.
 std::optional<Servers> servers_of(const BytePs& options, const Cluster& cluster,
                                   Complaints& complaints) {
   const std::int64_t workers = cluster.workers() - cluster.servers();
@@ -98,7 +99,7 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
 
   [[nodiscard]] bool chooses_algorithm() const override { return options().pushes; }
 
-  /// Does not make launches serial, because BytePS moves partitions concurrently.
+  /// Leaves launches concurrent, because BytePS moves several partitions at the same time.
   void lower(const LoweringTarget& target, Strategy& strategy,
              Complaints& complaints) const override {
     strategy.launch_order = LaunchOrder::kPlanOrder;
@@ -146,7 +147,7 @@ ProgramSetting byteps_setting(std::int64_t bytes) {
 }
 
 std::vector<ProgramSetting> byteps_settings(const Planned& planned) {
-  /// The smallest partition size that a scenario can set for BytePS.
+  /// The minimum partition size in a scenario.
   constexpr std::int64_t kMinPartition = 8;
   if (const auto* own = options_of<BytePs>(planned.strategy)) {
     ProgramSetting setting = byteps_setting(own->partition.count());

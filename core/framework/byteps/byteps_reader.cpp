@@ -4,7 +4,7 @@
 namespace tutti::core {
 namespace {
 
-/// Refuses options of BytePS's servers if an algorithm is set.
+/// If the scenario sets an algorithm, reports each option that only applies to BytePS's servers.
 void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   const auto only_there = [&](bool said, const char* field) {
     if (said)
@@ -18,7 +18,7 @@ void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
   only_there(byteps.has_servers_on_workers(), "servers_on_workers");
 }
 
-/// Refuses fields of algorithms if BytePS's servers are used.
+/// If BytePS's servers are used, reports each field that only applies to algorithms.
 void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)
@@ -47,7 +47,7 @@ std::shared_ptr<const Framework> read_byteps(const StrategyText& text) {
   options.credit = fields.integer(message, "scheduling_credit", "byteps", 0, 1 << 20).value_or(0);
   options.hash = static_cast<KeyHash>(message.key_hash_fn());
   options.pushes = text.message.algorithm().empty();
-  // The maximum depends on the cluster, and is checked later.
+  // The upper limit depends on the cluster and is checked later.
   if (message.has_servers_on_workers()) options.servers_on_workers = message.servers_on_workers();
   refuse_merging(text, "byteps");
   if (options.pushes)

@@ -17,7 +17,7 @@ std::string_view to_string(KeyHash hash) {
 
 std::uint64_t byteps_hash(KeyHash hash, std::uint64_t key) {
   if (hash == KeyHash::kNaive) return ((key >> 16) + key % 65536) * 9973;
-  // The other hashes run over the decimal digits of the key.
+  // All hash functions except kNaive hash the key's decimal digits.
   const std::string digits = std::to_string(key);
   if (hash == KeyHash::kBuiltIn) return std::hash<std::string>()(digits);
   std::uint64_t value = hash == KeyHash::kDjb2 ? 5381 : 0;

@@ -56,14 +56,14 @@ class PushPullPlanner {
   }
 
  private:
-  /// Adds a push and its pull. `server`: the index of a worker.
+  /// Adds a push and the pull of its sum. `server`: the index of a worker.
   void add(const Member& member, std::int32_t server) {
     const auto number = static_cast<int>(plan_.packs.size());
     Pack push = plan_.pack_of({{member.variable, member.first, member.count, 0}},
                               collective(member, server, CollectiveKind::kReduce),
                               strategy_.launch_overhead);
     push.turn = member.variable;
-    // For a mean, replicas divide the sum after the pull (copied_out).
+    // The server computes a sum; for a mean, replicas divide it after the pull (copied_out).
     push.payload.reduction = Reduction::kSum;
     Pack pull = push;
     pull.collective = plan_.add({collective(member, server, CollectiveKind::kBroadcast),
@@ -93,7 +93,8 @@ class PushPullPlanner {
     return made;
   }
 
-  /// Returns the stages of a push through hosts. A pull has the same stages in reverse order.
+  /// Returns the stages of a push in which the workers' hosts move the data between GPUs and
+  /// servers. A pull has the corresponding stages in reverse order.
   [[nodiscard]] std::vector<CollectiveStage> by_hosts(DataType type, std::int64_t elements,
                                                       std::int32_t server, bool push) const {
     const std::int32_t g = per_worker_;
@@ -125,8 +126,8 @@ class PushPullPlanner {
                    : pull_from_server(layout_.ranks(), n, root, elements, Engine::kCpu)}}};
   }
 
-  /// Returns NCCL's schedule among a worker's GPUs. The last GPU has the remainder of an uneven
-  /// cut.
+  /// Returns NCCL's schedule among a worker's GPUs. If the elements cannot be divided evenly, the
+  /// last GPU has the remainder.
   [[nodiscard]] std::shared_ptr<const Schedule> by_nccl(DataType type, std::int64_t elements,
                                                         CollectiveKind kind) const {
     Strategy nccl = Strategy::for_algorithm(BaseAlgorithm::kNccl);

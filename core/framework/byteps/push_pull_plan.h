@@ -4,10 +4,10 @@
 
 namespace tutti::core {
 
-/// Makes BytePS's plan. Every partition of a gradient has two packs: a push, which sums the
-/// partition on its server, and the pull of the sum. A push consists of BytePS's stages REDUCE,
-/// COPYD2H and PUSH; a pull consists of PULL, COPYH2D and BROADCAST. Replicas on CPUs push to
-/// servers and pull from servers directly. ERRORS: the workload has sparse gradients; the strategy
+/// Makes BytePS's plan. Each partition has two packs: a push, in which a server sums the partition,
+/// and a pull of this sum. BytePS divides a push into the stages REDUCE, COPYD2H and PUSH, and a
+/// pull into PULL, COPYH2D and BROADCAST. Replicas on CPUs exchange partitions with the servers
+/// directly, without BytePS's other stages. ERRORS: the workload has sparse gradients; the strategy
 /// has compression. REQUIRES: as for make_plan(); strategy.servers is set.
 tl::expected<Plan, StrategyProblem> plan_push_pull(const BytePs& options, const PlanInput& input);
 

@@ -30,8 +30,7 @@ CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
 
 namespace {
 
-/// Returns the problem that prevents Horovod from fusing packs of this strategy; nullopt if there
-/// is none.
+/// Returns the reason why Horovod cannot fuse the packs of this strategy; nullopt if it can.
 std::optional<StrategyProblem> problem_of_fusion(const Strategy& strategy,
                                                  const std::vector<Communicator>& communicators) {
   if (!traits(strategy.algorithm).in_horovod)
@@ -81,7 +80,8 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
     return std::nullopt;
   }
 
-  /// Makes one pack per gradient; Horovod fuses gradients that are ready at the same time.
+  /// Makes one pack per gradient. At run time, Horovod fuses the packs that are ready in the same
+  /// cycle.
   [[nodiscard]] bool pack(PackMaker& maker) const override {
     for (const int v : as_they_become_ready(maker.workload()))
       maker.add({{{v, 0, maker.workload().gradients[v].elements, 0}}});
@@ -92,7 +92,7 @@ class HorovodFramework final : public FrameworkOf<Horovod> {
 
   [[nodiscard]] std::optional<std::vector<TriedValues>> tried_values(
       const Workload& workload) const override {
-    // The values that Horovod's autotuner tries, and shorter cycles. SOURCE:
+    // The list has the values that Horovod's autotuner tries, and some shorter cycles. SOURCE:
     // horovod/common/parameter_manager.cc.
     return std::vector<TriedValues>{{"strategy.horovod.cycle_time_ms",
                                      {"0.25", "0.5", "1", "2.5", "5", "10", "25", "50", "100"}},

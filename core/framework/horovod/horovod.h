@@ -5,19 +5,19 @@
 
 namespace tutti::core {
 
-/// The settings of Horovod, with the names that Horovod uses. Units and defaults are documented in
-/// core/proto/framework.
+/// The settings of Horovod, with Horovod's names. core/proto/framework documents their units and
+/// defaults.
 struct Horovod {
   Bytes fusion_threshold;
   Time cycle;
-  std::int32_t cache_capacity = 1024;  ///< capacity of the response cache, in gradients
+  std::int32_t cache_capacity = 1024;  ///< number of gradients that the response cache can hold
 };
 
-/// Returns the settings of Horovod's cycles on this cluster. In each cycle, the W workers agree on
-/// the tensors that are ready on all of them. For tensors in the response cache, the agreement
-/// consists of two bitwise ANDs over the cache bits of all ranks. Each AND takes 2 · ⌈log2 W⌉
-/// network latencies. For tensors that are not in the cache, requests go to the coordinator and its
-/// responses go to all ranks, which takes another 2 · ⌈log2 W⌉ latencies. SOURCE:
+/// Returns the settings of Horovod's cycles on this cluster. In each cycle, all W workers agree on
+/// the tensors that are ready on every worker. Tensors in the response cache need two bitwise ANDs
+/// over the cache bits of all ranks. Each AND takes 2 · ⌈log2 W⌉ network latencies. For tensors
+/// that are not in the cache, the ranks send requests to the coordinator, which sends responses to
+/// all ranks. These messages take another 2 · ⌈log2 W⌉ latencies. SOURCE:
 /// horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
                               const Cluster& cluster);

@@ -89,7 +89,7 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   const auto mebibytes = fields.number(message, "bucket_cap_mb", "pytorch_ddp", {0, 1e6});
   ddp.bucket_cap = Bytes(static_cast<std::int64_t>(mebibytes.value_or(kDdpBucketMb) *
                                                    static_cast<double>(kDdpMebibyte)));
-  // The first bucket is smaller only if no cap is set.
+  // The smaller default of the first bucket applies only if the scenario sets no cap.
   ddp.first_bucket = mebibytes ? ddp.bucket_cap : Bytes(kDdpFirstBucket);
   if (const auto bytes =
           fields.integer(message, "first_bucket_bytes", "pytorch_ddp", 0, kMaxBucketBytes))
@@ -99,12 +99,12 @@ std::shared_ptr<const Framework> read_ddp(const StrategyText& text) {
   return pytorch_ddp(ddp);
 }
 
-/// Returns DDP's setting: the cap in MiB, the first bucket in bytes. SOURCE:
-/// torch/nn/parallel/distributed.py.
+/// Returns DDP's arguments. The cap is in MiB, and the size of the first bucket is in bytes.
+/// SOURCE: torch/nn/parallel/distributed.py.
 ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> first, bool view) {
   ProgramSetting made{"PyTorch DDP", ProgramSetting::Language::kPython, "", true,
                       "bucket_cap_mb is in MiB"};
-  // An explicit cap also applies to the first bucket.
+  // If a program sets the cap, the cap also applies to the first bucket.
   const bool usual_cap = bucket == kDdpBucketMb * kDdpMebibyte && first && *first != bucket;
   const std::string cap = usual_cap ? "" : fmt::format("bucket_cap_mb={}, ", in_mebibytes(bucket));
   if (usual_cap && *first == kDdpFirstBucket) {

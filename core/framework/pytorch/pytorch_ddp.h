@@ -8,18 +8,19 @@
 
 namespace tutti::core {
 
-/// The settings of torch.nn.parallel.DistributedDataParallel. Units and defaults are documented in
-/// core/proto/framework.
+/// The settings of torch.nn.parallel.DistributedDataParallel. core/proto/framework documents their
+/// units and defaults.
 struct PytorchDdp {
   Bytes first_bucket;
   Bytes bucket_cap;
   bool gradient_as_bucket_view = false;
 };
 
-/// Returns the buckets. A gradient is appended to the open bucket of its type. A bucket is closed
-/// once it holds `cap` bytes OR MORE (`first_cap` for the first bucket of each type), so it exceeds
-/// the cap by up to one gradient. Buckets are in the order in which they are closed. Buckets that
-/// are open after the last gradient come last. Gradients are not split, and types are not mixed.
+/// Returns the buckets. A gradient is added to the open bucket of its data type. A bucket is closed
+/// when it holds `cap` bytes OR MORE (for the first bucket of each type, `first_cap`). The bucket
+/// is therefore larger than the cap by up to one gradient. Buckets are in the order in which they
+/// are closed. The buckets that are still open after the last gradient come last. Gradients are not
+/// split, and types are not mixed.
 /// SOURCE: torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size.
 std::vector<std::vector<int>> buckets_of_ddp(std::span<const BucketGradient> gradients,
                                              Bytes first_cap, Bytes cap);

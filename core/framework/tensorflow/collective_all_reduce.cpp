@@ -1,12 +1,12 @@
 // CollectiveAllReduce changed with almost every release of TensorFlow. The four generations of
-// CollectiveAllReduce differ in the packing of gradients (by number of gradients, into equal
-// chunks, or by bytes), in their hints, and in the mechanism that orders the launches. Each
-// function translates one aspect into fields of Strategy. The order of launches is the subtle
-// aspect. collective_nccl launches by descending instance key; the hint NCCL and the token of 2.5
-// keep the order in which the program provides gradients. Notes explain results that users of
-// TensorFlow do not expect. The choice between ring and NCCL is shared with other strategies
-// (communication_options.cpp). SOURCE: tensorflow/python/distribute/cross_device_ops.py,
-// CollectiveAllReduce.
+// CollectiveAllReduce differ in how gradients are packed (by number of gradients, into equal
+// chunks, or by bytes), in their hints, and in how launches are ordered. Each function sets the
+// fields of Strategy for one aspect. The order of launches is the most difficult aspect. With
+// collective_nccl, collectives are launched by descending instance key. With the hint NCCL, or with
+// the token of TensorFlow 2.5, collectives are launched in the order in which the program passes
+// the gradients. Notes explain results that may surprise users of TensorFlow.
+// communication_options.cpp chooses between ring and NCCL, also for other strategies. SOURCE:
+// tensorflow/python/distribute/cross_device_ops.py, CollectiveAllReduce.
 
 #include "core/framework/tensorflow/collective_all_reduce.h"
 
@@ -88,8 +88,7 @@ class CollectiveAllReduceLowering {
           "for its completion, so a failure may be reported only after twice this time",
           *options_.timeout_seconds);
     }
-    // Only the optimizers of 2.3 and later have an option with which the program disables the
-    // optimizer's aggregation.
+    // From 2.3 on, the optimizer has an option that turns off its aggregation of gradients.
     const bool waits =
         all_reduce_.aggregates_gradients && all_reduce_.generation >= Generation::kTf24;
     strategy_.update =
@@ -107,7 +106,8 @@ class CollectiveAllReduceLowering {
 
   void choose_algorithm() {
     const Implementation requested = options_.implementation;
-    // In graph mode the strategy also sets the session's config, which a hint cannot override.
+    // In graph mode, the strategy also sets the session's config. A hint cannot override the
+    // config.
     const bool by_config = all_reduce_.collective_nccl.value_or(
         requested == Implementation::kNccl && !all_reduce_.eager &&
         all_reduce_.generation >= Generation::kTf21);
@@ -176,8 +176,8 @@ class CollectiveAllReduceLowering {
     const bool nccl = traits(strategy_.algorithm).nccl == NcclPart::kAll;
     const bool token = all_reduce_.generation == Generation::kTf25;
     strategy_.launch = nccl || token ? Launch::kSerial : Launch::kConcurrent;
-    // The hint NCCL makes each launch wait for the result of the previous launch; the config alone
-    // only orders the launches.
+    // With the hint NCCL, each launch waits for the result of the previous launch. With the config
+    // alone, launches are only ordered.
     const bool edges = token || hint_ == Implementation::kNccl;
     strategy_.launch_order = edges ? LaunchOrder::kPlanOrder : LaunchOrder::kDescendingKeys;
     if (nccl && !edges && gradients_ > 1) {
@@ -199,7 +199,7 @@ class CollectiveAllReduceLowering {
 
   void rule_sparse_gradients() {
     SparseRules& rules = strategy_.sparse;
-    // TensorFlow's runtime gathers sparse gradients, even if NCCL reduces the dense gradients.
+    // TensorFlow's runtime itself gathers sparse gradients, even if NCCL reduces the dense ones.
     rules.gathered_by = BaseAlgorithm::kTfRing;
     rules.indices_beside_values = true;
     rules.lengths_first =
@@ -212,8 +212,8 @@ class CollectiveAllReduceLowering {
                                       "a sparse gradient (rows_differ); use TF_2_4"};
   }
 
-  /// A checkpoint reduces single tensors. For these batches, TensorFlow replaces NCCL by AUTO,
-  /// which is the ring unless the program's configuration selects NCCL.
+  /// A checkpoint reduces single tensors. For a single tensor, TensorFlow replaces NCCL by AUTO,
+  /// which means the ring unless the program's configuration selects NCCL.
   void rule_checkpoints() {
     if (!all_reduce_.collective_nccl.value_or(!all_reduce_.eager))
       strategy_.checkpoint.by = BaseAlgorithm::kTfRing;

@@ -13,13 +13,13 @@ enum class CrossDeviceOps : std::uint8_t {
   kReductionToOneDevice
 };
 std::string_view to_string(CrossDeviceOps ops);
-/// Returns the class that TensorFlow uses by default.
+/// Returns the reduction class that TensorFlow uses by default.
 /// SOURCE: cross_device_ops.py, choose_the_best, select_cross_device_ops.
 CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered);
 
 /// Returns TensorFlow's error message for an invalid num_packs of NcclAllReduce or
-/// HierarchicalCopyAllReduce; empty if num_packs is valid. `zero_is_none`: num_packs 0 is valid and
-/// means no packing (since 2.1).
+/// HierarchicalCopyAllReduce; empty if num_packs is valid. `zero_is_none`: a value of 0 is valid
+/// and means that gradients are not packed (since TensorFlow 2.1).
 std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none);
 
 }  // namespace tutti::core

@@ -1,13 +1,12 @@
-// Translates a strategy of tf.distribute, or a mode of tf_cnn_benchmarks, to the framework-neutral
-// fields of Strategy: the algorithm, the devices that hold variables, the relays between replicas
-// and servers, and the synchronization of workers. Each alternative of the variant has one
-// overload. Each overload first checks that TensorFlow would accept the cluster, and otherwise
-// reports a problem with a remedy.
-//
-// The servers of tf_cnn_benchmarks are the intricate part. One worker without servers keeps
-// variables on its own GPUs or CPU. In all other cases the servers are dedicated workers, or the
-// CPUs of the first workers, and GPUs take turns in relaying the gradients of their worker. The
-// options are parsed by distribution_reader.cpp, and packing is configured in packing.cpp.
+// Sets the fields of Strategy for a strategy of tf.distribute or a mode of tf_cnn_benchmarks: the
+// algorithm, the devices that hold variables, the relays between replicas and servers, and whether
+// workers are synchronous. There is one function for each type of the variant Distribution. Each
+// function first checks whether TensorFlow accepts the cluster; if not, it reports a problem with a
+// remedy. tf_cnn_benchmarks has the most complex rules for servers. If there is one worker and no
+// server, variables are on the worker's GPUs or CPU. If there are several workers or servers, the
+// servers are dedicated workers or the CPUs of the first workers. A worker's GPUs take turns to
+// relay the gradients of the worker. distribution_reader.cpp reads the options, and packing.cpp
+// sets the packing.
 
 #include "core/framework/tensorflow/distribution.h"
 
@@ -40,7 +39,7 @@ class DistributionLowering {
                             "tensorflow: {}: {}", field_,
                             fmt::format(format, std::forward<Args>(args)...));
   }
-  /// Reports a problem of a field in the strategy's message.
+  /// Reports a problem at a field of the strategy's message.
   template <class... Args>
   void complain_at(std::string_view field, ProblemCode code, fmt::format_string<Args...> format,
                    Args&&... args) {
@@ -81,7 +80,7 @@ class DistributionLowering {
                       workers());
     const CrossDeviceOps ops = ops_of(mirrored);
     name(fmt::format("MirroredStrategy ({})", to_string(ops)));
-    // A batch of IndexedSlices is gathered on the first device, regardless of the algorithm for
+    // A batch of IndexedSlices is gathered on the first device, whatever algorithm reduces the
     // dense gradients. SOURCE: tensorflow/python/distribute/cross_device_ops.py,
     // AllReduceCrossDeviceOps._batch_reduce.
     strategy_.sparse.over_first_device = true;
@@ -105,7 +104,7 @@ class DistributionLowering {
       return complain_at("num_packs", ProblemCode::kTooSmall,
                          "mirrored: num_packs: {}; it must be at least 1",
                          problem.empty() ? "the value is too large" : problem);
-    // One replica has nothing to reduce, and TensorFlow does not even pack its gradients.
+    // With a single replica, there is nothing to reduce, and TensorFlow does not pack gradients.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;
   }
 
@@ -172,7 +171,8 @@ class DistributionLowering {
               "distributed_all_reduce needs --all_reduce_spec; say all_reduce_spec {{ text: … }}");
         return;
       case Mode::kCollectiveAllReduce:
-        // With several workers, collective#2 rotates its second ring by half of a worker's devices.
+        // If there are several workers, collective#2 shifts its second ring by half of a worker's
+        // devices.
         return take(BaseAlgorithm::kTfRing);
       case Mode::kIndependent:
         take(BaseAlgorithm::kRing);
@@ -210,7 +210,7 @@ class DistributionLowering {
     take(copies);
   }
 
-  /// Returns the servers for one worker: its GPUs or its CPU.
+  /// Returns the servers if there is a single worker: its GPUs or its CPU.
   [[nodiscard]] Servers on_own_devices(const TfCnnBenchmarks& t) const {
     Servers servers;
     if (!t.on_cpu && on_gpus()) {
@@ -221,8 +221,8 @@ class DistributionLowering {
     return servers;
   }
 
-  /// Returns the servers of the cluster, or the first workers' CPUs; nullopt (and a problem) if
-  /// they cannot be determined.
+  /// Returns the servers if there are several workers: dedicated servers, or the CPUs of the first
+  /// workers. If the servers cannot be determined, reports a problem and returns nullopt.
   std::optional<Servers> on_several_workers(const TfCnnBenchmarks& t) {
     if (t.servers_on_workers) {
       const auto count =

@@ -51,18 +51,17 @@ struct TfCnnBenchmarks {
   bool gcp_v100 = false;  ///< the flag network_topology
   std::optional<std::int64_t> servers_on_workers;
 };
-/// Returns the value of the flag variable_update: "parameter_server", ….
+/// Returns the value of the flag variable_update, such as "parameter_server".
 std::string_view to_string(TfCnnBenchmarks::VariableUpdate mode);
 
 using Distribution =
     std::variant<OneDevice, Mirrored, CentralStorage, ParameterServer, TfCnnBenchmarks>;
-/// Returns the name of the distribution's field in strategy.tensorflow: "mirrored".
+/// Returns the name of the distribution's field in strategy.tensorflow, such as "mirrored".
 std::string_view field_of(const Distribution& distribution);
 
-/// Sets all fields of `strategy` that the strategy of tf.distribute, or the mode of
-/// tf_cnn_benchmarks, determines on this cluster.
-/// ERRORS (complaints, at the field): the distribution does not support the cluster. The text has
-/// TensorFlow's error message and the remedy.
+/// Sets all fields of `strategy` that this strategy of tf.distribute, or mode of tf_cnn_benchmarks,
+/// determines on this cluster. ERRORS (complaints, at the field): TensorFlow does not support the
+/// distribution on this cluster. The error has TensorFlow's own message and a remedy.
 void lower_distribution(const Distribution& distribution, const Cluster& cluster,
                         Strategy& strategy, Complaints& complaints);
 

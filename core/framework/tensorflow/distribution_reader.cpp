@@ -1,9 +1,9 @@
 // Reads a strategy of tf.distribute, or a mode (`variable_update`) of tf_cnn_benchmarks with its
-// flags. The result has only the user's choices and TensorFlow's defaults; other files of this
-// folder derive packs and algorithms from them. A flag that the chosen mode does not have would
-// have no effect, so it is reported rather than ignored. The same applies to fields of the strategy
-// if variables are on servers, because each variable then travels separately and unchanged. Limits
-// that depend on the cluster are checked later.
+// flags. The result has only the user's choices and TensorFlow's defaults. Other files of this
+// folder derive packs and algorithms from these choices. If a flag has no effect in the chosen
+// mode, it is reported as a problem. Fields of the strategy that have no effect are problems too:
+// with variables on servers, each variable is sent separately and unchanged. Limits that depend on
+// the cluster are checked later.
 
 #include "core/framework/tensorflow/distribution_reader.h"
 
@@ -37,7 +37,7 @@ Mirrored mirrored_from(const proto::MirroredStrategy& message) {
 constexpr std::int64_t kMaxPartsOrAxes = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxPartBytes = std::int64_t{1} << 50;
 
-/// Returns nullopt, and reports a problem, if the partitioner is incomplete.
+/// If the partitioner is incomplete, reports a problem and returns nullopt.
 std::optional<VariablePartitioner> partitioner_from(const proto::VariablePartitioner& message,
                                                     Fields& fields) {
   VariablePartitioner partitioner;
@@ -127,12 +127,12 @@ TfCnnBenchmarks tf_cnn_benchmarks_from(const proto::TfCnnBenchmarks& message) {
   if (message.has_cross_replica_sync()) flags.cross_replica_sync = message.cross_replica_sync();
   flags.hierarchical_copy = message.hierarchical_copy();
   flags.gcp_v100 = message.network_topology() == proto::TfCnnBenchmarks::GCP_V100;
-  // The maximum depends on the cluster, and is checked later.
+  // The upper limit depends on the cluster and is checked later.
   if (message.has_servers_on_workers()) flags.servers_on_workers = message.servers_on_workers();
   return flags;
 }
 
-/// Reports flags that only other modes have.
+/// Reports the flags that do not belong to the chosen mode.
 void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fields& fields) {
   using Mode = proto::TfCnnBenchmarks;
   const auto refuse = [&](bool said, const char* flag, const char* whose) {
@@ -179,7 +179,7 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
 }
 
 /// Reports fields of the strategy that have no effect if variables are on servers, because each
-/// variable then travels separately and unchanged.
+/// variable is then sent separately and unchanged.
 void check_servers(const proto::Strategy& s, Fields& fields) {
   const auto refuse = [&](bool said, const char* field) {
     if (said)

@@ -12,9 +12,9 @@ class Strategy;
 namespace tutti::core {
 
 /// Reads the strategy of tf.distribute, or the mode of tf_cnn_benchmarks, from strategy.tensorflow.
-/// Returns nullopt if strategy.tensorflow specifies neither a strategy of tf.distribute nor a mode
-/// of tf_cnn_benchmarks. ERRORS (of `fields`): a flag belongs to another mode; a field of the
-/// strategy has no effect if variables are on servers.
+/// Returns nullopt if strategy.tensorflow specifies something else. ERRORS (of `fields`): a flag
+/// does not belong to the chosen mode; variables are on servers and a field of the strategy has no
+/// effect.
 std::optional<Distribution> distribution_from(const proto::Strategy& message, Fields& fields);
 
 }  // namespace tutti::core

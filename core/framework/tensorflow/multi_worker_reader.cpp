@@ -30,7 +30,7 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
   }
 }
 
-/// Refuses fields that belong to other releases of TensorFlow.
+/// Reports fields that only exist in other releases of TensorFlow.
 void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation generation,
                            Fields& fields) {
   const auto refuse = [&](bool said, const char* field, const char* whose) {

@@ -10,7 +10,7 @@ class Strategy;
 namespace tutti::core {
 
 /// Reads strategy.tensorflow.multi_worker_mirrored.
-/// ERRORS (of `fields`): the TensorFlow release does not have an option; strategy.update
+/// ERRORS (of `fields`): the chosen TensorFlow release does not have an option; strategy.update
 /// contradicts experimental_aggregate_gradients.
 CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& message, Fields& fields);
 

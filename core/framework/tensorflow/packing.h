@@ -10,8 +10,8 @@ namespace tutti::core {
 
 struct Strategy;
 
-/// The packing settings of MultiWorkerAllReduce, tf_cnn_benchmarks and CollectiveAllReduce before
-/// TensorFlow 2.2.
+/// The packing settings of MultiWorkerAllReduce, of tf_cnn_benchmarks, and of CollectiveAllReduce
+/// in TensorFlow before 2.2.
 struct TensorFlowPacking {
   int num_packs = 0;
   Bytes agg_small_grads_max_bytes;
@@ -22,8 +22,8 @@ struct TensorFlowPacking {
   void apply(Strategy& strategy) const;
 };
 
-/// The names that a message uses for the packing fields. An empty name means that the message does
-/// not have the field.
+/// The names of the packing fields in a message of the scenario. An empty name means that the
+/// message has no such field.
 struct TensorFlowPackingFields {
   std::string what;  ///< how error messages begin
   std::string num_packs;
@@ -32,7 +32,8 @@ struct TensorFlowPackingFields {
 };
 
 /// Reads the packing settings.
-/// ERRORS (complaints): a value is out of range; a field has no effect without another field.
+/// ERRORS (complaints): a value is out of range; a field is set without the field to which it
+/// belongs.
 TensorFlowPacking packing_from(const google::protobuf::Message& message,
                                const TensorFlowPackingFields& names, Fields& fields);
 

@@ -19,7 +19,7 @@ bool is_collective_all_reduce(const Strategy& s) {
   return own && own->collective_all_reduce;
 }
 
-/// Returns the setting tf.distribute.experimental.CommunicationOptions, in bytes.
+/// Returns the setting of tf.distribute.experimental.CommunicationOptions for a strategy.
 std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   const Strategy& s = planned.strategy;
   const std::string_view implementation = traits(s.algorithm).tf_implementation;
@@ -46,7 +46,7 @@ std::optional<ProgramSetting> tensorflow_2(const Planned& planned) {
   return made;
 }
 
-/// Returns the spec entries that are equivalent to a strategy.
+/// Returns the entries of an all-reduce spec that is equivalent to the strategy.
 std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   if (s.spec) return s.spec->entries;
   const SpecAlgorithm* const known = find_spec_algorithm(s.algorithm);
@@ -54,7 +54,7 @@ std::optional<std::vector<SpecEntry>> spec_entries(const Strategy& s) {
   return std::vector<SpecEntry>{{std::string(known->name), s.algorithm, s.shards, -1}};
 }
 
-/// Returns a limit in elements, because TensorFlow's code compares numbers of elements. SOURCE:
+/// Converts a limit to elements, because TensorFlow's code compares numbers of elements. SOURCE:
 /// split_grads_by_size().
 std::int64_t limit_in_elements(const Planned& planned, std::int64_t limit) {
   const auto& spec = planned.strategy.spec;
@@ -114,9 +114,10 @@ std::optional<ProgramSetting> tensorflow_1(const Planned& planned) {
   return made;
 }
 
-/// Returns the setting of ParameterServerStrategy in TensorFlow 2, which assigns variables to
-/// servers round-robin and caches none. Returns the nearest such setting if the scenario differs
-/// from it, and nullopt if TensorFlow 2 has no partitioner for the scenario's axis.
+/// Returns the setting of TensorFlow 2's ParameterServerStrategy, which assigns variables to
+/// servers round-robin and does not cache them. If the scenario's placement or cache differs,
+/// returns the most similar setting. Returns nullopt if no partitioner of TensorFlow 2 divides the
+/// scenario's axis.
 /// SOURCE: tensorflow/python/distribute/parameter_server_strategy_v2.py.
 std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& servers) {
   const bool axis = servers.partitioner && servers.partitioner->axis != 0;
@@ -147,8 +148,8 @@ std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& ser
   return made;
 }
 
-/// Returns the device function and the variable scope that assign variables to servers in
-/// TensorFlow 1. SOURCE: tensorflow/python/training/device_setter.py;
+/// Returns the device function and the variable scope with which TensorFlow 1 assigns variables to
+/// servers. SOURCE: tensorflow/python/training/device_setter.py;
 /// tensorflow/contrib/training/python/training/device_setter.py.
 ProgramSetting servers_of_tensorflow_1(const ParameterServer& servers) {
   ProgramSetting made;

@@ -1,10 +1,10 @@
-// The two forms of a spec have different syntaxes and the same result, so each form has its own
-// parser. The form of tf_cnn_benchmarks is split at colons into algorithms (even parts) and limits
-// (odd parts), so a valid spec has an odd number of parts. The Python form is read by a small
-// recursive reader of literals, which supports only the kinds of values that a spec can contain. As
-// in Python, parentheses around one value without a comma are not a tuple. Errors have the index of
-// the character at fault. core/strategy/all_reduce_spec.cpp checks the order of limits, and reports
-// unknown names.
+// A spec can be written in two syntaxes, and each has its own parser. The result is the same. In
+// the form of tf_cnn_benchmarks, colons separate algorithms and limits, which alternate. A valid
+// spec begins and ends with an algorithm. The Python form has a small recursive parser of literals,
+// which supports only the kinds of values that occur in a spec. As in Python, parentheses around a
+// single value without a comma do not make a tuple. An error has the index of the character at
+// which it occurs. core/strategy/all_reduce_spec.cpp checks the order of limits and reports unknown
+// names.
 
 #include "core/framework/tensorflow/spec_text.h"
 
@@ -29,7 +29,8 @@ constexpr std::int64_t kMaxShards = 1 << 20;
 
 // --- tf_cnn_benchmarks ---
 
-/// Parses "64k", "1M" or "100"; nullopt if it is not such a number, or is beyond 2^63 - 1.
+/// Parses "64k", "1M" or "100"; nullopt if the text is not such a number, or if the number is above
+/// 2^63 - 1.
 std::optional<std::int64_t> limit_of(std::string_view text) {
   int shift = 0;
   switch (text.empty() ? '\0' : text.back()) {
@@ -109,7 +110,7 @@ tl::expected<SpecText, SpecTextProblem> parse_benchmarks(std::string_view text) 
 
 // --- Python ---
 
-/// A Python value of one of the kinds that a spec has.
+/// A Python value of a kind that can occur in a spec.
 struct PythonValue {
   enum class Kind { kString, kNumber, kNone, kTuple, kList };
   Kind kind = Kind::kNone;
@@ -119,7 +120,7 @@ struct PythonValue {
   std::vector<PythonValue> items;
 };
 
-/// Reads a text that consists of one value.
+/// Parses a text that contains exactly one value.
 class PythonReader {
  public:
   explicit PythonReader(std::string_view text) : text_(text) {}
@@ -135,7 +136,8 @@ class PythonReader {
 
  private:
   using Result = tl::expected<PythonValue, SpecTextProblem>;
-  /// A limit of the recursion. A valid spec has three levels, and redundant parentheses add more.
+  /// A limit of the recursion. A valid spec is nested three levels deep; redundant parentheses can
+  /// add more levels.
   static constexpr int kMaxDepth = 8;
 
   void skip_space() {
@@ -181,7 +183,8 @@ class PythonReader {
     return read;
   }
 
-  /// Reads a tuple or a list. Parentheses around one value without a comma are not a tuple.
+  /// Reads a tuple or a list. Parentheses around a single value without a comma do not make a
+  /// tuple.
   Result sequence(PythonValue::Kind kind, char close, int depth) {
     PythonValue read;
     read.kind = kind;

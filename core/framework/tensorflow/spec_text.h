@@ -11,23 +11,24 @@
 
 namespace tutti::core {
 
-/// A problem with the text of a spec; `at` is the index of the character, counted from 0.
+/// A problem in the text of a spec. `at` is the index of a character, counted from 0.
 struct SpecTextProblem {
   std::size_t at = 0;
   std::string text;
 };
 
-/// A parsed spec, with TensorFlow's defaults for omitted values. Names, order and limits are not
-/// checked.
+/// A parsed spec. Omitted values have TensorFlow's defaults. The names of algorithms, the order of
+/// entries and the limits are not checked yet.
 struct SpecText {
   std::vector<SpecEntry> entries;
   SpecApi api = SpecApi::kMultiWorkerAllReduce;
-  std::vector<std::size_t> places;  ///< offset of each entry in the text
+  std::vector<std::size_t> places;  ///< index of each entry's first character in the text
 };
 
 /// Parses a spec in one of two forms:
 /// - tf_cnn_benchmarks' form: entries algorithm['#'shards], separated by ':' limit ':'. Limits are
-///   bytes, and may end with k, K, M, G or T (powers of 1024). The last entry has no limit.
+///   bytes. The number of bytes may end with k, K, M, G or T (powers of 1024). The last entry has
+///   no limit.
 /// - the Python argument of MultiWorkerAllReduce: a string, a tuple (algorithm, shards, limit)
 ///   whose last one or two elements may be omitted, a list of such tuples, or None, which means an
 ///   empty list.

@@ -88,8 +88,8 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
         "sparse_gradient to reduce the whole variable, or use multi_worker_mirrored"};
   }
 
-  /// Checks the spec's entries. In a LITERAL spec, only entries that get gradients are checked;
-  /// plan_by_spec() checks them.
+  /// Checks the spec's entries. In a LITERAL spec, only the entries that get gradients are checked,
+  /// and plan_by_spec() does this later.
   void check_entries(const Strategy& strategy, const Cluster& cluster,
                      Complaints& complaints) const {
     if (strategy.spec->validation == SpecValidation::kLiteral) return;
@@ -110,8 +110,7 @@ class TensorFlowFramework final : public FrameworkOf<TensorFlow> {
       const std::string here = "strategy.tensorflow.parameter_server.";
       std::vector<TriedValues> tried{{here + "placement", {"ROUND_ROBIN", "GREEDY_BY_BYTES"}},
                                      {here + "variable_read_cache", {"NONE", "CPU"}}};
-      // Vary num_shards only if no other rule of the partitioner is set, because a partitioner has
-      // one rule.
+      // A partitioner has only one rule, so num_shards is varied only if no other rule is set.
       if (!servers->partitioner || std::holds_alternative<FixedSize>(servers->partitioner->rule))
         tried.push_back(
             {here + "variable_partitioner.fixed_size.num_shards", {"1", "2", "4", "8", "16"}});

@@ -11,25 +11,26 @@
 
 namespace tutti::core {
 
-/// The TensorFlow settings of a scenario. Either `collective_all_reduce`, `spec` or `distribution`
-/// is set; a distribution of tf_cnn_benchmarks may also have a spec.
+/// The TensorFlow settings of a scenario. One of `collective_all_reduce`, `spec` and `distribution`
+/// is set; only a distribution of tf_cnn_benchmarks may also have a spec.
 struct TensorFlow {
   std::optional<CollectiveAllReduce> collective_all_reduce;  ///< MultiWorkerMirroredStrategy
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec
-  std::string spec_text;  ///< text of the spec, if the scenario has it as a string; otherwise empty
+  std::string spec_text;  ///< text of the spec, if the scenario gives it as a string; otherwise
+                          ///< empty
   std::optional<Distribution> distribution;
   TensorFlowPacking packing;
   int shards = 1;  ///< shards of tf_cnn_benchmarks' collective#2
-  /// The paths in the scenario of those settings that determine fields of Strategy
+  /// For each setting that determines a field of Strategy, its path in the scenario
   /// (Strategy::written_as).
   std::map<std::string, std::string> written_as;
 };
 
 std::shared_ptr<const Framework> tensorflow(TensorFlow options);
-/// Reads the options from the strategy of a scenario, and reports contradictions. Returns null if a
-/// spec cannot be read.
+/// Reads TensorFlow's options from the strategy of a scenario, and reports options that contradict
+/// each other. Returns null if the spec is invalid.
 std::shared_ptr<const Framework> read_tensorflow(const StrategyText& text);
-/// Returns the settings that make TensorFlow programs use the strategy, or approximate it.
+/// Returns the settings with which TensorFlow programs use or approximate the strategy.
 std::vector<ProgramSetting> tensorflow_settings(const Planned& planned);
 
 FrameworkKind tensorflow_kind();

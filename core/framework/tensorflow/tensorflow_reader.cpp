@@ -1,6 +1,7 @@
-// Reads a strategy's `tensorflow`: the strategy that reduces the gradients, and its packing. The
-// schema excludes contradictions within `tensorflow`; only conflicting fields of the enclosing
-// strategy have to be refused.
+// Reads the message `tensorflow` of a scenario's strategy: the chosen distribution strategy of
+// TensorFlow, and its packing. The schema already prevents contradictions inside the message
+// `tensorflow`. This file reports the fields of the scenario's strategy that conflict with the
+// message `tensorflow`.
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ class TensorFlowReader {
         message_(text.message.tensorflow()),
         fields_(text.fields) {}
 
-  /// Returns the framework; null if the strategy that reduces the gradients cannot be determined.
+  /// Returns the framework; null if it cannot be determined how gradients are reduced.
   std::shared_ptr<const Framework> read() {
     if (message_.strategy_case() == proto::TensorFlow::STRATEGY_NOT_SET) {
       fields_.complain(message_, ProblemCode::kMissing,
@@ -41,8 +42,8 @@ class TensorFlowReader {
       case proto::TensorFlow::kTfCnnBenchmarks: known = read_tf_cnn_benchmarks(); break;
       default: read_distribution();
     }
-    // The entries of a spec are checked for the strategy's collective, so the collective is checked
-    // first.
+    // The strategy's collective determines which entries of a spec are valid, so the collective is
+    // checked first.
     if (options_.spec && fields_.problems().size() != before) return nullptr;
     return known ? tensorflow(std::move(options_)) : nullptr;
   }
@@ -57,8 +58,8 @@ class TensorFlowReader {
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");
-    // MultiWorkerMirroredStrategy uses TensorFlow's runtime, which also has other collectives than
-    // the all-reduce, and rings in parallel.
+    // MultiWorkerMirroredStrategy uses TensorFlow's runtime. TensorFlow's runtime has collectives
+    // other than the all-reduce, and supports several rings, so these fields are allowed.
     if (message_.has_multi_worker_mirrored()) return;
     refuse(strategy_.shards() > 1, "shards");
     refuse(strategy_.collective() != proto::Strategy::ALL_REDUCE, "collective");
@@ -120,8 +121,8 @@ class TensorFlowReader {
     if (message_.has_mirrored()) note_place("num_packs", "mirrored.num_packs");
   }
 
-  /// Programs pass all these options to MultiWorkerAllReduce and tf_cnn_benchmarks, which use the
-  /// first option that is set; a LITERAL spec does the same.
+  /// If a program sets several of these options, MultiWorkerAllReduce and tf_cnn_benchmarks use the
+  /// first one; so does a LITERAL spec.
   void check_packing(const google::protobuf::Message& message, const char* packs,
                      const std::string& what, const proto::AllReduceSpec& spec) {
     const bool by_size = fields_.has(message, "agg_small_grads_max_bytes");

@@ -22,13 +22,13 @@ VisitedRule(Rules...) -> VisitedRule<Rules...>;
   return variable.shape.empty() || variable.elements == 0;
 }
 
-/// Returns the length of a part. If the side is not a multiple of the number of parts, the first
-/// parts are longer by one.
+/// Returns the length of part number `part`. If `parts` does not divide the length, the first parts
+/// are longer by one.
 std::int64_t share_of(std::int64_t whole, std::int64_t parts, std::int64_t part) {
   return whole / parts + (part < whole % parts ? 1 : 0);
 }
 
-/// Rounds up in doubles, as Python does.
+/// Rounds up like Python: with floating-point numbers.
 std::int64_t rounded_up(double quotient) {
   constexpr double kMax = 9e15;
   return static_cast<std::int64_t>(std::ceil(std::min(quotient, kMax)));
@@ -139,8 +139,8 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
       std::int64_t& side = part.shape[axis];
       const std::int64_t of = std::exchange(side, share_of(side, parts[v], p));
       part.elements = whole.elements / of * side;
-      // The maximum number of rows of one part that a replica has, if rows are distributed evenly
-      // over the parts.
+      // The maximum number of rows of a replica's gradient in this part, if rows are distributed
+      // evenly over the parts.
       if (whole.slices) part.slices->rows = (whole.slices->rows + parts[v] - 1) / parts[v];
       made.push_back(std::move(part));
     }

@@ -12,9 +12,9 @@
 
 namespace tutti::core {
 
-// TensorFlow's partitioners of variables (tf.compat.v1.fixed_size_partitioner and others;
-// tf.distribute.experimental.partitioners in TensorFlow 2). A partitioned variable is a list of
-// parts, each of which is a separate variable that is placed on a server.
+// The partitioners of variables in TensorFlow (tf.compat.v1.fixed_size_partitioner and others; in
+// TensorFlow 2, tf.distribute.experimental.partitioners). A partitioned variable consists of parts.
+// Each part is a separate variable on a server.
 
 /// The rule of fixed_size_partitioner and FixedShardsPartitioner: every variable has the same
 /// number of parts.
@@ -22,15 +22,15 @@ struct FixedSize {
   std::int64_t num_shards = 1;
   bool operator==(const FixedSize&) const = default;
 };
-/// The rule of min_max_variable_partitioner and MinSizePartitioner: the largest number of parts
-/// whose size is about `min_slice_bytes` or more.
+/// The rule of min_max_variable_partitioner and MinSizePartitioner: as many parts as possible, with
+/// about `min_slice_bytes` or more per part.
 struct MinMaxVariable {
   std::int64_t max_partitions = 1;
   std::int64_t min_slice_bytes = 256 << 10;
   bool operator==(const MinMaxVariable&) const = default;
 };
-/// The rule of variable_axis_size_partitioner and MaxSizePartitioner: the smallest number of parts
-/// of at most `max_shard_bytes` bytes.
+/// The rule of variable_axis_size_partitioner and MaxSizePartitioner: as few parts as possible,
+/// with at most `max_shard_bytes` bytes per part.
 struct VariableAxisSize {
   std::int64_t max_shard_bytes = 1;
   std::optional<std::int64_t> max_shards;
@@ -39,7 +39,7 @@ struct VariableAxisSize {
 
 struct VariablePartitioner {
   std::variant<FixedSize, MinMaxVariable, VariableAxisSize> rule;
-  std::int64_t axis = 0;  ///< the dimension that is divided
+  std::int64_t axis = 0;  ///< index of the dimension that is divided
   bool operator==(const VariablePartitioner&) const = default;
 };
 
@@ -47,22 +47,22 @@ struct VariablePartitioner {
 std::string describe(const VariablePartitioner& partitioner);
 
 /// Returns TensorFlow 2's notation: "FixedShardsPartitioner(num_shards=4)".
-/// REQUIRES: `axis` is 0, because TensorFlow 2 divides only this dimension.
+/// REQUIRES: `axis` is 0. TensorFlow 2 cannot divide other dimensions.
 std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
 
-/// Returns the number of parts of a variable. Scalars, which TensorFlow does not partition, and
-/// variables without elements have one part.
+/// Returns the number of parts into which a variable is divided. Scalars and variables without
+/// elements have one part.
 /// REQUIRES: other variables have a dimension `axis`.
 /// SOURCE: tensorflow/python/ops/partitioned_variables.py;
 /// tensorflow/python/distribute/sharded_variable.py.
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);
 
-/// Replaces each variable of the workload by its parts: "fc6/weights/part_0", …. If the dimension
-/// is not a multiple of the number of parts, the first parts are longer by one. The gradients of
-/// all parts of a variable become ready at the same time. The rows of a sparse gradient are divided
-/// evenly between its parts, as in embedding lookups with partition strategy "mod".
-/// ERRORS (complaints at `field`): a shape does not have the axis; there are more than 65,536
-/// parts; rows of a sparse gradient would be split.
+/// Replaces each variable of the workload by its parts, which are named "fc6/weights/part_0" and so
+/// on. If the number of parts does not divide the dimension, the first parts are longer by one. The
+/// gradients of all parts of a variable become ready at the same time. The rows of a sparse
+/// gradient are distributed evenly over the parts, as in embedding lookups with partition strategy
+/// "mod". ERRORS (complaints at `field`): a shape does not have the axis; there are more than
+/// 65,536 parts; rows of a sparse gradient would be split.
 /// SOURCE: tensorflow/python/ops/variable_scope.py, _get_partitioned_variable, _iter_slices.
 void partition_variables(const VariablePartitioner& partitioner, std::string_view field,
                          Workload& workload, Complaints& complaints);
