@@ -11,7 +11,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns merge scopes (numbers of gradients to merge): powers of two, up to all gradients.
+/// Returns merge scopes to try. A merge scope is a number of gradients whose all-reduces are
+/// merged. The result contains the powers of two, and the number of all gradients.
 std::vector<std::string> scopes(std::size_t gradients) {
   std::vector<std::string> values;
   for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2)
@@ -23,8 +24,8 @@ Expected<Axis> one_field(const std::string& field, const std::vector<std::string
   return parse_axis("tune", fmt::format("{}={}", field, fmt::join(values, ",")));
 }
 
-/// Returns every all-reduce algorithm that the cluster supports, with the possible numbers of
-/// parts.
+/// Returns every all-reduce algorithm that the cluster supports, with the numbers of shards that it
+/// supports.
 Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text) {
   Axis axis;
   const auto add_field = [&](const std::string& name) {
@@ -33,7 +34,8 @@ Expected<Axis> algorithms_of(const Scenario& scenario, const ScenarioText& text)
     axis.paths.push_back(parsed->path);
   };
   for (const char* name : {"strategy.algorithm", "strategy.shards"}) add_field(name);
-  // These settings conflict with other algorithms, or with bytes_per_pack.
+  // The axis removes the following settings from the scenario, because they conflict with other
+  // algorithms or with bytes_per_pack.
   std::vector<std::string> cleared;
   for (const char* name :
        {"strategy.channels", "strategy.num_packs", "strategy.agg_small_grads_max_bytes",
@@ -79,7 +81,7 @@ Expected<std::vector<Axis>> default_axes(const Scenario& scenario) {
     for (const TriedValues& one : *tried) add(one_field(one.field, one.values));
   } else {
     if (scenario.plan.graph) {
-      // A trace determines the collectives, so only their algorithms can be chosen.
+      // An imported trace determines the packs, so only the algorithms can be varied.
     } else if (s.requested_merge_scope) {
       add(one_field("strategy.all_reduce_merge_scope", scopes(scenario.workload.gradients.size())));
     } else {
