@@ -19,13 +19,15 @@ namespace {
 using core::Rank;
 using core::Scenario;
 
-constexpr double kFewSteps = 100e3;  // lane steps; they take some hundredths of a second
+// In schedule steps, whose simulation takes some hundredths of a second.
+constexpr double kFewSteps = 100e3;
 
-/// Returns the number of lanes of the largest collective. A collective with more than
-/// Interpreter::kMaxLanes lanes cannot be simulated. Packs with the same algorithm can differ in
-/// the number of lanes only if their sizes differ.
+/// Returns the largest number of lanes of any collective. A collective with more than
+/// Interpreter::kMaxLanes lanes cannot be simulated. For each algorithm, only the largest pack is
+/// examined, because larger packs have at least as many lanes.
 std::int64_t lanes_of(const Scenario& scenario) {
-  std::map<int, const core::Collective*> largest;  // by entry of the spec
+  // Largest collective for each entry of the strategy spec.
+  std::map<int, const core::Collective*> largest;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
     if (collective.nccl) continue;
@@ -76,16 +78,16 @@ core::Error too_many_lanes(const Scenario& scenario, const std::string& why_not_
       {scenario.file, 0, 0});
 }
 
-/// Returns the cost of looking up links for NCCL's timed collectives. Timed collectives take few
-/// events for any number of ranks. However, each route of each rank is looked up, which takes about
-/// as long as 15 schedule steps.
+/// Returns the cost of looking up links for NCCL collectives with predicted times, in schedule
+/// steps. Such a collective causes few events, regardless of its number of ranks. However, each
+/// route of each rank must be looked up, which takes about as long as 15 schedule steps.
 double steps_to_look_up(const Scenario& scenario) {
   double ways = 0;
   for (const core::Pack& pack : scenario.plan.packs) {
     const core::Collective& collective = scenario.plan.collective(pack);
     const core::Schedule& schedule = *collective.schedule;
     if (collective.nccl) ways += static_cast<double>(schedule.ranks()) * schedule.lanes(0);
-    // Packs share their routes inside workers; these routes are looked up once, and are announced
+    // All workers have the same routes, so the routes are looked up once; but they are announced
     // for each worker.
     if (const core::CollectiveParts* const parts = core::timed_parts(collective))
       ways += parts->layout.replicas();
@@ -94,11 +96,12 @@ double steps_to_look_up(const Scenario& scenario) {
   return kStepsPerWay * ways;
 }
 
-/// True if folding saves enough time. Short runs are simulated with all workers. A run with a
-/// timeline is folded only if it would otherwise take too long, because the timeline of a folded
-/// run has only one worker.
+/// True if folding (simulating one worker on behalf of all) saves enough time. Short runs are not
+/// folded. A run with a timeline is folded only if it would otherwise take too long, because the
+/// timeline of a folded run has only one worker.
 bool is_worth_folding(const Scenario& scenario, const core::RecordOptions& record) {
-  constexpr double kStepsWithTimeline = 50e6;  // lane steps; they take some ten seconds
+  // In schedule steps, whose simulation takes some ten seconds.
+  constexpr double kStepsWithTimeline = 50e6;
   return steps_of(scenario) + steps_to_look_up(scenario) >
          (record.level == core::RecordLevel::kNone ? kFewSteps : kStepsWithTimeline);
 }
@@ -108,8 +111,8 @@ bool skip_repeats(SkipRepeats how, const Scenario& scenario) {
          (how == SkipRepeats::kAutomatic && steps_of(scenario) > kFewSteps);
 }
 
-/// True if the timeline records workers other than the first worker, which is the only simulated
-/// worker.
+/// True if the timeline is to begin with a worker other than the first. A folded run cannot record
+/// such a timeline, because it simulates only the first worker.
 bool records_others(const core::RecordOptions& record) {
   return record.level != core::RecordLevel::kNone && record.first_worker > 0;
 }

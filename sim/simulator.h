@@ -4,26 +4,25 @@
 
 namespace tutti::sim {
 
-/// When to simulate one worker on behalf of all identical workers (sim/folding/folding.h). The
-/// choice affects only the cost of the simulation and the contents of a timeline; it does not
-/// affect the results.
+/// When to fold a run, that is, to simulate one worker on behalf of all identical workers
+/// (sim/folding/folding.h). Folding changes the cost of the simulation and the contents of a
+/// timeline, but not the results.
 enum class Folds {
-  /// One worker is simulated if all workers are identical and the simulation of each of them would
-  /// take long. The threshold is higher for a run that records a timeline, because the timeline of
-  /// a folded run has only one worker.
+  /// The run is folded if all workers are identical and the simulation of all of them would take
+  /// long. For a run that records a timeline, the threshold is higher, because the timeline of a
+  /// folded run has only one worker.
   kAutomatic,
-  kAlways,  ///< one worker is always simulated; the run is refused if that worker cannot represent
-            ///< all workers
+  kAlways,  ///< the run is folded or, if one worker cannot represent all workers, rejected
   kNever,
 };
 
-/// When to skip the simulation of repetitions: training steps that repeat the previous step
-/// (sim/run/repetition.h), and rounds of a collective that repeat the previous round
-/// (sim/interpreter/rounds.h). The choice affects only the cost of the simulation; it does not
-/// affect the results.
+/// When to compute repetitions instead of simulating them. Repetitions are training steps that are
+/// identical to the previous step (sim/run/repetition.h), and rounds of a collective that are
+/// identical to the previous round (sim/interpreter/rounds.h). The choice changes the cost of the
+/// simulation, but not the results.
 enum class SkipRepeats {
-  kAutomatic,  ///< repeated steps are skipped if the run takes long
-  kAlways,     ///< repeated steps are skipped, however short the run is
+  kAutomatic,  ///< repetitions are skipped if the run would take long
+  kAlways,     ///< repetitions are skipped even in short runs
   kNever,      ///< all steps are simulated
 };
 
@@ -49,14 +48,15 @@ class Simulator : public core::Executor {
   Proof proof_;
 };
 
-/// True if a run with Folds::kAlways was refused, and the only reason is that one worker cannot
-/// represent all workers.
+/// True if the only reason for `refusal`, the error of a run with Folds::kAlways, is that one
+/// worker cannot represent all workers.
 bool cannot_fold(const core::Error& refusal);
 
 /// Estimates the number of schedule steps that a run simulates. If `folds` allows folding and the
-/// scenario can be folded, these are the steps of one worker; otherwise, these are the steps of all
-/// workers. If folding fails during the run, all workers are simulated in addition. The simulation
-/// of a million schedule steps takes about a second. Cost: the cost of building a plan.
+/// scenario can be folded, only the steps of one worker are counted, otherwise those of all
+/// workers. If folding fails during the run, the run takes longer than estimated, because all
+/// workers are then simulated in addition. The simulation of a million schedule steps takes about a
+/// second. Cost: the cost of building a plan.
 double work_of(const core::Scenario& scenario, Folds folds = Folds::kAutomatic);
 
 }  // namespace tutti::sim

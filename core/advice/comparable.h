@@ -6,18 +6,19 @@
 
 namespace tutti::core {
 
-/// The source of the times of a communication path, which determines the accuracy of a prediction.
+/// The source of the parameters of a communication path. The source determines how accurate
+/// predicted times are.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,     ///< times are lower bounds, because links run at their full rate, and sending and
-              ///< receiving cost nothing
-  kPriors,  ///< the host overhead per message was measured on other machines; it is accurate within
-            ///< a factor of about two
-  kAssumed,  ///< parameters are assumed, without measurements; times may be too high or too low
+  kLinks,  ///< times are lower bounds: links run at their full rate, and sending and receiving take
+           ///< no host time
+  kPriors,   ///< the host overhead per message is taken from other machines, and is accurate within
+             ///< a factor of about two
+  kAssumed,  ///< parameters are assumed without measurements, so times may be too high or too low
 };
 
-/// The software that moves a scenario's gradients between workers and inside each worker, and the
-/// source of its times.
+/// The software that moves gradients between workers and inside each worker, and the source of the
+/// times with which it is simulated.
 struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
@@ -27,8 +28,8 @@ struct DataMovers {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// The network whose parameters in NCCL's model are assumed ("tcp"); empty: no parameters are
-  /// assumed.
+  /// The type of network ("tcp") for which the parameters of NCCL's model are assumed. Empty if no
+  /// parameters are assumed.
   std::string assumed_network;
 };
 DataMovers data_movers_of(const Scenario& scenario);
@@ -36,11 +37,10 @@ DataMovers data_movers_of(const Scenario& scenario);
 /// workers.
 bool same_data_movers(const DataMovers& a, const DataMovers& b);
 
-/// Returns a sentence without a full stop: the reason why the step times of `now` and `other`
-/// cannot be compared. Empty if the step times can be compared. Two predictions for the same
-/// software are comparable, because they have the same errors. If the software differs, the
-/// scenarios are comparable only if `other` uses measured times and `now` does not use assumed
-/// times.
+/// Returns the reason why the step times of two scenarios cannot be compared, as a sentence without
+/// a full stop. The result is empty if they can be compared. Predictions for the same software are
+/// comparable, because they have similar errors. Predictions for different software are comparable
+/// only if `other` uses measured times and `now` does not use assumed times.
 std::string why_not_comparable(const DataMovers& now, const DataMovers& other);
 
 }  // namespace tutti::core

@@ -14,7 +14,8 @@
 namespace tutti::core {
 namespace {
 
-/// Times scale with the batch size up to this factor below or above the measured batch size.
+/// If the batch size differs from the measured one by more than this factor, scaled times are
+/// reported as an extrapolation.
 constexpr double kFarOff = 2;
 
 bool is_of(const Machine& machine, GpuModel model) {
@@ -40,7 +41,8 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
     if (times->gpu_model == GpuModel::kNone) continue;
     std::int64_t seen = 0;
     for (const WorkerGroup& group : scenario.cluster->groups()) {
-      // Servers come last in the list of workers, and compute no part of the model.
+      // Stop at the parameter servers, which come last in the list of workers. Parameter servers do
+      // not compute the model.
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
@@ -51,8 +53,8 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
   }
 }
 
-/// Returns the range of measurements to which the cluster's parameters were fitted, from the
-/// scenario or from the cluster's file; nullopt if neither states it.
+/// Returns the range of measurements to which the cluster's parameters were fitted. The scenario or
+/// the cluster's file may state it; returns nullopt if neither does.
 std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
                                                const proto::Scenario& message) {
   if (message.cluster().has_calibrated()) return message.cluster().calibrated();
@@ -65,7 +67,8 @@ std::optional<proto::Calibrated> calibrated_of(const Scenario& scenario,
   return std::nullopt;
 }
 
-/// Returns the numbers and sizes of packs: "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB to 9.1 kB)".
+/// Formats the numbers and the range of sizes of some packs: "0, 3 and 7 (128 MB)", "0 to 4 (4.0 kB
+/// to 9.1 kB)".
 /// REQUIRES: not empty; in ascending order.
 std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& plan) {
   constexpr std::size_t kMaxNamed = 6;

@@ -7,9 +7,10 @@
 
 namespace tutti::core {
 
-/// Returns one sentence for each way in which a scenario is outside the range of its data. Examples
-/// are layer times that were measured with another batch size or on another device, and a cluster
-/// that `tutti calibrate` fitted to other pack sizes or another number of workers.
+/// Returns warnings about extrapolation: one sentence for each part of a scenario that is outside
+/// the range of the measurements behind it. Examples are layer times that were measured with
+/// another batch size or on another device, and a cluster that `tutti calibrate` fitted to other
+/// pack sizes or to another number of workers.
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
 /// True if the cluster's parameters were fitted to measurements (cluster.calibrated).

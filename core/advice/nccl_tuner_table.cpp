@@ -1,11 +1,11 @@
-// The plugins go through a table's lines in order. A line matches a call with the same collective
-// and a matching size, number of nodes and number of ranks (-1: any). The first matching line whose
-// algorithm and protocol are possible for the call applies, and its number of channels replaces
-// NCCL's. A matching line that is not possible for the call is skipped (NVLS, for example, cannot
-// multiply). If no line matches, libnccl-tuner-tutti.so leaves the call to NCCL, while NVIDIA's
-// example gives the call one channel. So the table has lines for all sizes of every collective. A
-// recommended algorithm may support only some types or operations. If a recommended algorithm
-// supports only some types or operations, one more line covers the remaining calls.
+// A tuner plugin searches the lines of its table from the top. A line matches a call if the
+// collective is the same and the size, the number of nodes and the number of ranks match (-1
+// matches all numbers). The first matching line that is possible for the call applies: its
+// algorithm, protocol and number of channels replace NCCL's. A line may be impossible for some
+// calls; for example, NVLS cannot multiply. If no line matches, libnccl-tuner-tutti.so leaves the
+// choice to NCCL, but NVIDIA's example plugin uses one channel. The table therefore has lines for
+// all sizes of every collective. If a recommended algorithm supports only some types or operations,
+// another line covers the remaining calls.
 
 #include "core/advice/nccl_tuner_table.h"
 
@@ -39,19 +39,21 @@ using tuner_table::Reader;
 using tuner_table::Row;
 using tuner_table::Table;
 
-/// libnccl-tuner-tutti.so implements the interfaces from v2 on. The example plugin that reads files
-/// is from 2.27.7 and implements v4, which NCCL supports from 2.24 on.
+/// The oldest releases of NCCL that can load the plugins. libnccl-tuner-tutti.so implements the
+/// tuner interfaces from v2 on. The first example plugin that reads files is in NCCL 2.27.7. This
+/// example plugin implements interface v4, which NCCL supports from 2.24 on.
 constexpr nccl::Version kOldest{2, 21, 0};
 constexpr nccl::Version kOldestWithExample{2, 24, 0};
 
-/// True if the lines of a table replace the variable.
+/// True if the lines of a table have the effect of the environment variable, so that it need not be
+/// set.
 bool is_in_lines(const std::string& variable) {
   static const std::set<std::string> names{"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS",
                                            "NCCL_MAX_NCHANNELS"};
   return names.contains(variable);
 }
 
-/// NCCL's cost model of one communicator under some variables.
+/// A communicator, and NCCL's cost model of it under given environment variables.
 struct Tuned {
   nccl::Communicator communicator;
   nccl::Model model;
@@ -61,7 +63,7 @@ OrWhy<Tuned> tuned(const nccl::Communicator& like, const Scenario& scenario,
                    const Variables& variables, std::optional<int> channels) {
   auto settings = nccl::read_settings(variables, like.version);
   if (!settings) return tl::make_unexpected(settings.error().problems().front().text);
-  // NCCL does not ask a tuner about symmetric kernels.
+  // Exclude symmetric kernels, because NCCL does not ask the tuner before it uses them.
   if (scenario.nccl.settings.buffers != nccl::Buffers::kPlain)
     settings->buffers = nccl::Buffers::kRegistered;
   if (const auto& tuner = scenario.nccl.settings.tuner; tuner && tuner->why_not(like).empty())
@@ -78,19 +80,20 @@ bool always_possible(nccl::Algorithm algorithm) {
   return algorithm == nccl::Algorithm::kRing || algorithm == nccl::Algorithm::kTree;
 }
 
-/// Returns the lines of one collective. The lines first give NCCL's choices by size for calls of
-/// `type` and `reduction`. Lines for averages and products follow if the first lines may be
-/// impossible for them.
+/// Returns the lines of one collective. The first lines contain NCCL's choices for calls with
+/// `type` and `reduction`, one line for each range of sizes. If these choices may be impossible for
+/// averages or products, lines for averages and products follow.
 OrWhy<std::vector<nccl::ChoiceRange>> lines_of(const Tuned& nccl, nccl::Function function,
                                                DataType type, Reduction reduction) {
   std::vector<nccl::ChoiceRange> lines;
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  std::vector<nccl::ChoiceRange> open{{0, kLargest, {}}};  // sizes that need another line
+  std::vector<nccl::ChoiceRange> open{{0, kLargest, {}}};  // ranges of sizes that need another line
   bool first = true;
   for (const Reduction one : {reduction, Reduction::kMean, Reduction::kProduct}) {
     const auto ranges = nccl::choices_by_size(nccl.communicator, nccl.model,
                                               {function, 0, nccl::element_type(type), one});
-    // For operations that are never used, the variables may exclude all algorithms.
+    // The variables may exclude all algorithms for an operation that the scenario does not use,
+    // which is not an error.
     if (!ranges && first) return tl::make_unexpected(ranges.error().problems().front().text);
     if (!ranges) break;
     std::vector<nccl::ChoiceRange> still_open;
@@ -144,10 +147,11 @@ class Lines {
   Table table;
 };
 
-/// Returns lines that make NCCL run all-reduces as rings. Each range of sizes gets the number of
-/// channels that the scenario's packs of these sizes have.
+/// Returns lines that make NCCL execute all-reduces as rings. The number of channels for each range
+/// of sizes is that of the scenario's packs with these sizes.
 std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
-  std::vector<std::pair<std::int64_t, int>> sizes;  // bytes of a pack, and its channels
+  // Size in bytes and number of channels of each pack.
+  std::vector<std::pair<std::int64_t, int>> sizes;
   for (const Pack& pack : scenario.plan.packs)
     sizes.emplace_back(scenario.plan.collective(pack).bytes().count(), lanes_of(scenario, pack));
   std::sort(sizes.begin(), sizes.end());
@@ -163,8 +167,9 @@ std::vector<nccl::ChoiceRange> as_rings(const Scenario& scenario) {
   return lines;
 }
 
-/// Returns the communicator that reduces the gradients. If NCCL is simulated as rings, the
-/// communicator exists only if NCCL's model knows the machine.
+/// Returns the communicator that reduces the gradients. If the scenario simulates NCCL as rings,
+/// reads the scenario again with NCCL's cost model to make the communicator. Returns an error if
+/// NCCL's cost model does not know the machine.
 OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario& scenario,
                                                                  const Library& library) {
   const auto of = [](const Scenario& read) {
@@ -186,7 +191,7 @@ OrWhy<std::shared_ptr<const nccl::Communicator>> communicator_of(const Scenario&
       (why.empty() ? why : ": " + why));
 }
 
-/// Returns the variables that the lines of a table do not replace.
+/// Returns the environment variables that must be set in addition to the table.
 Variables without_lines(const Variables& variables) {
   Variables others;
   for (const auto& one : variables) {
@@ -248,7 +253,7 @@ tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recom
     if (auto added = lines.add_all(*its_own, gradients.type, other.nodes, other.ranks); !added)
       return tl::make_unexpected(added.error());
   }
-  // Averages have separate lines if the recommended algorithm cannot compute averages.
+  // Add lines for the calls that the recommended algorithm does not support, such as averages.
   const int nodes = example ? tuner_table::kAny : comm.nodes;
   const int ranks = example ? tuner_table::kAny : comm.ranks;
   if (auto added = lines.add_all(*own, gradients.type, nodes, ranks, example); !added)

@@ -1,12 +1,12 @@
-// A promise records predictions before a measurement, so that a later measurement can test them. A
-// promise contains the collectives of the scenario's own plan. For each communicator, a promise
+// A promise is a set of predicted times that is recorded before a measurement and later compared
+// with it. A promise contains the collectives of the scenario's plan. For each communicator, it
 // also contains a series of sizes (powers of two from 8 bytes to 8 GiB), because users of
-// nccl-tests measure sizes that the plan does not have. A measurement is compared with the
-// prediction for its exact size if the promise has one. Otherwise the time is interpolated between
-// two sizes of the series, linearly in the logarithms of bytes and time. Adjacent sizes differ by a
-// factor of two, and over this short range the time is close to a power of the bytes. If no
-// prediction matches a measurement, the grade names the first property that differs. The
-// predictions come from core/nccl, and callers read the measurements.
+// nccl-tests measure sizes that do not occur in the plan. If the promise has no prediction for the
+// exact size of a measurement, the time is interpolated between two sizes of the series, linearly
+// in the logarithms of bytes and time. Adjacent sizes differ by a factor of two, and over such a
+// short range the time is close to a power of the bytes. If no prediction matches a measurement,
+// the grade names the first property that differs. core/nccl computes the predictions, and the
+// caller reads the measurements.
 
 #include "core/advice/promise.h"
 
@@ -30,7 +30,7 @@ namespace {
 constexpr std::int64_t kFirstSize = 8;
 constexpr std::int64_t kLastSize = std::int64_t{8} << 30;
 
-/// Returns the choice of algorithm and protocol as text: "ring/ll128".
+/// Returns NCCL's algorithm and protocol as text: "ring/ll128".
 std::string choice_of(const nccl::CollectiveTime& time) {
   if (!time.choice) return "";
   if (!time.choice->symmetric.empty()) return std::string(time.choice->symmetric);
@@ -54,7 +54,7 @@ PromisedCollective promised(CollectiveKind kind, std::int64_t bytes,
           planned};
 }
 
-/// Adds all collectives of the cost model at sizes that nccl-tests measures.
+/// Adds predictions for all collectives of the cost model, at the sizes that nccl-tests measures.
 void add_series(const Scenario& scenario, const nccl::Predictor& predictor,
                 PredictedSetting& promise) {
   const nccl::Communicator& comm = predictor.communicator();
@@ -62,8 +62,9 @@ void add_series(const Scenario& scenario, const nccl::Predictor& predictor,
   for (const CollectiveKind kind :
        {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
         CollectiveKind::kBroadcast, CollectiveKind::kReduce}) {
-    // If NCCL treats a machine as several nodes, these nodes communicate over paths that the
-    // machine file does not describe.
+    // The lower bound of the links is known only if NCCL treats a machine as one node. If it treats
+    // a machine as several nodes, these communicate over paths that the machine file does not
+    // describe.
     const bool known_ways =
         comm.nodes == 1 || comm.ranks_of_node() <= cluster.replicas_per_worker();
     std::optional<NcclLinkBound> bound;
@@ -72,7 +73,7 @@ void add_series(const Scenario& scenario, const nccl::Predictor& predictor,
                     std::make_shared<const nccl::Communicator>(comm), kind, 0);
     for (std::int64_t bytes = kFirstSize; bytes <= kLastSize; bytes *= 2) {
       auto time = predictor.of(kind, bytes, DataType::kFloat32, Reduction::kSum);
-      if (!time) continue;  // variables leave no choice for this call
+      if (!time) continue;  // NCCL's environment variables exclude all algorithms for this call
       if (bound) bound->apply(*time);
       promise.collectives.push_back(promised(kind, bytes, *time, false));
     }
@@ -148,7 +149,8 @@ const Value* field_of(const Value& value, std::string_view name) {
   return nullptr;
 }
 
-/// Interpolates between two sizes; times grow as a power of the bytes.
+/// Interpolates between the predictions for two sizes. Assumes that the time is proportional to a
+/// power of the number of bytes.
 PromisedCollective between(const PromisedCollective& a, const PromisedCollective& b,
                            std::int64_t bytes) {
   const double share = std::log(static_cast<double>(bytes) / static_cast<double>(a.bytes)) /
@@ -251,8 +253,9 @@ std::vector<Grade> grade(const PredictedSetting& promise,
   std::vector<Grade> grades;
   for (const MeasuredPoint& point : measured) {
     Grade made{point, std::nullopt, false, Grade::Verdict::kNotPromised};
-    // Keep the mismatch that was found latest in the order of the comparisons, over all promised
-    // collectives. The enumerators of Missing have this order.
+    // Properties are compared in the order of the enumerators of Missing. Over all promised
+    // collectives, keep the mismatch that comes last in this order, because it belongs to the most
+    // similar one.
     made.missing = Grade::Missing::kCollective;
     const auto lacks = [&](Grade::Missing what) { made.missing = std::max(made.missing, what); };
     std::set<std::int64_t> nodes;

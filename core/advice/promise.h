@@ -13,7 +13,7 @@
 
 namespace tutti::core {
 
-/// The predicted time of one NCCL collective, to be compared with a measurement.
+/// The predicted time of one NCCL collective, with which a later measurement is compared.
 struct PromisedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;  ///< size in bytes, as nccl-tests counts it
@@ -24,8 +24,8 @@ struct PromisedCollective {
   std::string choice;  ///< algorithm and protocol, as in NCCL Inspector files and tuner tables:
                        ///< "ring/ll128"
   std::int64_t channels = 0;
-  bool planned = false;  ///< true if the scenario's plan has a collective of this size; false if
-                         ///< only the series of sizes per communicator has it
+  bool planned = false;  ///< true if the scenario's plan contains the collective; false if only the
+                         ///< series of sizes contains it
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
@@ -35,14 +35,14 @@ struct PredictedSetting {
   std::vector<PromisedCollective> collectives;
 };
 
-/// Returns the predicted times of the scenario's own NCCL collectives. For each communicator of the
-/// scenario, also returns the predicted times of all five kinds of collective for the sizes 8
-/// bytes, 16 bytes, …, 8 GiB. The result is empty if NCCL's times are not known.
+/// Returns the predicted times of the NCCL collectives in the scenario's plan. For each
+/// communicator, also returns the predicted times of NCCL's five kinds of collective with 8 bytes,
+/// 16 bytes, …, 8 GiB. The result is empty if NCCL's times are not known.
 PredictedSetting promise_of(const Scenario& scenario);
 
 Report report_of(const PredictedSetting& promise);
-/// Reads a promise from the output of `tutti tune --format json` (its field "promise"), or from
-/// that field alone.
+/// Reads a promise from JSON. The text is either the output of `tutti tune --format json`, whose
+/// field "promise" is read, or the value of this field alone.
 /// ERRORS: the text is not JSON; it has no promise; a field is missing or invalid (with its
 /// location).
 Expected<PredictedSetting> read_promise(std::string_view text, const std::string& file);
@@ -55,13 +55,13 @@ struct MeasuredPoint {
   std::int64_t nodes = 0;  ///< 0: unknown
   double us = 0;
   std::string choice = {};  ///< algorithm and protocol as in PromisedCollective, followed by the
-                            ///< channels; empty: unknown
+                            ///< number of channels; empty if unknown
 };
 
 /// The result of comparing one measurement with a promise.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The first property of the measurement that does not match any promised collective.
+  /// The first property of the measurement for which no promised collective matches.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
@@ -71,17 +71,17 @@ struct Grade {
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Returns a phrase for the missing property, such as "other sizes" if the promise contains only
-/// other sizes than the measured one; empty for kNothing.
+/// Describes the property that does not match. For example, returns "other sizes" if the promise
+/// contains only sizes other than the measured one. Empty for kNothing.
 std::string_view to_string(Grade::Missing missing);
 
 /// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
 /// If a size occurs both in the scenario's plan and in the series of sizes, the prediction for the
-/// plan is used. Between two sizes of the series, the time is interpolated linearly on logarithmic
-/// axes.
+/// plan is used. For a size between two sizes of the series, the time is interpolated linearly in
+/// the logarithms of bytes and time.
 ///
-/// The verdict is kNotPromised if a measurement does not state its number of nodes, and the promise
-/// has several numbers of nodes for its number of ranks.
+/// If a measurement does not state its number of nodes, and the promise has several numbers of
+/// nodes for the measurement's number of ranks, the verdict is kNotPromised.
 std::vector<Grade> grade(const PredictedSetting& promise,
                          const std::vector<MeasuredPoint>& measured);
 

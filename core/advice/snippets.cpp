@@ -16,7 +16,8 @@ namespace {
 
 using Language = Snippet::Language;
 
-/// Returns the snippet of a framework's setting, with the changes of the scenario as overrides.
+/// Converts a framework's setting to a snippet. The overrides with which Tutti simulates the
+/// setting become the snippet's readings.
 Snippet snippet_of(ProgramSetting setting) {
   Snippet made{std::move(setting.framework), Language::kPython,         std::move(setting.text),
                setting.as_simulated,         std::move(setting.remark), {}};
@@ -36,8 +37,8 @@ Snippet snippet_of(ProgramSetting setting) {
   return made;
 }
 
-/// If the scenario specifies NCCL's choice, adds this choice as environment variables and as a file
-/// for NCCL's example tuner plugin.
+/// If the scenario determines NCCL's algorithm, protocol or channels, adds snippets that make NCCL
+/// use them: environment variables, and a table for a tuner plugin.
 void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) {
   if (traits(scenario.strategy.algorithm).nccl != NcclPart::kAll || scenario.plan.packs.empty())
     return;
@@ -45,7 +46,8 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   const auto& variables = scenario.nccl.variables;
   const auto& channels = scenario.strategy.channels;
   std::string exported;
-  bool choice = channels || rings;  // tuner files say nothing about paths and buffers
+  // True if a tuner table can express the settings. A table cannot express paths and buffers.
+  bool choice = channels || rings;
   for (const auto& [name, value] : variables) {
     exported += fmt::format(" {}={}", name, value);
     choice = choice || name == "NCCL_ALGO" || name == "NCCL_PROTO" || name.ends_with("_NCHANNELS");
@@ -53,7 +55,7 @@ void add_nccl(const Scenario& scenario, const Library& library, Snippets& made) 
   if (rings) exported += " NCCL_ALGO=Ring NCCL_PROTO=Simple";
   if (channels)
     exported += fmt::format(" NCCL_MIN_NCHANNELS={0} NCCL_MAX_NCHANNELS={0}", *channels);
-  // No setting is needed if NCCL makes its own choice.
+  // If NCCL makes its own choice, no environment variables are needed.
   if (channels || !variables.empty()) {
     made.list.push_back(
         {"NCCL's variables", Language::kShell, fmt::format("export{}\n", exported), true,

@@ -17,24 +17,24 @@ struct Snippet {
   std::string framework;  ///< name, for example "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulation used this framework's own packing rule; false if the snippet is the
-  /// nearest setting that the framework offers.
+  /// True if the simulation used this framework's own packing rule. If false, the framework cannot
+  /// express the simulated packing exactly, and the snippet is its most similar setting.
   bool as_simulated = false;
   std::string remark;  ///< a note about the snippet, in one sentence; may be empty
-  /// The overrides of the scenario with which Tutti simulates the snippet, using this framework's
-  /// own packing. `readings` has several lists of overrides if releases of the framework interpret
-  /// the snippet differently. An empty list of overrides means that the scenario itself is
-  /// simulated.
+  /// The overrides of the scenario with which Tutti simulates the snippet with the framework's own
+  /// packing. If releases of the framework interpret the snippet differently, there is a list of
+  /// overrides for each interpretation. An empty list means that the scenario itself is simulated.
   std::vector<std::vector<Override>> readings = {{}};
 };
 std::string_view to_string(Snippet::Language language);
 
-/// The snippets for a recommended scenario, one for each framework that supports its strategy; the
-/// simulated framework comes first. Snippets for NCCL change only the gradients' all-reduces and
-/// leave all other collectives to NCCL's own choice.
+/// The snippets for a recommended scenario, one for each framework that supports its strategy. The
+/// snippet of the simulated framework comes first. Snippets for NCCL affect only the all-reduces of
+/// gradients; NCCL chooses freely for all other collectives.
 struct Snippets {
   std::vector<Snippet> list;
-  std::vector<std::string> notes;  ///< frameworks without a snippet, with the reasons
+  std::vector<std::string> notes;  ///< one note for each framework without a snippet, with the
+                                   ///< reason
 };
 Snippets snippets_of(const Scenario& recommended, const Library& library);
 

@@ -9,24 +9,24 @@
 
 namespace tutti::core {
 
-/// The note that is shown with variations of link parameters if the times of packs come from NCCL's
-/// cost model.
+/// The note that is shown next to variations of link parameters, if the times of packs come from
+/// NCCL's cost model.
 inline constexpr const char* kNcclIsMeasured =
     "NCCL's times are fitted to measurements of such machines, so other link parameters do not "
     "change them (run { nccl: RINGS } uses the links' parameters)";
 
-/// A scenario that differs from a given one in one respect.
+/// A variation of a scenario, which differs from the scenario in one respect.
 struct WhatIf {
   std::string what;  ///< description: "twice network.bandwidth: 12.5 → 25 GB/s"
   std::string text;  ///< the scenario's text
 };
 
-/// Returns variations of a scenario that might be faster. In each variation, one parameter of the
-/// cluster is better by a factor of two, computation is twice as fast, the strategy has another
-/// launch, staging, update or compression, or there is no host overhead or no interference.
-/// `summary` summarises a run of the scenario. Some variations may be invalid scenarios. `notes`
-/// lists the parameters that cannot be varied, with the reasons. ERRORS: a file that the scenario
-/// names cannot be read.
+/// Returns variations of a scenario that might be faster. A variation changes one thing: a
+/// parameter of the cluster is twice as good, computation is twice as fast, the strategy has
+/// another launch, staging, update or compression, or there is no host overhead or no interference.
+/// `summary` is the summary of a run of the scenario. Some variations may be invalid scenarios.
+/// `notes` lists the parameters that cannot be varied, with the reasons. ERRORS: a file that the
+/// scenario names cannot be read.
 struct WhatIfs {
   std::vector<WhatIf> list;
   std::vector<std::string> notes;
@@ -35,7 +35,7 @@ Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
                            const Library& library);
 
 /// Returns the scenario's text with the bandwidth or the latency of all links multiplied by
-/// `factor`. Used to test how much a prediction depends on uncertain parameters.
+/// `factor`. This function is used to test how much a prediction depends on uncertain parameters.
 /// ERRORS: as for what_ifs().
 enum class Scaled { kBandwidth, kLatency };
 Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor,

@@ -11,8 +11,8 @@ namespace tutti::core {
 /// SOURCE: RFC 3720, appendix B.4 (with test vectors).
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Returns the same checksum as crc32c() without the processor's CRC instructions. Used in tests
-/// and on processors without CRC instructions.
+/// Returns the same checksum as crc32c() without the processor's CRC instructions. This function is
+/// used in tests and on processors without CRC instructions.
 std::uint32_t crc32c_by_tables(std::string_view bytes);
 
 }  // namespace tutti::core

@@ -78,7 +78,8 @@ void Problems::add(Problem problem) {
 
 tl::unexpected<Error> Problems::take() {
   TUTTI_CHECK(!problems_.empty(), "an error needs at least one problem");
-  // Sort by file, in the order of first appearance, then by position in the file.
+  // Sort the problems by file, and by position within a file. Files keep the order in which their
+  // first problems were reported.
   std::vector<std::string> files;
   for (const Problem& problem : problems_) {
     if (std::find(files.begin(), files.end(), problem.where.file) == files.end())
@@ -91,7 +92,8 @@ tl::unexpected<Error> Problems::take() {
   std::stable_sort(problems_.begin(), problems_.end(),
                    [&place](const Problem& a, const Problem& b) { return place(a) < place(b); });
   if (full()) {
-    // The number of further problems is not known, because the caller may have stopped checking.
+    // The message does not state the number of further problems, because the caller may have
+    // stopped checking.
     Problem& rest = problems_.emplace_back();
     rest.where.file = files.front();
     rest.text = fmt::format("only the first {} problems are shown; fix them to see the rest", kMax);
@@ -101,7 +103,7 @@ tl::unexpected<Error> Problems::take() {
 
 namespace {
 
-/// Levenshtein distance, one row at a time.
+/// Returns the Levenshtein distance of two texts. Only one row of the distance matrix is in memory.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

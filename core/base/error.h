@@ -23,11 +23,11 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 };
 
-/// The kind of a problem, for programs and tests. The code does not change when a message is
-/// reworded.
+/// The kind of a problem, for programs and tests. The code of a problem stays the same when the
+/// wording of its message changes.
 enum class ProblemCode : std::uint8_t {
   kInvalid,       ///< a value is invalid, and no other code describes the reason
-  kSyntax,        ///< the text cannot be parsed at the reported place
+  kSyntax,        ///< the text cannot be parsed at the reported position
   kMissing,       ///< a required value is missing
   kUnknownField,  ///< the message, table or command has no such field, column or option
   kUnknownName,   ///< a name is unknown, for example the name of a machine, model, device or choice
@@ -35,10 +35,11 @@ enum class ProblemCode : std::uint8_t {
   kTooSmall,      ///< a value is below its range
   kTooLarge,      ///< a value is above its range
   kDuplicate,     ///< a setting or name occurs twice
-  kConflict,      ///< two settings, or a strategy and its cluster, exclude each other
-  kUnused,        ///< a setting has no effect at the place where it is written
+  kConflict,      ///< two settings, or the strategy and the cluster, cannot be combined
+  kUnused,        ///< a setting has no effect where it is written
   kUnsupported,   ///< the input is valid, but Tutti does not model it
-  // The codes below are for problems of runs, mostly of runs with several processes.
+  // The codes below are for problems during a run, most of which occur only in runs with several
+  // processes.
   kTimeout,      ///< there was no progress within the timeout
   kLost,         ///< a worker, the coordinator or a connection failed, stopped responding, or never
                  ///< appeared
@@ -60,18 +61,18 @@ std::optional<ProblemCode> parse_problem_code(std::string_view name);
 /// The code and the subject of a problem. `field` names the subject: a field of the schema with its
 /// message ("Network.latency_us"), a message ("Network"), a column of a table, an XML element or
 /// attribute ("gpu", "gpu.sm"), an environment variable ("NCCL_ALGO"), or a command-line option
-/// ("--network"). `field` is empty if the problem has any other subject.
+/// ("--network"). `field` is empty if the subject is of any other kind.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};
-  /// The index of the worker that caused the problem, in a run with several workers; -1: the
-  /// problem has no particular worker.
+  /// The index of the worker that caused the problem, in a run with several workers; -1 if no
+  /// particular worker caused it.
   std::int32_t worker = -1;
 
   bool operator==(const ProblemKind&) const = default;
 };
 
-/// One problem of the input or of a run. `text` says what was found and what to do.
+/// One problem of the input or of a run. `text` says what is wrong and how to correct it.
 struct Problem {
   Location where;
   std::string text;
@@ -119,8 +120,8 @@ class Problems {
                 std::move(kind)});
   }
   void add(Problem problem);
-  /// Ignores later problems at `where`, because they would only be consequences of a problem that
-  /// was already reported there.
+  /// Ignores all problems at `where` that are added after this call. Such problems would only be
+  /// consequences of a problem that was already reported there.
   void ignore_later_ones_at(const Location& where) {
     if (!full()) spoiled_.insert(where);
   }
@@ -129,14 +130,14 @@ class Problems {
   }
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// The number of problems that were added, including problems beyond the limit, which are not
-  /// stored.
+  /// The number of problems that were added, including those that were not stored because of the
+  /// limit kMax.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
   /// True once the limit on the number of stored problems is reached. Callers may stop checking
   /// when full() is true, because the file is probably not a scenario at all.
   [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
   /// Returns the problems as an Error, sorted by their position in the text. If the limit on stored
-  /// problems was reached, the last problem says so.
+  /// problems was reached, appends a problem that says that more problems may exist.
   /// REQUIRES: there is at least one problem.
   [[nodiscard]] tl::unexpected<Error> take();
 

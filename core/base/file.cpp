@@ -46,7 +46,7 @@ Expected<std::string> read_text_file(const std::string& path, TextSource source)
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return unreadable();
-  // Read piece by piece: a device or a pipe has no known size and may never end.
+  // Read the file piece by piece, because a device or a pipe has no known size and may never end.
   std::string content;
   std::vector<char> piece(std::size_t{1} << 16);
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {

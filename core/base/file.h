@@ -18,8 +18,8 @@ enum class TextSource {
 Expected<std::string> read_text_file(const std::string& path,
                                      TextSource source = TextSource::kFile);
 
-/// Succeeds if the path names a regular file. Also succeeds if the path does not exist, because
-/// opening the file then reports the reason. ERRORS: the path names a folder, pipe, device or
+/// Checks that the path names a regular file. A path that does not exist is accepted, because
+/// opening the file then fails with a clear error. ERRORS: the path names a folder, pipe, device or
 /// socket. The error message names the kind of file that was found, and says that a file with
 /// `wanted` ("a timeline") was expected.
 Expected<void> check_is_file(const std::string& path, const std::string& wanted);

@@ -8,17 +8,17 @@ namespace tutti::core {
 
 /// A hash table that numbers keys 0, 1, 2, … in the order in which they are added. The caller
 /// stores the keys, usually in a vector indexed by number. The table uses linear probing, 8 bytes
-/// per slot, and a load factor of at most 2/3. FlatIndex replaces a std::unordered_map where one
-/// allocation for each of millions of entries would be too slow.
+/// per slot, and a load factor of at most 2/3. FlatIndex is used instead of std::unordered_map for
+/// millions of keys, because std::unordered_map allocates memory for every key.
 ///
 ///     const auto [number, fresh] =
 ///         index.find_or_add(hash_of(key), [&](std::int32_t n) { return keys[n] == key; });
 ///     if (fresh) keys.push_back(key);
 class FlatIndex {
  public:
-  /// Returns the number of the key, and true if the key is new. Number n belongs to the searched
-  /// key if `is_it(n)` is true. `is_it` is called for the number of each key whose hash has the
-  /// same upper 32 bits. REQUIRES: fewer than 2^31 keys.
+  /// Returns the number of the key, and true if the key is new. `is_it(n)` must return true if key
+  /// number n is the searched key. `is_it` is called only for keys whose hashes have the same upper
+  /// 32 bits as `hash`. REQUIRES: fewer than 2^31 keys.
   template <class IsIt>
   std::pair<std::int32_t, bool> find_or_add(std::uint64_t hash, const IsIt& is_it) {
     if (3 * (static_cast<std::size_t>(size_) + 1) > 2 * slots_.size()) grow();
@@ -32,7 +32,7 @@ class FlatIndex {
   }
   [[nodiscard]] std::int32_t size() const { return size_; }
 
-  /// Returns a hash of two numbers, in which even small numbers change the upper bits.
+  /// Returns a hash of two numbers. Even small numbers affect the upper bits of the hash.
   static std::uint64_t hash_of(std::uint64_t a, std::uint64_t b) {
     std::uint64_t z = (a * 0x9e37'79b9'7f4a'7c15u) ^ (b + 0x7f4a'7c15u);
     z = (z ^ (z >> 29)) * 0xbf58'476d'1ce4'e5b9u;

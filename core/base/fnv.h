@@ -17,15 +17,15 @@ class Fnv {
   void bytes(std::string_view text) {
     for (const char c : text) byte(static_cast<std::uint8_t>(c));
   }
-  /// Adds the bytes in words of eight; the last word may be shorter. For large buffers, words() is
-  /// several times as fast as bytes(). It gives a different hash.
+  /// Adds the bytes to the hash in words of eight bytes; the last word may be shorter. For large
+  /// buffers, words() is several times as fast as bytes(). The two functions give different hashes.
   void words(std::span<const std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
       state_ = (state_ ^ word) * 0x100000001b3u;
-      state_ ^= state_ >> 32;  // otherwise the upper bits of a word would only affect the upper
-                               // bits of the hash
+      // Without this, the upper bits of a word would affect only the upper bits of the hash.
+      state_ ^= state_ >> 32;
     }
   }
   [[nodiscard]] std::uint64_t value() const { return state_; }

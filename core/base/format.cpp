@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// Returns `value` with its unit and three significant digits, plus `more` digits.
+/// Returns `value`, followed by its unit. The value has 3 + `more` significant digits.
 std::string with_digits(double value, std::string_view unit, int more = 0) {
   const double size = std::abs(value);
   const int decimals = (size >= 99.95 ? 0 : (size >= 9.995 ? 1 : 2)) + more;

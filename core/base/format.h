@@ -9,12 +9,13 @@ namespace tutti::core {
 
 /// Formats a time with three or four significant digits: "12.3 ms", "4.71 µs", "0 s".
 std::string show(Time time);
-/// Formats times that are compared with each other. Different times are printed with enough digits
-/// to differ, up to seven significant digits.
+/// Formats times that a reader will compare. Times that differ are printed with enough digits to
+/// look different, up to seven significant digits.
 std::vector<std::string> show_distinct(const std::vector<Time>& times);
 /// Formats a size with powers of 1000: "102 MB", "4.00 KB".
 std::string show(Bytes bytes);
-/// Formats a size in the unit in which it is a whole number: "25 MiB", "4 MB", "1000001 bytes".
+/// Formats a size without rounding, in a unit in which the size is a whole number: "25 MiB", "4
+/// MB", "1000001 bytes".
 std::string show_exact(Bytes bytes);
 /// Formats a rate: "25.0 GB/s".
 std::string show(Bandwidth bandwidth);

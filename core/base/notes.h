@@ -1,7 +1,8 @@
 #pragma once
 
-// Notes explain those parts of a plan that a user might not expect. A note has a sentence for
-// people, and a code for programs and tests, which does not change when the sentence is reworded.
+// Notes explain those parts of a plan that a user might not expect. A note consists of a sentence
+// for people and a code for programs and tests. The code stays the same when the wording of the
+// sentence changes.
 
 #include <algorithm>
 #include <string>
@@ -14,13 +15,15 @@
 namespace tutti::core {
 
 struct Note {
-  std::string_view code;  ///< subject and statement: "tensorflow.auto-is-ring"; a string literal
+  std::string_view code;  ///< a string literal that names the subject and the statement:
+                          ///< "tensorflow.auto-is-ring"
   std::string text;
 
   bool operator==(const Note&) const = default;
 };
 
-/// A list of notes in the order in which they were added, without repeated texts.
+/// A list of notes in the order in which they were added. A text that was already added is not
+/// added again.
 class Notes {
  public:
   /// Adds a note. `code` must outlive the list of notes, so it should be a string literal.

@@ -24,8 +24,8 @@ std::optional<Number> whole_number(std::string_view text) {
 std::optional<double> number_of(const std::string& text);
 
 /// Parses `text` and returns the number if it is between `least` and `most`. If the text is not
-/// such a number, returns nullopt and adds a problem at `where`; the problem's text calls the
-/// number `what`.
+/// such a number, returns nullopt and adds a problem at `where`; `what` is the number's name in the
+/// text of the problem.
 std::optional<double> read_number(const std::string& text, const Location& where,
                                   const std::string& what, double least, double most,
                                   Problems& problems);

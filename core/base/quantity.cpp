@@ -47,7 +47,8 @@ const Unit* find_unit(std::string_view name) {
   return found == std::end(kUnits) ? nullptr : found;
 }
 
-/// Returns the unit of a field whose values may be written in other units; null if there is none.
+/// Returns the unit in the field's name if values of the field may be written in other units;
+/// otherwise null.
 const Unit* convertible_unit(std::string_view field) {
   return find_unit(unit_of_field(field) == "bytes" ? "B" : unit_of_field(field));
 }
@@ -89,8 +90,9 @@ tl::expected<std::optional<double>, std::string> in_unit_of(std::string_view fie
         "{} has no unit, so {} cannot be converted; write a plain number", field, unit->name));
   if (own->dimension != unit->dimension)
     return tl::make_unexpected(fmt::format("{} is not {}", written, examples(own->dimension)));
-  // Units differ by powers of ten or of two, and by 8 for bits, so rounding the ratio to eighths is
-  // exact. Hence 1.5ms and 1500us give the same number.
+  // The ratio of two units is a product of powers of ten and of two, divided by 8 if a unit counts
+  // bits. The exact ratio is therefore a multiple of 1/8, and rounding to eighths removes the
+  // floating-point error. Thus 1.5ms and 1500us give the same number.
   if (unit->scale >= own->scale) return value * (std::round(unit->scale / own->scale * 8) / 8);
   return value / (std::round(own->scale / unit->scale * 8) / 8);
 }

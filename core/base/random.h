@@ -7,8 +7,8 @@
 namespace tutti::core {
 
 /// The SplitMix64 random number generator. The numbers are the same on every platform. Seeds that
-/// differ in a single bit give unrelated streams. SOURCE: Steele, Lea, Flood, "Fast splittable
-/// pseudorandom number generators", OOPSLA 2014.
+/// differ in a single bit give statistically independent sequences. SOURCE: Steele, Lea, Flood,
+/// "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -6,27 +6,29 @@
 
 namespace tutti::core {
 
-/// Visits all state that determines the future of a simulation, part by part in a fixed order. A
-/// visitor compares the state with an earlier state, or shifts it in time. Two states are equal if
-/// the same events follow from them. A component whose state cannot be visited calls unfit(), and
-/// the visitor then discards the state.
+/// A visitor of the state of a simulation: all values that determine the events that will follow.
+/// Components pass their values to the visitor in a fixed order. The visitor either compares the
+/// state with an earlier state, or shifts the state in time. Two states are equal if the same
+/// events follow from both. A component whose state cannot be visited calls unfit(), and the
+/// visitor then discards the whole state.
 class StateVisitor {
  public:
   virtual ~StateVisitor() = default;
 
-  /// The time of the visit.
+  /// The virtual time at which the state is visited.
   [[nodiscard]] virtual Time now() const = 0;
-  /// Visits a value that must be equal in equal states.
+  /// Visits a value. The value must be identical in equal states.
   virtual void same(std::int64_t value) = 0;
-  /// Visits a time that must be equal relative to now(). All times in the past count as equal.
+  /// Visits a time. In equal states, the time must lie equally far after now(). All times before
+  /// now() count as equal.
   virtual void seen(Time time) = 0;
-  /// Does the same as seen(), and lets the visitor shift the time in the variable that stores it.
+  /// Does the same as seen(), and lets the visitor shift the time by changing `time`.
   virtual void until(Time& time) = 0;
-  /// Visits a time that must be equal relative to now() to the picosecond, even if it is in the
-  /// past. kNever equals only itself.
+  /// Visits a time. In equal states, its difference from now() must be equal to the picosecond,
+  /// even if the time is before now(). The value kNever equals only kNever.
   virtual void moment(Time& time) = 0;
-  /// Visits a counter that only grows. A counter may have different values in equal states, but
-  /// must grow by the same amount in every round.
+  /// Visits a counter that only grows. Two states may be equal although their counters differ, but
+  /// a counter must grow by the same amount in every round of the simulation.
   virtual void counted(std::int64_t& count) = 0;
   void counted(Time& time) {
     std::int64_t count = time.count();
@@ -35,8 +37,8 @@ class StateVisitor {
   }
   /// Does the same as counted(), for a counter of `bits` bits that wraps around.
   virtual void numbered(std::uint64_t& number, int bits) = 0;
-  /// Visits a value that is recorded but does not affect the simulation. The value is constant once
-  /// the simulation repeats in rounds.
+  /// Visits a value that is written to the records of the run but does not affect later events.
+  /// Once the simulation repeats itself in rounds, the value is the same in every round.
   virtual void recorded(std::int64_t value) = 0;
   /// Reports that the current state can neither be compared nor shifted.
   virtual void unfit() = 0;

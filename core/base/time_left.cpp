@@ -8,7 +8,8 @@
 namespace tutti::core {
 
 std::string TimeLeft::text(double share, double seconds) {
-  // Below these limits, an estimate of the remaining time would be a guess.
+  // If less than this share of the work is done, or less than this time has passed, no remaining
+  // time is shown, because an estimate would be a guess.
   constexpr double kMinShare = 0.01, kMinSeconds = 0.5;
   share = std::clamp(share, 0.0, 1.0);
   if (share != share_) {

@@ -50,15 +50,16 @@ using Bytes = Quantity<struct ByteTag>;
 /// A rate in whole bytes per second, so that times computed from it are exact.
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
-/// An unsigned integer that can hold the product of two 64-bit numbers. This alias is the only line
-/// that names unsigned __int128, which is an extension of GCC and Clang.
+/// An unsigned integer that can hold the product of two 64-bit numbers. unsigned __int128 is an
+/// extension of GCC and Clang, so no other line of the code names it.
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
-/// A time later than any event. kNever represents "never" and "not known yet".
+/// A time later than any event. kNever means that an event will never happen, or that its time is
+/// not known yet.
 inline constexpr Time kNever{std::numeric_limits<std::int64_t>::max()};
-/// The longest duration (40 hours); longer durations saturate at this value. `kHorizon` is 32 times
-/// as long.
+/// The longest duration (40 hours). Longer durations are reduced to this value. `kHorizon` is 32
+/// times as long.
 inline constexpr Time kLongestDuration{std::int64_t{1} << 57};
 /// A run that reaches this virtual time (53 days) is stopped with an error.
 inline constexpr Time kHorizon{std::int64_t{1} << 62};
@@ -86,15 +87,16 @@ constexpr double share(Time part, Time whole) {
 }
 
 /// Returns the transfer time of `bytes` at `rate`, rounded up to a picosecond. The time is rounded
-/// up because a message has arrived only when its last bit has arrived. The result saturates at
+/// up because a message has arrived only when its last bit has arrived. The result is at most
 /// `kLongestDuration`. REQUIRES: bytes ≥ 0, rate > 0.
 Time transfer_time(Bytes bytes, Bandwidth rate);
 /// Returns the transfer time of `times` · `bytes`; the product may exceed 64 bits.
 /// REQUIRES: times ≥ 0.
 Time transfer_time(std::int64_t times, Bytes bytes, Bandwidth rate);
 
-/// Returns `t` + `duration`, saturated at `kHorizon` + `kLongestDuration`. The saturation prevents
-/// overflows until the run is stopped. REQUIRES: duration ≤ kLongestDuration.
+/// Returns `t` + `duration`, but at most `kHorizon` + `kLongestDuration`. The limit on the result
+/// prevents an overflow before the run is stopped at kHorizon. REQUIRES: duration ≤
+/// kLongestDuration.
 constexpr Time later(Time t, Time duration) {
   const Time sum = t + duration;
   return sum < kHorizon + kLongestDuration ? sum : kHorizon + kLongestDuration;

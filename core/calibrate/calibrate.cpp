@@ -1,12 +1,13 @@
 // Calibration changes the parameters of a cluster until the simulator predicts the measured times.
-// The fit uses logarithms of parameters and of times. A residual is log(predicted / measured), so
-// an error of 10 % has the same weight at 5 µs and at 5 s, and no parameter can become negative.
-// Outliers are searched first. If there are any, all timelines are read again with separate times
-// for each device, because only such times can distinguish outliers. Each outlier then gets its own
-// parameters. Every evaluation of the fit simulates all experiments once; most fits end before 600
-// evaluations. Two errors are reported: the error with the scenario's own values, and the error
-// with the fitted values, rounded to five digits as in the cluster file. The minimiser is in
-// fit.cpp. Experiments are made and predicted in experiment.cpp.
+// The fit works with logarithms of parameters, so that no parameter can become negative. A residual
+// is log(predicted / measured), so that an error of 10 % has the same weight at 5 µs and at 5 s.
+// Links and devices that are slower or faster than others (outliers) are searched first. If there
+// are any, each of them gets its own parameters. All timelines are then read again with separate
+// times for each device, because only these show the effect of a single link or device. Every
+// evaluation of the fit simulates all experiments once, and most fits need fewer than 600
+// evaluations. Two errors are reported: with the scenario's own values, and with the fitted values,
+// rounded to five digits as in the cluster file. The minimiser is in fit.cpp. experiment.cpp makes
+// and simulates the experiments.
 
 #include "core/calibrate/calibrate.h"
 
@@ -22,12 +23,12 @@
 namespace tutti::core {
 namespace {
 
-/// Rounds to the number of digits that a fit can determine.
+/// Rounds a fitted value to five digits. The measurements do not determine more.
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
 /// The predictions of all experiments for one set of parameters.
 struct Predictions {
-  std::vector<double> us;  ///< predicted times of all measurements, in order
+  std::vector<double> us;  ///< predicted times, in the order of the measurements
   std::vector<double> steps_us;
 };
 
@@ -76,7 +77,8 @@ class Calibrator {
     problem.cancelled = [this] { return control_.cancel != nullptr && control_.cancel->load(); };
     int evaluations = 0;
     problem.evaluate = [&](const std::vector<double>& logs) -> std::optional<std::vector<double>> {
-      // The number of evaluations is not known in advance. Most fits end before 600.
+      // Report an estimate of the progress. The number of evaluations is not known in advance, but
+      // most fits need fewer than 600.
       if (control_.progress) control_.progress(1 - std::exp(-++evaluations / 300.0));
       std::vector<double> values;
       for (const double log : logs) values.push_back(std::exp(log));
@@ -215,8 +217,8 @@ std::string CalibratedFigure::why() const {
 
 namespace {
 
-/// True if all timelines were emulated. Emulated hosts have the message costs that the scenario
-/// specifies, not the costs of this machine.
+/// True if all timelines were emulated. In an emulated run, messages cost what the scenario
+/// specifies, not what they cost on this machine.
 bool all_emulated(const std::vector<std::string>& timelines) {
   return !timelines.empty() &&
          std::all_of(timelines.begin(), timelines.end(), [](const std::string& path) {
@@ -245,7 +247,8 @@ Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationReque
     const auto outlier = find_outliers(scenario, request.timelines, library);
     if (!outlier) return tl::make_unexpected(outlier.error());
     if (!outlier->list.empty()) {
-      // Only the times of single devices can distinguish outliers.
+      // Read the timelines again, with separate times for each device, because only these show the
+      // effect of a single outlier.
       experiments = {};
       if (const auto done = add_timelines(request.timelines, RunTimes::Detail::kDevices, *of_kinds,
                                           library, experiments);

@@ -12,8 +12,8 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
-  /// True: the fit also uses the mean times of the lane steps in timelines, one mean for each pack
-  /// and kind of step.
+  /// True if the fit also uses the times of lane steps in timelines. The times of lane steps are
+  /// averaged for each pack and kind of step.
   bool lane_steps = false;
   std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
   /// The names of parameters that are not fitted. A prefix selects several parameters: "pcie"
@@ -27,11 +27,10 @@ struct CalibratedFigure {
   double value = 0;  ///< calibrated value, in µs or GB/s
   double low = 0;    ///< lower end of the 95 % interval; 0 if the parameter is not kDetermined
   double high = 0;
-  std::string confounded_with;  ///< only for kConfounded: the name of the parameter that explains
+  std::string confounded_with;  ///< only for kConfounded: name of another parameter that explains
                                 ///< the times equally well
 
-  /// Returns the reason why the parameter has no fitted value with an interval; empty if the
-  /// parameter has one.
+  /// Returns the reason why the parameter has no confidence interval; empty if it has one.
   [[nodiscard]] std::string why() const;
 };
 
@@ -54,16 +53,16 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  /// The times of whole training steps. The fit does not use these times, so that they show how
-  /// well the calibrated cluster predicts training steps.
+  /// The times of whole training steps. The fit does not use them, so they show how well the
+  /// calibrated cluster predicts training steps.
   std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
-  std::string cluster_text;  ///< content of a cluster file for the calibrated cluster
+  std::string cluster_text;  ///< the calibrated cluster, as the content of a cluster file
   bool cancelled = false;
 };
 
-/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times. The
-/// fit minimises differences between logarithms of times, over logarithms of parameters. The result
+/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times.
+/// Minimises the differences between the logarithms of predicted and measured times. The result
 /// does not depend on the order or the names of the files.
 /// ERRORS: a file does not match the scenario (see add_timelines and add_logs); there are fewer
 /// than two measured times; `keep` contains an unknown name; the simulation fails with the

@@ -1,13 +1,12 @@
 // Calibration varies a few parameters, but a cluster has many fields. This file maps parameters to
-// fields: `figures_[f]` is a parameter, and `places_[f]` lists all fields that the parameter sets.
-// Fields of one kind with the same value share a parameter, so the number of parameters does not
-// grow with the cluster. The worker of an outlier first gets a separate machine, so that this
-// machine's fields can differ from the fields of other workers. A message over the network is
-// limited by the lower of two bandwidths: the card's bandwidth and the network's bandwidth per
-// port. Measurements show only the lower bandwidth. Therefore the bandwidth that is lower in the
-// scenario is the parameter. The other bandwidth is raised if it would limit the measured rate
-// (Place::at_least). The search for values is in fit.cpp. The search for outliers is in
-// outliers.cpp.
+// fields: `figures_[f]` is a parameter, and `places_[f]` lists the fields that the parameter sets.
+// Fields of the same kind with the same value share a parameter, so the number of parameters does
+// not grow with the cluster. If a worker has an outlier, it gets its own copy of the machine, so
+// that the copy's fields can have other values. A message over the network is limited by the lower
+// of two bandwidths: the card's bandwidth and the network's bandwidth per port. Measurements show
+// only the lower one. Therefore the parameter is the bandwidth that is lower in the scenario. The
+// other bandwidth is increased if it would limit the measured rate (Place::at_least). fit.cpp
+// searches the values, and outliers.cpp searches the outliers.
 
 #include "core/calibrate/cluster_figures.h"
 
@@ -33,8 +32,8 @@
 namespace tutti::core {
 namespace {
 
-/// The maximum factor between a parameter's start value and its fitted value. A larger factor would
-/// describe a different machine.
+/// The maximum factor by which a fitted value may differ from the start value. With a larger
+/// factor, the result would describe a different machine.
 constexpr double kMaxCorrection = 1e4;
 
 ClusterFigure rate(const std::string& name, const std::string& about, double gb_per_s) {
@@ -62,7 +61,8 @@ std::string unlike_others(const std::string& what, const Outlier& outlier) {
   return fmt::format("of this {}, {} than others", what, how);
 }
 
-/// Sets the value at which the search for the parameter begins.
+/// Sets the start value of a parameter. For an outlier, the start value is estimated from its
+/// relative slowdown.
 ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
   if (!outlier) return figure;
   const double guess = outlier->figure == Outlier::Figure::kRate ? figure.before / outlier->slower
@@ -71,7 +71,8 @@ ClusterFigure guessed(ClusterFigure figure, const Outlier* outlier) {
   return figure;
 }
 
-/// Returns the machine that `name` refers to in a cluster in the file `path`.
+/// Returns the machine to which `name` refers in the cluster. `path` is the file that contains the
+/// cluster.
 Expected<proto::Machine> machine_named(const std::string& name, const std::string& path,
                                        const Library& library) {
   const auto file = library.read(Library::Kind::kMachine, name, path);
@@ -88,11 +89,12 @@ Expected<proto::Machine> machine_named(const std::string& name, const std::strin
   return machine;
 }
 
-/// Writes every machine that workers refer to into the cluster itself, and removes all other
-/// machines.
+/// Makes the cluster independent of machine files: copies every machine that workers use into the
+/// cluster, and removes all other machines.
 Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& path,
                                   const Library& library) {
-  std::map<std::string, std::string> called;  // the name in `workers` → the name in the cluster
+  // Maps the name in `workers` to the name in the cluster.
+  std::map<std::string, std::string> called;
   std::map<std::string, proto::Machine> own;
   for (const proto::Machine& machine : cluster.machine()) own[machine.name()] = machine;
   cluster.clear_machine();
@@ -109,7 +111,7 @@ Expected<void> write_out_machines(proto::Cluster& cluster, const std::string& pa
         return tl::make_unexpected(read.error());
       }
       spell_out_rates(machine);
-      // Machines from two files may have the same name.
+      // Make the names distinct, because machines from two files may have the same name.
       const std::string plain = machine.name();
       for (int number = 2; !taken.insert(machine.name()).second; ++number)
         machine.set_name(fmt::format("{}-{}", plain, number));
@@ -148,7 +150,8 @@ Expected<std::unique_ptr<proto::Scenario>> scenario_message(const std::string& t
   Problems problems;
   SourceMap sources(path);
   auto scenario = std::make_unique<proto::Scenario>();
-  GuestMessages guests = framework_messages();  // bound, but not used here
+  // Frameworks' fields are parsed only so that they are not reported as unknown.
+  GuestMessages guests = framework_messages();
   bind(parse_scenario(text, path, problems).root, *scenario, sources, problems, &guests);
   if (!problems.empty()) return problems.take();
   return scenario;
@@ -216,7 +219,8 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
       workers = group;
       workers.set_count(static_cast<std::int32_t>(std::exchange(identical, 0)));
     };
-    // Workers between outliers stay in one group, so that the file does not grow with the cluster.
+    // Consecutive workers without outliers stay in one group, so that the file does not grow with
+    // the cluster.
     for (std::int64_t worker = first; worker < first + count; ++worker) {
       if (!alone.contains(worker)) {
         ++identical;
@@ -228,7 +232,7 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
                        [&](const auto& m) { return m.name() == group.machine(); })
               .
               operator->();
-      // The worker may already have its own machine from an earlier calibration.
+      // The worker may already have its own machine, made by an earlier calibration.
       const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
       const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
                                       [&](const auto& m) { return m.name() == name; });
@@ -280,8 +284,8 @@ void ClusterFigures::collect() {
   make_names_distinct();
 }
 
-/// Adds a place of a parameter. A place is a field that the parameter sets. Parameters that have
-/// the same name and value are merged into one parameter.
+/// Adds a field (`place`) that a parameter sets. If there already is a parameter with the same name
+/// and value, this parameter also sets the field.
 void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   if (!(figure.before > 0)) {
     const std::string note = fmt::format(
@@ -308,9 +312,9 @@ void ClusterFigures::add_network() {
     for (const proto::Nic& nic : machine.nic())
       slowest_card = std::min(slowest_card, nic.bandwidth_gb_per_s());
   }
-  // If the network's ports are slower than the cards, the bandwidth of the ports is the parameter,
-  // and the bandwidth of the cards is raised so that it does not limit the ports. Otherwise vice
-  // versa.
+  // If the network's ports are slower than the cards, the ports' bandwidth is the parameter, and
+  // the cards' bandwidth is increased so that it does not limit the ports. If the cards are slower,
+  // the cards' bandwidth is the parameter, and the ports' bandwidth is increased.
   const bool ports_limit =
       network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
   const std::string about = "bandwidth of a network card's port, per direction";

@@ -19,20 +19,21 @@ class Scenario;
 
 namespace tutti::core {
 
-/// A cluster parameter that calibration may change. All parts or links of a kind with the same
-/// value in the scenario share one parameter, so a cluster of any size has only a few parameters.
+/// A parameter of a cluster that calibration may change. All devices or links of the same kind with
+/// the same value in the scenario share one parameter, so a cluster of any size has only a few
+/// parameters.
 struct ClusterFigure {
   enum class Kind { kLatency, kRate, kLaunch };
   Kind kind = Kind::kRate;
-  /// The name of the parameter, for example "network.latency". If links of a kind have different
-  /// values, the name ends with the value: "nvlink.bandwidth:40".
+  /// The name of the parameter, for example "network.latency". If links of the same kind have
+  /// different values, the name ends with the value: "nvlink.bandwidth:40".
   std::string name;
   std::string about;  ///< description in words
   double before = 0;  ///< value in the scenario, in µs or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< start value of the fit; for an outlier, the value estimated from its
-                     ///< messages; 0: the fit starts at `before`
+  double guess = 0;  ///< start value of the fit, estimated from messages if the parameter is that
+                     ///< of an outlier; 0 if the fit starts at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -44,58 +45,60 @@ struct FigureSource {
                      ///< was not changed
 };
 
-/// The sizes of the smallest and the largest pack or buffer to which a cluster was fitted; 0:
+/// The smallest and the largest size of the packs or buffers to which a cluster was fitted; 0 if
 /// unknown.
 struct FittedTo {
   Bytes least;
   Bytes most;
 };
 
-/// A scenario's cluster, including its machine files, and the parameters of the cluster.
+/// The cluster of a scenario, including its machines, and the cluster's parameters that calibration
+/// may change.
 class ClusterFigures {
  public:
-  /// Reads the cluster from the scenario `text`, whose file is `path`.
+  /// Reads the cluster of the scenario `text`. `path` is the file of the scenario.
   /// ERRORS: the scenario, or a file that it names, is invalid.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// Returns a copy of the cluster with separate parameters for the given outliers. Each worker
-  /// that has an outlier gets its own machine.
+  /// Returns a copy of the cluster in which the given outliers have their own parameters. Each
+  /// worker with an outlier gets its own machine.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
   ~ClusterFigures();
 
   [[nodiscard]] const std::vector<ClusterFigure>& list() const { return figures_; }
-  /// Returns one sentence for each parameter that cannot be calibrated, with the reason.
+  /// Returns notes for the user: one sentence for each parameter that cannot be calibrated, with
+  /// the reason.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Returns a text that is equal for two clusters if they have the same structure (see
-  /// structure_of()).
+  /// Returns the cluster's structure_of(). Two clusters with the same structure have the same text.
   [[nodiscard]] std::string structure() const;
 
   /// Sets the host overhead of a TCP network to OFF. Measured times include the host overhead, so
-  /// link parameters that are fitted to measured times include the host overhead, too.
+  /// the fitted link parameters include it, too.
   void leave_out_hosts();
 
-  /// Replaces the cluster of `scenario` by this cluster with the given values, in the order of
-  /// list(). Also sets the launch overhead of `scenario` if the launch overhead is one of the
-  /// parameters.
+  /// Replaces the cluster of `scenario` by this cluster. `values` are the values of the parameters,
+  /// in the order of list(). If the launch overhead is a parameter, also sets the launch overhead
+  /// of `scenario`.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
-  /// Returns the cluster with these values as the content of a file for `cluster { file: … }`. The
-  /// file states the range of sizes to which the cluster was fitted.
+  /// Returns the content of a cluster file (`cluster { file: … }`) with these values of the
+  /// parameters. The file states the range of sizes to which the cluster was fitted.
   [[nodiscard]] std::string text(const std::vector<FigureSource>& values,
                                  const FittedTo& fitted_to = {}) const;
 
  private:
-  /// A field of the cluster that a parameter sets. `machine` is -1 for the network.
+  /// A field of the cluster that a parameter sets. `machine` is the index of a machine, or -1 for
+  /// the network.
   struct Place {
     enum class Field { kLatency, kBandwidth, kReduce, kCopy, kLaunch } field = Field::kLatency;
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    /// True: the parameter is only a lower bound for this field. The field is raised if it would
-    /// limit the measured rate, and never lowered.
+    /// True if the parameter is only a lower bound of the field: if the field is below the
+    /// parameter, it is set to the parameter's value; otherwise it stays unchanged.
     bool at_least = false;
   };
 
@@ -106,7 +109,8 @@ class ClusterFigures {
   void add_links();
   void add_devices();
   void make_names_distinct();
-  /// Returns the outlier at this machine, part and figure; null if there is none.
+  /// Returns the outlier with this machine, part (or link between `part` and `other`) and
+  /// parameter; null if there is none.
   [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
                                           const std::string& part,
                                           const std::string& other = "") const;
@@ -116,7 +120,7 @@ class ClusterFigures {
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
   std::vector<Outlier> outliers_;
-  /// The worker of each machine that belongs to a single worker.
+  /// For each machine that only one worker uses, this worker.
   std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
   std::vector<std::vector<Place>> places_;  ///< for each parameter, the fields that it sets

@@ -52,8 +52,8 @@ std::string shared_name(const std::string& machine) {
 
 namespace {
 
-/// Returns the machine's parts and links without parameters, sources and transports, because the
-/// files of older calibrations do not state them.
+/// Returns a text that lists the parts and links of a machine. Parameters, sources and transports
+/// are omitted, because the files of older calibrations do not state them.
 std::string bare_machine(const proto::Machine& whole) {
   proto::Machine machine = spelled_out(whole);
   machine.set_name(shared_name(whole.name()));
@@ -96,7 +96,7 @@ std::string structure_of(const proto::Cluster& cluster) {
   bare.clear_machine();
   bare.clear_workers();
   bare.clear_calibrated();
-  // Identical groups of workers are merged into one.
+  // Identical groups of workers count as one group.
   std::string text = bare.ShortDebugString();
   std::string last;
   std::int64_t count = 0;

@@ -9,8 +9,8 @@ class Machine;
 
 namespace tutti::core {
 
-/// Returns the same machine with one entry for every part and every link, in the order of their
-/// indices. Patterns such as "gpu[0-7]" are expanded.
+/// Returns the same machine without patterns such as "gpu[0-7]": every part and every link has its
+/// own entry, in the order of the indices.
 /// REQUIRES: the machine is valid.
 proto::Machine spelled_out(const proto::Machine& machine);
 

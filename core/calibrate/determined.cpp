@@ -20,7 +20,7 @@ Eigen::MatrixXd matrix_of(const Columns& columns, const std::vector<int>& which,
   return matrix;
 }
 
-/// Returns the standard error of each unknown for residuals with a standard deviation of 1.
+/// Returns the standard error of each unknown, if the residuals have a standard deviation of 1.
 /// REQUIRES: the columns are independent.
 Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
@@ -32,7 +32,8 @@ Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
   return errors;
 }
 
-/// Returns the chosen unknown whose column is most nearly parallel to the column of `unknown`.
+/// Returns the unknown in `chosen` whose effect on the residuals is most similar to that of
+/// `unknown`: the absolute value of the cosine between their columns is largest.
 int most_similar(const Columns& columns, int unknown, const std::vector<int>& chosen,
                  std::size_t rows) {
   const Eigen::VectorXd own = matrix_of(columns, {unknown}, rows).col(0);
@@ -63,8 +64,8 @@ double half_width(const FitProblem& problem, double deviation, double unit_error
   return student_factor(problem.residuals - fitted) * deviation * unit_error;
 }
 
-/// Returns the unknowns whose confidence interval would be narrow enough if all other unknowns were
-/// known.
+/// Returns each unknown whose confidence interval would be narrow enough if the values of all other
+/// unknowns were known.
 std::vector<int> sensitive_ones(const FitProblem& problem, const Columns& columns,
                                 double deviation) {
   std::vector<int> sensitive;
@@ -111,7 +112,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
       unknown.determination = Determination::kDetermined;
       continue;
     }
-    if (candidates.empty()) continue;  // the times scatter too much to determine any unknown
+    if (candidates.empty()) continue;  // the residuals are too large to determine any unknown
     unknown.determination = Determination::kConfounded;
     unknown.confounded_with = most_similar(columns, u, candidates, problem.residuals);
   }
@@ -155,8 +156,8 @@ RobustScale robust_scale(const std::vector<double>& residuals, double scale, std
   for (const double r : residuals) magnitudes.push_back(std::abs(r));
   const auto middle = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / 2);
   std::nth_element(magnitudes.begin(), middle, magnitudes.end());
-  // 1.4826 times the median deviation is the standard deviation, and a scale of 1.345 standard
-  // deviations has an efficiency of 95 %.
+  // For a normal distribution, the standard deviation is 1.4826 times the median absolute
+  // deviation. A scale of 1.345 standard deviations gives the estimator an efficiency of 95 %.
   result.scale = std::max(10 * resolution, 1.345 * 1.4826 * *middle);
   return result;
 }

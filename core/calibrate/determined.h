@@ -6,25 +6,26 @@
 
 namespace tutti::core {
 
-/// The Jacobian, by columns: column u contains the derivatives of all residuals with respect to
+/// The columns of a Jacobian. Column u contains the derivatives of all residuals with respect to
 /// unknown u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point, with their confidence intervals. For each
-/// unknown that the residuals do not determine, the entry in `unknowns` states the reason.
+/// The unknowns that the residuals determine at a point, with their confidence intervals. For every
+/// other unknown, the entry in `unknowns` states why it is not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
-  std::vector<FittedUnknown> unknowns;  ///< all unknowns, without values
+  std::vector<FittedUnknown> unknowns;  ///< status and interval of every unknown; the values are
+                                        ///< not set
 };
 
 /// Chooses unknowns greedily (QR with column pivoting). The next unknown is the one whose effect on
-/// the residuals is hardest to reproduce with the unknowns chosen so far. The choice ends when the
-/// interval of the next unknown would be wider than `problem.widest`. `deviation` is the standard
-/// deviation of a residual.
+/// the residuals is hardest to reproduce with the unknowns chosen so far. The selection ends when
+/// the confidence interval of the next unknown would be wider than `problem.widest`. `deviation` is
+/// the standard deviation of a residual.
 DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns, double deviation);
 
-/// Computes the intervals of `candidates`. If some intervals are too wide, removes candidates,
-/// beginning with the last one, until all intervals are narrow enough.
+/// Computes the confidence intervals of `candidates`. Removes candidates, beginning with the last
+/// one, until all intervals are narrow enough.
 DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, double deviation,
                              std::vector<int> candidates);
 
@@ -32,16 +33,17 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
 /// regression.
 struct RobustScale {
   double scale = 0;      ///< residual at which the loss function changes from quadratic to linear
-  double deviation = 0;  ///< standard deviation such that deviation^2 (J^T J)^-1 is the covariance
+  double deviation = 0;  ///< standard deviation of the residuals; the covariance of the unknowns is
+                         ///< deviation^2 (J^T J)^-1
 };
-/// Returns the scale of the loss function for the next fit, and the deviation of the residuals
-/// under the current `scale`. `unknowns` is the number of fitted unknowns. The returned deviation
-/// is at least `resolution`.
+/// Returns the scale of the loss function for the next fit, and the standard deviation of the
+/// residuals, which were fitted with `scale`. `unknowns` is the number of fitted unknowns. The
+/// returned deviation is at least `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
                          double resolution);
 
-/// Returns the half-width of a 95 % interval in standard deviations: the 97.5 % quantile of
-/// Student's distribution with `degrees` degrees of freedom.
+/// Returns the half-width of a 95 % interval, in standard deviations. The half-width is the 97.5 %
+/// quantile of Student's t distribution with `degrees` degrees of freedom.
 /// REQUIRES: degrees > 0.
 double student_factor(std::size_t degrees);
 

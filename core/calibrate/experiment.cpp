@@ -1,11 +1,10 @@
-// This file turns measurements into scenarios that the simulator can run. A timeline contains its
-// scenario. Runs are grouped by the scenario's text, and the repetitions of a scenario become one
-// experiment with median times. A log of nccl-tests contains no scenario. For each combination of
-// collective, type, size and root in the log, the code makes a copy of the user's scenario that
-// contains only this collective on one buffer. To predict an experiment, the values under test are
-// written into its cluster, the experiment is simulated, and the times with the keys of the
-// measurements are selected. The search for values is in fit.cpp; run_times.cpp extracts times from
-// timelines.
+// This file converts measurements to scenarios that the simulator can run. A timeline contains its
+// scenario. All runs with the same scenario text become one experiment with the median of their
+// times. A log of nccl-tests contains no scenario. For each combination of collective, type, size
+// and root in the log, a copy of the user's scenario is made that contains only this collective on
+// one buffer. To predict the times of an experiment, the tested values are written into its cluster
+// and the scenario is simulated. TimeKey connects each measured time with its predicted time.
+// fit.cpp searches the values; run_times.cpp extracts times from timelines.
 
 #include "core/calibrate/experiment.h"
 
@@ -31,7 +30,7 @@ tl::unexpected<Error> wrong(const std::string& file, const std::string& text,
   return tl::make_unexpected(Error::request(std::move(kind), text, {file, 0, 0}));
 }
 
-/// The experiment of one timeline, with the recorded times of its packs.
+/// The experiment that one timeline describes, with the recorded times.
 struct OneRun {
   Experiment experiment;
   std::string text;
@@ -69,11 +68,11 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   auto scenario = scenario_message(info.scenario_text, info.scenario_file);
   if (!scenario) return tl::make_unexpected(scenario.error());
   run.experiment.scenario = std::move(*scenario);
-  // A simulation needs only a few training steps. If there are several training steps, RunTimes
-  // ignores the first step.
+  // A few training steps are enough. RunTimes ignores the first step if there are others.
   run.experiment.scenario->mutable_run()->set_steps(
       static_cast<std::int32_t>(std::clamp<std::int64_t>(info.steps, 1, 3)));
-  // NCCL is simulated as rings, because the parameters of links are to be fitted.
+  // Simulate NCCL as rings that send messages over the links, because the parameters of the links
+  // are fitted.
   run.experiment.scenario->mutable_run()->set_nccl(proto::Run::RINGS);
   // In emulated runs, communication and computation do not slow each other down.
   if (info.executor.starts_with("emulated"))
@@ -106,7 +105,7 @@ Expected<OneRun> read_run(const std::string& path, RunTimes::Detail detail,
   return run;
 }
 
-/// Joins the runs of one scenario into an experiment with the median times.
+/// Combines the runs of one scenario into an experiment with the median of their times.
 void join(std::vector<OneRun>& runs, Experiments& experiments) {
   std::map<TimeKey, std::vector<double>> times;
   std::vector<double> steps;
@@ -139,8 +138,7 @@ Experiment::~Experiment() = default;
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments) {
-  // Runs are grouped by the scenario's text, so the order and the names of the files have no
-  // effect.
+  // The key is the text of the scenario, so the order and the names of the files have no effect.
   std::map<std::string, std::vector<OneRun>> runs;
   Problems problems;
   for (const std::string& path : paths) {
@@ -165,11 +163,11 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
 
 namespace {
 
-/// The key that identifies times of the same operation in logs.
+/// Identifies an operation in logs. All times of the same operation are combined.
 struct OfOneKind {
   CollectiveKind kind;
   DataType type;
-  std::int64_t elements;  ///< number of elements of all blocks together
+  std::int64_t elements;  ///< total number of elements of all blocks
   Rank root;
   bool out_of_place;
   auto operator<=>(const OfOneKind&) const = default;
@@ -180,7 +178,7 @@ struct LoggedTimes {
   std::vector<std::string> files;
 };
 
-/// Collects the times in logs of a cluster.
+/// Collects the times in logs that were measured on the scenario's cluster.
 class Logs {
  public:
   Logs(const Scenario& scenario, Experiments& experiments)
@@ -247,11 +245,11 @@ class Logs {
     }
     for (const bool out_of_place : {true, false}) {
       const auto& timing = out_of_place ? row.out_of_place : row.in_place;
-      // nccl-tests prints in-place times for collectives that cannot run in place; these times are
-      // ignored.
+      // Ignore in-place times of collectives that cannot run in place. nccl-tests prints such
+      // times, too.
       if (!timing || (!out_of_place && !can_be_in_place(kind))) continue;
-      // The time of the copies that out-of-place runs need would be another unknown. This unknown
-      // could not be determined, because the network hides the copies at all sizes.
+      // In some out-of-place runs, data is also copied. The time of the copies cannot be fitted,
+      // because the copies overlap with transfers at all sizes.
       const bool copies = out_of_place && !is_same_out_of_place(kind);
       if (copies && row.in_place && can_be_in_place(kind)) continue;
       if (timing->wrong > 0) {
@@ -267,8 +265,8 @@ class Logs {
     return true;
   }
 
-  /// True if an out-of-place run moves the same data as an in-place run. In rings and chains that
-  /// reduce, the first step reads the input directly, so no copy is needed.
+  /// True if an out-of-place run needs no copy, so that it moves the same data as an in-place run.
+  /// Rings and chains that reduce need no copy, because their first step reads the input directly.
   [[nodiscard]] bool is_same_out_of_place(CollectiveKind kind) const {
     return !scenario_.strategy.spec && reduces(kind) &&
            traits(scenario_.strategy.algorithm).reads_inputs_in_place;

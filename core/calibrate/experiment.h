@@ -15,7 +15,7 @@ namespace tutti::core {
 
 /// A measured time.
 struct Measurement {
-  std::string source;  ///< names of the files from which the time was read
+  std::string source;  ///< names of the files that contain the time
   std::string what;    ///< the measured object: the pack or the size of the buffer ("pack 3, 17.3
                        ///< MB", "65536 bytes")
   TimeKey key;
@@ -23,16 +23,17 @@ struct Measurement {
   Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
 };
 
-/// A scenario whose times were measured. An experiment contains the simulator's input and the times
-/// that the simulator should predict.
+/// A scenario whose times were measured: the input of the simulator, and the times that the
+/// simulator should predict.
 struct Experiment {
-  std::string file;    ///< path of the scenario; relative paths in the scenario refer to its folder
+  std::string file;    ///< path of the scenario, whose folder is the base of relative paths in the
+                       ///< scenario
   std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
   RunTimes::Detail detail = RunTimes::Detail::kPacks;
-  /// The measured time of a training step. The time of a training step is reported but not fitted,
-  /// because most of the step may be computation.
+  /// The measured time of a training step. The step time is reported but not fitted, because most
+  /// of it may be computation.
   std::optional<double> step_us;
 
   Experiment();
@@ -50,16 +51,16 @@ struct Experiments {
 /// Adds the timelines of runs on the same cluster as `figures`. Runs with the same scenario text
 /// count as repetitions. The scenario in each timeline supplies the workload and the strategy.
 /// ERRORS: a timeline is unreadable, truncated or of another cluster; no training step ended in a
-/// timeline; lane steps are requested, but a timeline has none; the scenario in a timeline is no
-/// longer valid.
+/// timeline; lane steps are requested, but a timeline has none; this version of Tutti rejects the
+/// scenario in a timeline.
 Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::Detail detail,
                              const ClusterFigures& figures, const Library& library,
                              Experiments& experiments);
 
-/// Adds logs of nccl-tests or `tutti perf` from runs of the scenario's algorithm on its whole
-/// cluster. The time for a size is the median over all tables. Out-of-place times count like
-/// in-place times if both kinds of runs move the same data. Out-of-place times that include a copy
-/// are used only if there are no in-place times.
+/// Adds logs of nccl-tests or `tutti perf`. The logged runs must have used the scenario's algorithm
+/// on its whole cluster. The time for a size is the median over all tables. Out-of-place times are
+/// used like in-place times if both kinds of runs move the same data. Out-of-place times that
+/// include a copy are used only if there are no in-place times.
 /// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has types that
 /// Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,

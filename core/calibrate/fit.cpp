@@ -1,9 +1,9 @@
 // Fits the unknowns of a model to measurements.
 //
-// The model behind the residuals is a simulator. The simulator is smooth nearly everywhere, but it
-// has kinks where another link becomes the bottleneck. Some unknowns have no effect at some points
-// and a large effect at other points: for example, the bandwidth of a wide link in series with a
-// narrow link. The fit therefore has these steps:
+// The model is a simulator. Simulated times are smooth functions of the unknowns nearly everywhere,
+// but have kinks where another link becomes the bottleneck. Some unknowns have no effect at some
+// points and a large effect at others. An example is the bandwidth of a fast link in series with a
+// slow one. The fit therefore has these steps:
 // 1. The unknowns of each family are first shifted together, in coarse steps. This finds the common
 //    change of the most important unknowns.
 // 2. The Jacobian at that point shows which unknowns the residuals determine. These unknowns
@@ -32,19 +32,20 @@
 namespace tutti::core {
 namespace {
 
-/// The value that is used for a residual that cannot be computed.
+/// The value of a residual that cannot be computed. Residuals are clamped to ±kBad.
 constexpr double kBad = 30;
 constexpr double kFirstScale = 0.3;
-/// The standard deviation of residuals that is assumed until the fit is complete.
+/// The assumed standard deviation of residuals, until a fit gives a better estimate.
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
-/// An unknown is added to the fit only if the remaining error falls to this share or less. If the
-/// model does not fit at all, a statistical test would accept any unknown that has a small effect.
+/// An unknown is added to the fit only if it reduces the remaining error to less than this share. A
+/// statistical test alone is not sufficient: if the model fits badly, it would accept any unknown
+/// with a small effect.
 constexpr double kMaxErrorRatio = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;
-/// If an unknown has only an upper or lower bound, the fit keeps this distance (a difference of
-/// logarithms) from the bound.
+/// If the measurements give only an upper or lower bound of an unknown, its value keeps this
+/// distance (a difference of logarithms) from the point where the fit becomes worse.
 constexpr double kClear = 0.05;
 
 using Point = std::vector<double>;
@@ -116,9 +117,9 @@ class Fitter {
   }
   double cost(const Point& point) { return loss(residuals(point), scale_); }
 
-  /// Step 3: fits with one more unknown. The fits start with the unknown well above and well below
-  /// its value; the best fit is kept if it is significantly better. Returns false if no fit is
-  /// significantly better.
+  /// Step 3: adds one more unknown to the fit. Tries each remaining unknown, starting well above
+  /// and well below its current value. The best of these fits is kept if it is significantly better
+  /// than the fit without the unknown. Otherwise returns false.
   bool add_unknown(Point& point, RobustScale& robust) {
     const double was = loss(residuals(point), kFirstScale);
     const std::vector<int> before = fitted_;
@@ -156,7 +157,7 @@ class Fitter {
     return false;
   }
 
-  /// True if the residuals are equal at both points, within the accuracy of measurements.
+  /// True if the residuals at both points differ by less than the resolution of measurements.
   bool unchanged(const Point& a, const Point& b) {
     const std::vector<double> here = residuals(a), there = residuals(b);
     double most = 0;
@@ -217,7 +218,7 @@ class Fitter {
     return best;
   }
 
-  /// Step 4: shifts each unknown in turn, as long as the fit improves.
+  /// Step 4: repeats the fit after shifting a single unknown. Each unknown is shifted in turn.
   Point search_alone() {
     scale_ = kFirstScale;
     Point best = first_;
@@ -266,7 +267,8 @@ class Fitter {
     return columns;
   }
 
-  /// Fits the unknowns, derives the scale of the loss from the remaining residuals, and fits again.
+  /// Fits the unknowns, computes the scale of the loss function from the remaining residuals, and
+  /// fits again with this scale.
   RobustScale refine(Point& point) {
     scale_ = kFirstScale;
     minimise(point, kCoarse);
@@ -282,7 +284,8 @@ class Fitter {
     double least;
   };
 
-  /// Moves the fitted unknowns of `point` to the minimum of the cost, with precision `precision`.
+  /// Minimises the cost over the fitted unknowns and stores their values in `point`. `precision` is
+  /// the required precision of the values.
   void minimise(Point& point, double precision) {
     if (fitted_.empty() || stopped()) return;
     // BOBYQA needs at least two unknowns.
@@ -305,8 +308,8 @@ class Fitter {
     nlopt_set_xtol_abs1(optimiser.get(), precision);
     nlopt_set_maxeval(optimiser.get(), 100 * static_cast<int>(fitted_.size()));
     double value = 0;
-    // The optimiser ends early if rounding prevents progress. If the optimiser ends early, the best
-    // evaluated point is used.
+    // The status is ignored: if rounding prevents progress, the optimiser stops with an error, but
+    // the best evaluated point is still useful.
     nlopt_optimize(optimiser.get(), x.data(), &value);
     point = search.best;
   }
@@ -332,8 +335,8 @@ class Fitter {
     return now > before + 3.84 * robust.deviation * robust.deviation;
   }
 
-  /// Step 5: moves undetermined unknowns back to their start. Returns the unknowns that could not
-  /// return to their start value.
+  /// Step 5: resets undetermined unknowns to their start values, if this does not make the fit
+  /// worse. Returns the unknowns that could not be reset.
   std::set<int> take_back(Point& point, RobustScale& robust) {
     fitted_ = intervals(problem_, columns(point), robust.deviation, fitted_).chosen;
     const double before = cost(point);
@@ -342,8 +345,8 @@ class Fitter {
       if (point[u] != start_[u] && !contains(fitted_, static_cast<int>(u)))
         away.insert(static_cast<int>(u));
     }
-    // When one unknown has returned to its start value, another unknown may be able to return as
-    // well.
+    // Repeat until nothing changes. When one unknown has been reset, it may be possible to reset
+    // another.
     for (bool going = true; going && !stopped();) {
       going = false;
       for (const int u : std::set<int>(away)) {
@@ -362,8 +365,8 @@ class Fitter {
     return away;
   }
 
-  /// Moves an unknown towards its start as far as the fit does not become worse, while all other
-  /// unknowns are fixed.
+  /// Moves an unknown as close to its start value as possible without making the fit worse. All
+  /// other unknowns are fixed.
   void nearest_to_start(std::size_t u, double before, const RobustScale& robust, Point& point) {
     double good = point[u], bad = start_[u];
     while (std::abs(good - bad) > 1e-4 && !stopped()) {
@@ -371,8 +374,8 @@ class Fitter {
       between[u] = (good + bad) / 2;
       (worse(cost(between), before, robust) ? bad : good) = between[u];
     }
-    // The unknown keeps a small distance from this bound, so that the bound does not influence the
-    // determined unknowns.
+    // Keep a small distance from the point where the fit becomes worse, so that this unknown does
+    // not affect the determined ones.
     point[u] = within(u, good + (good > start_[u] ? kClear : -kClear));
   }
 

@@ -9,13 +9,12 @@
 
 namespace tutti::core {
 
-/// Collects the transfer times of the messages in a timeline. The transfer time of a message begins
-/// when both the sender and the receiver have reached the message. The transfer time of a message
-/// ends when the receiver's step is complete. The transfer time includes the latency and, if the
-/// receiver's step reduces, the reduction.
+/// Collects the transfer times of the messages in a timeline. The transfer of a message begins when
+/// both its send step and its receive step may start, and ends when the receive step is complete.
+/// The transfer time includes the latency and, if the receiver's step reduces, the reduction.
 ///
-/// Only messages of pure send steps are included, because a step that forwards received data does
-/// not record when it began to send.
+/// Messages that forward received data are excluded, because a timeline does not contain the time
+/// at which a forwarding step began to send.
 class MessageTimes {
  public:
   struct Message {
@@ -25,11 +24,11 @@ class MessageTimes {
     std::int32_t pack = 0;
     std::int32_t kind = 0;  ///< StepKind of the receiver's step
     Bytes bytes;
-    Time start;  ///< time when sender and receiver had both reached the message
-    Time end;    ///< time when the receiver's step was complete
+    Time start;  ///< time from which on both the send step and the receive step could proceed
+    Time end;    ///< time at which the receiver's step was complete
     double us = 0;
-    double way_us = 0;  ///< time in µs between the sender's arrival at the message and `end`;
-                        ///< includes the wait for a late receiver
+    double way_us = 0;  ///< time in µs from when the send step could proceed to `end`; includes
+                        ///< waiting for a late receiver
   };
 
   /// Adds a span of a lane. Spans may come in any order.
@@ -40,7 +39,7 @@ class MessageTimes {
  private:
   /// Identifies a schedule step: track, training step, pack and index in the lane.
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
-  std::map<StepId, Time> sends_;  ///< time when the lane had reached the send step and the
+  std::map<StepId, Time> sends_;  ///< time at which the lane had reached the send step and the
                                   ///< connection had a free slot
   std::vector<std::pair<TrackId, Span>> receives_;
 };

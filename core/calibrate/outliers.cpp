@@ -1,14 +1,15 @@
-// Finds the links that explain deviating routes, by elimination and a greedy set cover. A link that
-// is also on a normal route cannot be the cause. Among the remaining links, the link on the most
-// deviating routes is reported as an outlier, and the routes over this link are removed. The search
-// continues until no deviating route is left, or no remaining link explains one. Routes that are
-// faster than normal need another rule. The narrowest link limits a route, so a fast route proves
-// that each of its narrow links is fast.
+// Finds the links that cause some routes between devices to be slower or faster than similar
+// routes. For slow routes, the algorithm is a greedy set cover. A link that is also on a normal
+// route cannot be the cause. Among the remaining links, the one on the most slow routes is reported
+// as an outlier, and all routes over it are removed. The search for such links is repeated until no
+// slow route is left, or no remaining link explains one. Fast routes need another rule. The link
+// with the lowest bandwidth limits a route, so if a route is fast, all its links with low stated
+// bandwidths must be fast.
 //
-// If many links of a class deviate, it is not known which speed is normal. Therefore the whole
-// search runs for three quantiles of similar routes, and the result with the fewest outliers and
-// notes is used. routes.cpp provides the times, and relative_slowdown.h compares the routes of one
-// class.
+// If many similar links have different speeds, it is not known which speed is normal. Therefore the
+// whole search is done with three quantiles of the speeds as the normal speed, and the result with
+// the fewest outliers and notes is used. routes.cpp provides the times, and relative_slowdown.h
+// compares similar routes.
 
 #include "core/calibrate/outliers.h"
 
@@ -27,15 +28,15 @@
 namespace tutti::core {
 namespace {
 
-/// A relative slowdown between 1 / kFar and kFar is normal.
+/// Relative slowdowns between 1 / kFar and kFar count as normal.
 constexpr double kFar = 1.25;
-/// The quantiles that are tried as the normal slowdown. Each is a quantile of the slowdowns of
-/// similar links or devices. The fastest comes first.
+/// The quantiles that are tried as the normal speed: quantiles of the times of similar routes or
+/// devices, the fastest first.
 constexpr ReferenceQuantile kReferenceQuantiles[] = {0.25, 0.5, 0.75};
 
 using Figure = Outlier::Figure;
 
-/// A route that deviates from similar routes, and its relative slowdown.
+/// A route that is slower or faster than similar routes, and its relative slowdown.
 struct Odd {
   const Route* route;
   double factor;
@@ -49,13 +50,14 @@ bool crosses(const Route& route, const Outlier& link) {
                      [&link](const Resource& resource) { return resource.outlier == link; });
 }
 
-/// Finds the links whose rates, or latencies, explain the deviating routes.
+/// Finds the links that explain deviating routes. `figure` determines whether rates or latencies
+/// are examined.
 class Blame {
  public:
   Blame(Figure figure, Outliers& result) : figure_(figure), result_(result) {}
 
-  /// Adds the smallest number of links that explains all routes in `odd`. Links that are also on a
-  /// route in `like` are excluded.
+  /// Adds links as outliers until they explain all routes in `odd`. Takes the link on the most
+  /// routes first, to add few links. Links that are also on a normal route (`like`) are excluded.
   void explain(std::vector<Odd> odd, const std::vector<const Route*>& like) {
     std::set<Outlier> innocent;
     for (const Route* route : like) {
@@ -88,7 +90,8 @@ class Blame {
     }
   }
 
-  /// Adds every narrow link of each fast route, because all of these links must be fast.
+  /// For each fast route, adds all links whose stated bandwidth is below the route's measured rate,
+  /// because these links must be fast.
   void add_narrow_links(const std::vector<Odd>& fast) {
     std::map<Outlier, double> links;
     for (const Odd& one : fast) {
@@ -98,7 +101,8 @@ class Blame {
       for (const Resource& resource : one.route->resources) {
         const double wider =
             static_cast<double>(resource.stated.count()) / static_cast<double>(narrowest.count());
-        if (wider * one.factor * kFar > 1) continue;  // its stated rate is high enough
+        // Skip links whose stated bandwidth suffices for the measured rate.
+        if (wider * one.factor * kFar > 1) continue;
         const auto known = links.try_emplace(resource.outlier, wider * one.factor).first;
         known->second = std::min(known->second, wider * one.factor);
       }
@@ -142,7 +146,7 @@ class Blame {
   Outliers& result_;
 };
 
-/// Returns all outliers, if quantile `usual` is the normal slowdown.
+/// Returns all outliers, if the quantile `usual` of the times is taken as the normal speed.
 Outliers judge(const Measurements& measured, ReferenceQuantile usual) {
   std::map<Ends, std::string> stated;
   for (const auto& [ends, route] : measured.routes) stated[ends] = route.stated;
@@ -185,11 +189,12 @@ Outliers judge(const Measurements& measured, ReferenceQuantile usual) {
   return result;
 }
 
-/// Returns the entries of `compared` for which another route of the same class crosses different
-/// links.
+/// Returns the entries of `compared` in whose class the routes do not all cross the same links.
+/// Only in such a class can a link be identified as an outlier.
 std::vector<const RelativeSlowdown*> outliers_reported(
     const Measurements& measured, const std::map<Ends, RelativeSlowdown>& compared) {
-  std::map<std::string, std::set<std::set<Outlier>>> ways;  // by class
+  // The sets of links that routes cross, by class.
+  std::map<std::string, std::set<std::set<Outlier>>> ways;
   const auto way_of = [](const Route& route) {
     std::set<Outlier> way;
     for (const Resource& resource : route.resources) way.insert(resource.outlier);
@@ -204,7 +209,7 @@ std::vector<const RelativeSlowdown*> outliers_reported(
   return outliers;
 }
 
-/// Returns notes on messages that were ignored because waits for cores made them slow.
+/// Returns notes on messages that were ignored because workers had waited for CPU cores.
 std::vector<std::string> notes_of_cores(const Measurements& measured) {
   std::vector<std::string> notes;
   if (!measured.waits.empty()) {
@@ -226,8 +231,7 @@ std::vector<std::string> notes_of_cores(const Measurements& measured) {
   return notes;
 }
 
-/// Returns notes on the messages that were compared, and on the messages that could not be
-/// compared.
+/// Returns notes on how many messages were compared, and on messages that could not be compared.
 std::vector<std::string> notes_of(const Measurements& measured, bool found) {
   if (!measured.lane_steps)
     return {
@@ -285,8 +289,8 @@ Expected<Outliers> find_outliers(const Scenario& scenario,
   Outliers least;
   for (const ReferenceQuantile usual : kReferenceQuantiles) {
     Outliers one = judge(*measured, usual);
-    // Notes are counted too. Each note describes routes that no single link explains, or links that
-    // cannot be distinguished.
+    // Notes count like outliers, because each of them describes routes that no single link
+    // explains, or links that cannot be distinguished.
     if (usual == kReferenceQuantiles[0] ||
         one.list.size() + one.notes.size() < least.list.size() + least.notes.size())
       least = std::move(one);

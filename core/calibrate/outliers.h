@@ -9,7 +9,8 @@
 
 namespace tutti::core {
 
-/// A link, network card or device whose measured rate or latency deviates from others of its kind.
+/// A link, network card or device whose measured rate or latency differs from that of others of its
+/// kind.
 struct Outlier {
   enum class What { kCard, kLink, kDevice };
   enum class Figure { kRate, kLatency };
@@ -18,8 +19,8 @@ struct Outlier {
   std::string part;   ///< name of the card or device, or of one end of the link
   std::string other;  ///< name of the link's other end; empty for cards and devices
   Figure figure = Figure::kRate;
-  /// For rates, the ratio of the time for the same bytes to the usual time. For latencies, the
-  /// ratio of the latency to the usual latency. A value below 1 means faster than usual.
+  /// For an outlier in rate, the time per byte divided by the usual time per byte. For an outlier
+  /// in latency, the latency divided by the usual latency. A value below 1 means faster than usual.
   double slower = 1;
   double late_us = 0;  ///< only for outliers in latency: the difference from the usual latency, in
                        ///< µs
@@ -28,39 +29,37 @@ struct Outlier {
   auto operator<=>(const Outlier&) const = default;
 };
 
-/// The outliers that were found, with notes about the data that was examined.
+/// The outliers that were found, with notes for the user about the examined data.
 struct Outliers {
   std::vector<Outlier> list;
   std::vector<std::string> notes;
 };
 
-/// Finds links, cards and devices that are slower or faster than others of their kind, from the
-/// times of messages and additions in timelines with lane steps.
+/// Finds links, cards and devices that are slower or faster than others of their kind. Uses the
+/// times of messages and of additions, for which the timelines must have lane steps.
 ///
-/// Routes between devices are compared if their links have the same stated parameters. The
-/// comparison uses messages of the same length and kind of step. The comparison gives the relative
-/// time per byte and the time per message of each route (relative_slowdown.h). A route is slow if
-/// its factor is at least 1.25, and fast if it is at most 1/1.25.
+/// Routes between devices are compared if their links have the same stated parameters, by messages
+/// with the same length and kind of step. The result for each route is its relative time per byte
+/// and its time per message (relative_slowdown.h). A route is slow if its relative time is at least
+/// 1.25, and fast if it is at most 1/1.25.
 ///
-/// Messages of two kinds are ignored: forwarded messages, and messages that shared a link.
-/// Forwarded messages are limited by the slowest link that their data has crossed
-/// (message_times.h). Messages that shared a link with other messages do not show the link's rate
-/// (routes.h).
+/// Two kinds of messages are ignored. Forwarded messages are limited by the slowest link that their
+/// data has crossed before (message_times.h). Messages that shared a link with other messages do
+/// not show the link's rate (routes.h).
 ///
-/// A link is the cause of slow routes if all routes over it are slow. If all routes over several
-/// links are slow, the cause is the link on the most slow routes. Ties go to the link with the
-/// lowest bandwidth. If several links are on exactly the same slow routes, a note reports them. The
-/// reference is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that gives
-/// the fewest outliers is used.
+/// A link may be the cause of slow routes if all routes over it are slow. If this holds for several
+/// links, the link on the most slow routes is reported and, among equals, the one with the lowest
+/// bandwidth. If several links are on exactly the same slow routes, a note lists them. The normal
+/// time is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that gives the
+/// fewest outliers is used.
 ///
 /// The link with the lowest bandwidth limits a route. On a fast route, all links whose stated
-/// bandwidth is below the measured rate must be fast, because the link with the lowest bandwidth
-/// limits a route. A fast link cannot be detected if every route over it also crosses a normal
-/// link. Network cards have no latency of their own. If a network card has a high latency, the
-/// card's link to the machine is reported.
+/// bandwidth is below the measured rate must therefore be fast. A fast link cannot be detected if
+/// every route over it also crosses a normal link. Network cards have no latency of their own; if a
+/// card causes a high latency, its link to the machine is reported.
 ///
 /// The stated parameters are those of `scenario`. The timelines must be from runs on the cluster of
-/// `scenario`; their strategies may differ.
+/// `scenario`, but the runs may have used other strategies.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Outliers> find_outliers(const Scenario& scenario,
                                  const std::vector<std::string>& timelines, const Library& library);

@@ -9,8 +9,7 @@
 namespace tutti::core::slowdown {
 namespace {
 
-/// The minimum ratio of the latency to the time of the shortest messages. Below this ratio, the
-/// latency cannot be determined.
+/// A latency is known only if it is at least this share of the time of the shortest messages.
 constexpr double kMinShare = 0.1;
 
 }  // namespace
@@ -31,7 +30,8 @@ double reference_of(std::vector<double> us, ReferenceQuantile reference) {
 
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points) {
   std::vector<double> slopes;
-  std::map<std::int32_t, std::vector<double>> per_byte;  // reference us per byte, by kind of step
+  // Reference times in µs per byte, by kind of step.
+  std::map<std::int32_t, std::vector<double>> per_byte;
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; j < points.size(); ++j) {
       const double run = points[j].usual_us - points[i].usual_us;
@@ -49,7 +49,7 @@ std::optional<RelativeSlowdown> of(const std::vector<Point>& points) {
       std::max_element(points.begin(), points.end(),
                        [](const Point& a, const Point& b) { return a.usual_us < b.usual_us; });
   if (std::abs(longest->own_us - longest->usual_us) <= longest->scatter_us) slowdown.slower = 1;
-  std::map<std::int32_t, Point> shortest;  // shortest message by kind of step
+  std::map<std::int32_t, Point> shortest;  // shortest message of each kind of step
   for (const Point& point : points) {
     const auto [known, first] = shortest.try_emplace(point.kind, point);
     if (!first && point.bytes < known->second.bytes) known->second = point;

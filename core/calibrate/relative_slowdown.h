@@ -11,26 +11,27 @@
 
 namespace tutti::core {
 
-/// The class within which times are comparable: the kind of step and the number of bytes.
+/// The kind of step and the number of bytes of a message. Only messages for which both are equal
+/// are compared.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
 using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs, by kind of step and
                                                             ///< number of bytes
 
-/// The speed of a route or device relative to others with the same stated parameters.
+/// The speed of a route or device, compared with others that have the same stated parameters.
 struct RelativeSlowdown {
-  /// The ratio of the time per byte to the reference time per byte. The time per byte and the
-  /// reference time per byte exclude the constant time per message. The value is 1 if the times of
-  /// the longest messages differ by no more than their scatter.
+  /// The time per byte divided by the reference time per byte. Both times exclude the constant time
+  /// per message. The value is 1 if the times of the longest messages differ from the reference by
+  /// no more than their scatter.
   double slower = 1;
-  /// The constant times per message of this route or device, and of the reference. The latencies
-  /// are known only if the constant time is at least a tenth of the time of the shortest messages.
+  /// The latency (constant time per message) of this route or device, and the reference latency. A
+  /// latency is known only if it is at least a tenth of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
-  /// The scatter of the times of short messages. Differences of latencies that are smaller than
-  /// this scatter may be random.
+  /// The scatter of the times of short messages. A smaller difference between latencies may be
+  /// random.
   double scatter_us = 0;
 
-  /// Returns the ratio of the latency to the reference latency; 1 if the difference may be random;
-  /// nullopt if the latency is unknown.
+  /// Returns the latency divided by the reference latency; 1 if the difference may be random;
+  /// nullopt if the latencies are unknown.
   [[nodiscard]] std::optional<double> later() const {
     if (!latency_us) return std::nullopt;
     return std::abs(*latency_us - *usual_latency_us) <= scatter_us
@@ -39,19 +40,19 @@ struct RelativeSlowdown {
   }
 };
 
-/// The quantile of all compared times that serves as the reference: 0 is the fastest, 1 the
+/// The quantile of the compared times that is used as the reference: 0 is the fastest, 1 the
 /// slowest.
 using ReferenceQuantile = double;
 
-/// Returns the relative slowdown of each entry among all entries with the same `stated` value.
-/// Entries that are alone in their class, or have too few message lengths, cannot be compared and
-/// are missing in the result.
+/// Returns the relative slowdown of each entry, compared with all entries that have the same
+/// `stated` value. Entries that have no other entry to compare with, or too few message lengths,
+/// are not in the result.
 ///
-/// The time of a message length is the lower decile of its samples. The slowdown is the slope of an
-/// entry's times over the reference times (Theil-Sen estimator), so neither latencies nor single
-/// extreme times affect it. The estimate needs two lengths whose reference times differ by a factor
-/// of at least 1.5. The latency is the time of a message of the shortest length minus the transfer
-/// time of its bytes. If there are several kinds of step, the kind with the smallest reference
+/// For each message length, the lower decile of the samples is used. The slowdown is the slope of
+/// an entry's times over the reference times (Theil-Sen estimator), which neither latencies nor
+/// single extreme times affect. The estimate needs two message lengths whose reference times differ
+/// by a factor of at least 1.5. The latency is the time of the shortest messages minus the transfer
+/// time of their bytes. If there are several kinds of step, the kind with the smallest reference
 /// latency is used.
 template <class Key>
 std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>& all,
@@ -60,7 +61,7 @@ std::map<Key, RelativeSlowdown> relative_slowdowns(const std::map<Key, Samples>&
 
 namespace slowdown {
 
-/// The times for one message length, of an entry and of the reference.
+/// The time of an entry for one message length, and the reference time for this length.
 struct Point {
   std::int32_t kind = 0;
   double bytes = 0;
@@ -69,7 +70,7 @@ struct Point {
   double scatter_us = 0;
 };
 double low_decile(std::vector<double> us);
-/// Returns the difference between the median and the lower decile.
+/// Returns the scatter of times: the difference between the median and the lower decile.
 double scatter(const std::vector<double>& us);
 double reference_of(std::vector<double> us, ReferenceQuantile reference);
 std::optional<RelativeSlowdown> of(const std::vector<Point>& points);

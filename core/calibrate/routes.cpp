@@ -1,11 +1,11 @@
-// A slow message indicates a slow link only if nothing else explains its time. Therefore this file
-// ignores three kinds of times. These are messages that overlapped a message of another pack on
-// some link, all times of training steps in which workers waited for CPU cores, and messages and
-// devices that were emulated in a worker's memory. The remaining times are grouped by sender,
-// receiver, kind of step and number of bytes, because only equal messages can be compared.
-// Timelines do not record routes; they are computed from the cluster and the staging of the run's
-// packs. Overlaps are found for each link by a scan over the link's messages in the order of their
-// starts. The groups are compared in outliers.cpp.
+// A slow message indicates a slow link only if nothing else explains its time. Therefore three
+// kinds of times are ignored: messages that shared a link with a message of another pack, all times
+// of training steps in which workers waited for CPU cores, and times of messages and devices that
+// were emulated in a worker's memory. The remaining times are grouped by sender, receiver, kind of
+// step and number of bytes, because only equal messages can be compared. The route of a message is
+// not in the timeline; it is computed from the cluster and from the staging of the run's packs. To
+// find messages that shared a link, the messages of each link are traversed in the order of their
+// starts. outliers.cpp compares the groups.
 
 #include "core/calibrate/routes.h"
 
@@ -24,7 +24,8 @@
 namespace tutti::core {
 namespace {
 
-/// Records message times by sender and receiver, and times of additions by device.
+/// Reads the times of messages and additions from a timeline. Messages are grouped by sender and
+/// receiver, additions by device.
 class Listening : public NullSink {
  public:
   void track(const Track& track) override { tracks_[track.id] = {track.worker, track.device}; }
@@ -62,8 +63,8 @@ class Listening : public NullSink {
   std::map<DeviceAt, Samples> additions;
   bool lane_steps = false;
   int steps = 0;
-  std::map<std::int32_t, double> waits;  ///< shares of waiting time above kMaxWaitShare, by
-                                         ///< training step
+  std::map<std::int32_t, double> waits;  ///< for each training step with too much waiting for CPU
+                                         ///< cores, the share of waiting (above kMaxWaitShare)
 
  private:
   struct Added {
@@ -116,15 +117,15 @@ Route route_over(const Cluster& cluster, const std::vector<Hop>& hops) {
   return route;
 }
 
-/// The period during which a message used a link.
+/// The interval in which a message used a link.
 struct Use {
   Time start, end;
   std::size_t message = 0;
 };
 
-/// Returns, for each message, whether another message used one of its links at the same time.
-/// Messages count only if they belong to another pack or travel between other devices. (Messages of
-/// one pack between the same devices share all links equally.)
+/// Returns one entry for each message: true if another message used one of its links at the same
+/// time. Messages of the same pack between the same devices are ignored, because they share all
+/// links equally.
 std::vector<bool> met_others(const Listening& measured,
                              const std::map<Ends, std::vector<Hop>>& hops) {
   std::map<LinkId, std::vector<Use>> uses;
@@ -154,7 +155,7 @@ void join(Samples& all, const Samples& more) {
     all[identical].insert(all[identical].end(), us.begin(), us.end());
 }
 
-/// True if the message lengths differ enough for a fit.
+/// True if the longest message is at least 1.5 times as long as the shortest, which a fit needs.
 bool tells(const Samples& samples) {
   std::int64_t least = 0, most = 0;
   for (const auto& [identical, us] : samples) {
@@ -164,7 +165,7 @@ bool tells(const Samples& samples) {
   return 2 * most >= 3 * least && most > 0;
 }
 
-/// Adds the messages of one timeline to the messages of the earlier timelines.
+/// Adds the times from one timeline to those from earlier timelines.
 void add(const Cluster& cluster, const Scenario& run, bool in_memory, const Listening& one,
          Measurements& measured, std::set<Ends>& crowded) {
   std::map<Ends, std::vector<Hop>> hops;

@@ -22,44 +22,44 @@ struct Resource {
 };
 
 struct Route {
-  std::vector<Resource> resources;  ///< the route's resources, in the order in which messages pass
-                                    ///< them
-  std::string stated;  ///< kinds, bandwidths and latencies of the route's links; equal for
-                       ///< comparable routes
+  std::vector<Resource> resources;  ///< links and cards of the route, in the order in which
+                                    ///< messages cross them
+  std::string stated;  ///< text with the kinds, bandwidths and latencies of the route's links;
+                       ///< routes with the same text are comparable
 };
 
 /// The measured times of messages between devices, and of additions on devices, from all timelines.
 struct Measurements {
   std::map<Ends, Samples> messages;
-  /// The times of the messages in `messages`, measured from the time at which the sender reached
-  /// the message. The times include the latency even if the receiver was late.
+  /// For the same messages as in `messages`, the times since the sender could start to send. These
+  /// times include the latency even if the receiver was late.
   std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
-  std::map<DeviceAt, std::string> devices;  ///< parameters of each device, as stated in the cluster
-  /// The number of pairs of devices that cannot be compared because too many of their messages
-  /// shared links with other messages.
+  std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device, as a text
+  /// The number of pairs of devices without enough usable messages, because most of their messages
+  /// shared links with others.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
   bool in_memory = false;   ///< true if any timeline emulated devices in the memory of their worker
                             ///< (RunInfo::devices_in_memory)
   int steps = 0;
-  /// One entry for each training step in which workers waited too long for a CPU core
-  /// (kMaxWaitShare): the waiting time as a share of the time with packs in flight.
+  /// For each training step that was ignored because workers waited too long for a CPU core: the
+  /// waiting time, as a share of the time during which packs were in flight.
   std::vector<double> waits;
-  /// Timelines that were ignored because only some of their packs are staged through host memory,
-  /// so that sender and receiver do not determine the route.
+  /// Timelines that were ignored because the route of a message is not known: only some of their
+  /// packs are staged through host memory.
   std::vector<std::string> staged_differently;
 };
 
-/// The share of the time with packs in flight that workers may wait for CPU cores. If workers wait
-/// for a larger share, the training step is not used to find outliers.
+/// The maximum time that workers may wait for CPU cores, as a share of the time during which packs
+/// are in flight. Training steps with more waiting are not used to find outliers.
 inline constexpr double kMaxWaitShare = 0.1;
 
 /// Collects the times of messages and additions from timelines. Training steps in which workers
 /// waited too long for CPU cores are ignored, because the wait would look like a slow link.
-/// Emulated links and devices are ignored, too. A message is ignored if it shared a link with other
-/// messages, except with messages of the same pack between the same devices.
+/// Emulated links and devices are ignored, too. Messages that shared a link are ignored, unless
+/// they belong to the same pack and travel between the same devices.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Measurements> read_measurements(const Scenario& scenario,
                                          const std::vector<std::string>& timelines,

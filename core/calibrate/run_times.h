@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// Identifies a time of a run: the time of a whole pack, or of the pack's lane steps of one kind.
+/// Identifies one of the times of a run: the time of a whole pack, or the time of the pack's lane
+/// steps of one kind.
 struct TimeKey {
   std::int32_t pack = 0;
   std::int32_t step_kind = kPack;  ///< a StepKind, or kPack for the pack as a whole
@@ -20,11 +21,11 @@ struct TimeKey {
   static constexpr std::int32_t kPack = -1;
 };
 
-/// Collects the times of a run that are compared with predictions. The time of a pack begins when
-/// the last replica starts it and ends when the last rank has finished it. The time of a kind of
-/// lane step is the mean over the recorded steps; waiting is not included. The time of a device is
-/// the lower decile of the times of messages to it, or of additions on it. (The lower decile is
-/// used because a late receiver can only increase the time of a message; see message_times.h.)
+/// Collects the times of a run that are compared with predictions. The time of a pack is measured
+/// from when the last replica starts it to when the last rank has completed it. The time of a kind
+/// of lane step is the mean over the recorded steps, without waiting. The time of a device is the
+/// lower decile of the times of messages to it, or of additions on it. The lower decile is used
+/// because a late receiver can only increase the time of a message (message_times.h).
 class RunTimes : public NullSink {
  public:
   enum class Detail {
@@ -42,8 +43,8 @@ class RunTimes : public NullSink {
 
   /// Returns the times in µs. The time of a device is the lower decile over the completed training
   /// steps; all other times are medians over these steps. If there are several training steps, the
-  /// first one is ignored, because its caches and connections are cold. Times that are not positive
-  /// are ignored.
+  /// first one is ignored, because caches and connections are not warmed up in it. Times that are
+  /// not positive are ignored.
   [[nodiscard]] std::map<TimeKey, double> us() const;
   /// Returns the time of a training step; nullopt if no training step ended.
   [[nodiscard]] std::optional<double> step_us() const;
@@ -54,7 +55,7 @@ class RunTimes : public NullSink {
   MessageTimes messages_;
   std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
-  /// The samples of each time, by training step.
+  /// For each time, its samples in each training step.
   std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;
 };
 

@@ -1,10 +1,10 @@
-// Edits are computed on the bytes of the text instead of printing a changed message, so that
-// comments and layout survive; the parsed document only supplies positions. Every edit determines
-// three things: the spelling of the value, its place and indentation, and the separators and empty
-// lines around it. Text format and JSON differ in quotes, separators, comments and lists, so most
-// functions depend on json_. Setting a field of a oneof also removes the other fields. Each removal
-// moves the rest of the text, so the text is parsed again after each removal. At the end, all
-// changes are combined into one edit.
+// A change of a field is an edit of the bytes of the text, so that comments and layout are
+// preserved. The parsed document only supplies positions. For each edit, the code determines how
+// the value is written, where it is inserted and with which indentation, and which separators and
+// empty lines surround it. Text format and JSON differ in quotes, separators, comments and lists,
+// so most functions depend on json_. Setting a field of a oneof also removes the other fields. A
+// removal changes the positions of all later fields, so the text is parsed again after each
+// removal. At the end, all changes are combined into one edit.
 
 #include "core/edit/field_edits.h"
 #include "core/text/in_quotes.h"
@@ -29,7 +29,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Returns the spelling of `typed` in the text: unchanged if it is a valid number or name,
+/// Returns `typed` as it must be written in the text: unchanged if it is a valid number or name,
 /// otherwise in quotes.
 std::string literal(const FieldType& type, const std::string& typed, bool json) {
   static const std::regex number(R"(-?\d+(\.\d+)?([eE][+-]?\d+)?)"),
@@ -43,7 +43,7 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
     case Kind::kWhole:
     case Kind::kNumber:
       if (is(number) && !(json && is(leading_zero))) return typed;
-      // JSON needs quotes around a number with a unit.
+      // In JSON, a hexadecimal number or a number with a unit must be in quotes.
       return !json && (is(hexadecimal) || is(quantity)) ? typed : in_quotes(typed);
     case Kind::kYesNo: return typed == "true" || typed == "false" ? typed : in_quotes(typed);
     case Kind::kChoice: return !json && is(name) ? typed : in_quotes(typed);
@@ -51,7 +51,7 @@ std::string literal(const FieldType& type, const std::string& typed, bool json) 
   }
 }
 
-/// Computes the edits of one text.
+/// Computes edits of a scenario's text. The text itself is not changed.
 class Editor {
  public:
   explicit Editor(const ScenarioText& text)
@@ -66,8 +66,8 @@ class Editor {
     return {put_in_place_of(scenario_.range(value), made)};
   }
 
-  /// Returns the edit that replaces a range, which may be empty, with `made`; adds spaces between
-  /// words if needed.
+  /// Returns the edit that replaces a range of the text by `made`. The range may be empty. Adds a
+  /// space where two words would otherwise be joined.
   TextEdit put_in_place_of(ScenarioText::Range range, std::string made) const {
     if (range.to < text_.size() && is_word(text_[range.to]) && is_word(made.back())) made += ' ';
     if (range.from > 0 && is_word(text_[range.from - 1]) && is_word(made.front()))
@@ -75,9 +75,10 @@ class Editor {
     return {range.from, range.to - range.from, made};
   }
 
-  /// Writes `value` (a literal) as the field at the end of the path, with all messages around it.
+  /// Inserts the field at the end of the path, with the literal `value`. Messages on the path that
+  /// do not exist are created.
   Expected<TextEdits> insert(const FieldPath& path, std::string value) const {
-    std::size_t there = 0;  // the number of leading steps whose messages are written
+    std::size_t there = 0;  // the number of steps of the path whose messages exist in the text
     while (there + 1 < path.size()) {
       const Value* const next = scenario_.find(head(path, there + 1));
       if (!next || next->kind != Value::Kind::kMessage) break;
@@ -109,7 +110,8 @@ class Editor {
     if (json_) return "\"" + name + "\": " + value;
     return name + (value.starts_with('{') ? " " : ": ") + value;
   }
-  /// Returns the value of a field; in JSON, a repeated field is a list.
+  /// Returns `value` as the first value of a new field: in JSON, the value of a repeated field is
+  /// put into a list.
   [[nodiscard]] std::string in_list(const FieldType& type, const std::string& value) const {
     return json_ && type.repeated ? "[" + value + "]" : value;
   }
@@ -177,7 +179,8 @@ class Editor {
     while (at(offset) == ' ' || at(offset) == '\t') ++offset;
     return offset;
   }
-  /// Returns the offset after white space and comments.
+  /// Returns the offset of the first byte from `offset` on that is neither white space nor part of
+  /// a comment.
   [[nodiscard]] std::size_t skip_comments(std::size_t offset) const {
     while (offset < text_.size()) {
       if (at(offset) == '#' && !json_) {
@@ -197,7 +200,8 @@ class Editor {
   [[nodiscard]] std::string line_break() const {
     return text_.find("\r\n") == std::string::npos ? "\n" : "\r\n";
   }
-  /// Returns the offset after the value and the ',' or ';' that text format allows there.
+  /// Returns the offset after the field's value and, in text format, after a ',' or ';' that
+  /// follows it.
   [[nodiscard]] std::size_t behind(const Value::Field& field) const {
     const std::size_t end = begin(field.value.end);
     const std::size_t next = skip_comments(end);
@@ -216,8 +220,8 @@ class Editor {
     const bool lines = is_root(message) ? true : text_.find('\n', end) < close;
     if (!lines) return {end, 0, comma + " " + made};
     std::string margin = indent(begin(after->at));
-    // If the field is on the line of the message's opening bracket, the indentation is that of the
-    // message.
+    // If the previous field is on the line of the message's opening bracket, this line has the
+    // indentation of the message. The new field needs one level more.
     if (!is_root(message) && line_begin(begin(message.at)) == line_begin(begin(after->at)))
       margin += "  ";
     return {line, 0, comma + line_break() + margin + made};
@@ -276,8 +280,8 @@ class Editor {
     return edits;
   }
 
-  /// Removes the bytes between `from` and `to`, and the line if it becomes empty, or else an
-  /// adjacent space.
+  /// Removes the bytes between `from` and `to`. If the line would become empty, removes the whole
+  /// line; otherwise also removes an adjacent space.
   [[nodiscard]] TextEdit whole_line(std::size_t from, std::size_t to) const {
     const bool first = blank(line_begin(from), from);
     const std::size_t rest = past_blanks(to);
@@ -339,7 +343,7 @@ std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& pa
 
 namespace {
 
-/// Returns the single edit that changes `before` to `after`.
+/// Returns one edit that changes the text `before` to the text `after`.
 TextEdits between(const std::string& before, const std::string& after) {
   const std::size_t most = std::min(before.size(), after.size());
   std::size_t head = 0, tail = 0;

@@ -1,13 +1,13 @@
 // Overrides edit the scenario's text instead of its parsed values, so the result is again a text
-// that can be saved, edited or sent to workers, with all its comments. This makes errors difficult
-// to locate: read_scenario() reports positions in the changed text, which the user does not see.
-// Therefore the origin of every byte of the changed text is stored. The origin is either an offset
-// in the original text or the override that wrote the byte. A problem at an original byte is
-// reported at its original position. A problem at an inserted byte is reported with the text of the
-// override.
+// that can be saved, edited or sent to workers, with all its comments. However, read_scenario()
+// then reports errors at positions in the changed text, which the user does not see. Therefore the
+// origin of every byte of the changed text is stored. The origin is either an offset in the
+// original text or the override that wrote the byte. If a problem is at a byte of the original
+// text, its original position is reported. If it is at a byte that an override wrote, the text of
+// the override is reported.
 //
-// The edits of single fields are made in field_edits.cpp, paths of older forms are translated in
-// old_form_text.cpp, and values are checked when the changed text is read.
+// field_edits.cpp computes the edits of single fields, and old_form_text.cpp converts paths of
+// older forms. Values are checked when the changed text is read.
 
 #include "core/edit/overrides.h"
 
@@ -26,7 +26,7 @@ const Schema& schema() {
   return scenario;
 }
 
-/// A scenario's text with changes, and the origin of each byte.
+/// The text of a scenario after changes, with the origin of each byte.
 class ChangedText {
  public:
   explicit ChangedText(std::string text) : text_(std::move(text)), origins_(text_.size()) {
@@ -55,7 +55,8 @@ class ChangedText {
     std::ptrdiff_t offset = -1;  ///< -1: written by `change`
     std::size_t change = 0;
   };
-  /// Returns the origin of a byte. After the end of the text, this is the end of the original text.
+  /// Returns the origin of a byte. If `offset` is the end of the text, returns the end of the
+  /// original text.
   [[nodiscard]] Origin origin(std::size_t offset, std::size_t size_before) const {
     return offset < origins_.size() ? origins_[offset]
                                     : Origin{static_cast<std::ptrdiff_t>(size_before), 0};
@@ -66,8 +67,8 @@ class ChangedText {
   std::vector<Origin> origins_;
 };
 
-/// Converts problems of the changed text to locations in the original text and to the overrides
-/// that caused them.
+/// Converts the locations of problems in the changed text: to locations in the original text or, if
+/// an override wrote the text there, to the name of this override.
 Error at_original_places(const Error& error, const std::string& text, const std::string& path,
                          const ChangedText& changed, const std::vector<Override>& overrides) {
   const TextPlaces before(text);
@@ -125,7 +126,7 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     const std::string inside = made.path.empty() ? "a scenario" : to_string(made.path);
     const FieldType* field = message ? message->find(step->field) : nullptr;
     if (!field && to_string(made.path) == "strategy") {
-      // The path may use a field of an older form.
+      // The field may be one of an older form.
       const FieldPath old_form{made.path.front(), *step};
       if (const FieldPath now = present_path(old_form); now != old_form) field = field_type(now);
     }
@@ -141,7 +142,8 @@ Expected<Override> parse_override(const std::string& option, const std::string& 
     if (!field->repeated && step->index != 0)
       return wrong(ProblemCode::kWrongType, fmt::format("{} is no list", to_string({*step})));
     made.path.push_back(*step);
-    // Keep a path of an older form, because the current path of the field may depend on the text.
+    // Do not convert a path of an older form here, because the current path may depend on the
+    // scenario's text.
     if (message->find(step->field)) made.path.back().field = field->name;
     message = field->message;
     from = to + 1;
@@ -174,8 +176,8 @@ bool disables_packing(const Override& change) {
   return change.path.back().field == "num_packs" && change.value == "0";
 }
 
-/// Removes empty messages around `field`. In the older form, removing the last field of a framework
-/// also removed the framework.
+/// Removes the messages around `field` if they are empty. Overrides written for the older form rely
+/// on this: there, removing the last field of a framework also removed the framework.
 void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) {
   for (FieldPath around(field.begin(), field.end() - 1); around.size() > 1; around.pop_back()) {
     const ScenarioText now(changed.text(), schema());
@@ -185,7 +187,8 @@ void remove_empty(ChangedText& changed, const FieldPath& field, std::size_t by) 
   }
 }
 
-/// Returns the earlier override whose field would be removed because it excludes `path`.
+/// Returns the earlier override that set a field which setting `path` would remove; nullopt if
+/// there is none.
 std::optional<std::size_t> excluded_override(const ScenarioText& now, const FieldPath& path,
                                              const std::vector<FieldPath>& set) {
   for (const FieldPath& excluded : excluded_by(now, path)) {
@@ -206,10 +209,11 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
   if (overrides.empty()) return read_scenario(text, path, library);
   auto converted = convert_text(text);
   ChangedText changed = converted ? ChangedText(std::move(*converted)) : ChangedText(text);
-  std::vector<FieldPath> set;  // the field that each override writes; empty if none
+  std::vector<FieldPath> set;  // the field that each override has set; empty if it has set none
   for (std::size_t i = 0; i < overrides.size(); ++i) {
     const ScenarioText now(changed.text(), schema());
-    if (now.broken()) return read_scenario(text, path, library);  // which reports the reason
+    // read_scenario() reports why the text cannot be parsed.
+    if (now.broken()) return read_scenario(text, path, library);
     const FieldPath field = present_path(overrides[i].path, &now);
     const auto excluded =
         overrides[i].value.empty() ? std::nullopt : excluded_override(now, field, set);

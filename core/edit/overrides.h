@@ -10,38 +10,38 @@
 
 namespace tutti::core {
 
-/// An override of a scenario's field: the field, and the value that replaces the value in the text.
+/// An override of a scenario: a field, and a new value that replaces the field's value in the text.
 struct Override {
   FieldPath path;     ///< path as the user wrote it, possibly in an older form (present_path())
-  std::string value;  ///< value as the user typed it, strings without quotes; empty: the field is
-                      ///< removed
+  std::string value;  ///< value as the user typed it (strings without quotes); an empty value
+                      ///< removes the field
   std::string said;   ///< name in error messages, such as "--set strategy.shards=4"
 };
 
 /// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100", or
 /// "strategy.bytes_per_pack=" (removes the field). Elements of lists are counted from 0; [0] may be
-/// omitted. Errors name the override by `option`, the name of the command-line option. ERRORS
-/// (requests): there is no '='; an index is not a number; the schema has no such field; the field
-/// is a message and the value is not "{}".
+/// omitted. Error messages name the override by `option`, the command-line option in which it was
+/// written. ERRORS (requests): there is no '='; an index is not a number; the schema has no such
+/// field; the field is a message and the value is not "{}".
 Expected<Override> parse_override(const std::string& option, const std::string& written);
 
-/// Returns the type of a field; null if the schema has no such field. The path may be in an older
-/// form.
+/// Returns the type of a field; null if the schema has no such field. The path may be that of an
+/// older form of scenarios.
 const FieldType* field_type(const FieldPath& path);
 
 /// Applies the overrides to the text, in order, and reads the resulting scenario. Scenario::text is
 /// the changed text, in which comments and all other fields are preserved. A text of an older form
-/// is first converted to the current form. ERRORS: as for read_scenario(), with locations in
-/// `text`, or with the name of the override that caused the problem; an index is beyond the end of
-/// a list; two overrides exclude each other.
+/// is first converted to the current form. ERRORS: as for read_scenario(), with locations in `text`
+/// or with the name of the override that caused the problem; an index is beyond the end of a list;
+/// one override would remove the field of another.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
 /// Returns overrides that set the number of workers of the scenario `text` to the number of
 /// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. Returns no
 /// overrides if the scenario has several groups of workers, or its cluster is in a separate file.
-/// If the function returns no overrides, check_workers() checks the numbers. REQUIRES: `cluster`
-/// has a chief or workers.
+/// If there are no overrides, call check_workers() to compare the numbers of workers. REQUIRES:
+/// `cluster` has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// Checks that the scenario and TF_CONFIG have the same number of workers. ERRORS (a request): the
 /// numbers differ.

@@ -16,7 +16,7 @@ std::string to_string(const FieldPath& path) {
 
 namespace {
 
-/// True for JSON's null, which stands for an unset field.
+/// True if the value is JSON's null, which means that the field is not set.
 bool is_null(const Value& value) {
   return value.kind == Value::Kind::kIdentifier && value.text == "null";
 }

@@ -13,7 +13,8 @@
 
 namespace tutti::core {
 
-/// A step of a path: a field of a message or, if the field is repeated, its element `index`.
+/// A step of a path: a field of a message. If the field is repeated, the step is its element
+/// `index`.
 struct PathStep {
   std::string field;
   int index = 0;
@@ -29,7 +30,7 @@ std::string to_string(const FieldPath& path);
 /// the schema that is written in the text, this class returns its position and value.
 class ScenarioText {
  public:
-  /// Cost: reading the text once.
+  /// Cost: parses the text once.
   ScenarioText(std::string text, const Schema& schema);
   ScenarioText(const ScenarioText&) = delete;
   ScenarioText& operator=(const ScenarioText&) = delete;
@@ -38,8 +39,8 @@ class ScenarioText {
   [[nodiscard]] const Schema& schema() const { return schema_; }
   [[nodiscard]] const TextPlaces& places() const { return places_; }
   [[nodiscard]] bool json() const { return places_.json(); }
-  /// The reason why the text cannot be parsed, such as unbalanced brackets; nullopt if it can. If
-  /// the text is broken, the fields that were parsed are still accessible.
+  /// The reason why the text cannot be parsed, such as unbalanced brackets; nullopt if the text can
+  /// be parsed. Even if there is an error, the fields that were parsed are accessible.
   [[nodiscard]] const std::optional<Error>& broken() const { return broken_; }
 
   /// Returns the type of a field; null if the schema has no such field.
@@ -49,11 +50,12 @@ class ScenarioText {
   /// Returns the number of elements of the repeated field at the end of the path. For a field that
   /// is not repeated, returns 1 if the field is written, otherwise 0.
   [[nodiscard]] int count(const FieldPath& path) const;
-  /// Returns the value as it is written, strings without quotes. Returns "" if the field is not
-  /// written or is a message.
+  /// Returns the value of a field as it is written in the text, but strings without quotes. Returns
+  /// "" if the field is not written or is a message.
   [[nodiscard]] std::string value(const FieldPath& path) const;
 
-  /// Returns the path of the innermost field of the schema that is written at a byte offset.
+  /// Returns the path of the innermost field that contains the byte at `offset`. Fields that the
+  /// schema does not define are ignored.
   [[nodiscard]] FieldPath path_at(std::size_t offset) const;
 
   struct Range {
@@ -63,7 +65,7 @@ class ScenarioText {
   /// Returns the range of bytes of a value.
   [[nodiscard]] Range range(const Value& value) const;
 
-  /// A value, and the field and the message that contain the value.
+  /// A value in the text, with the field and the message that contain it.
   struct Place {
     const Value* message = nullptr;       ///< the message that contains the field
     const Value::Field* field = nullptr;  ///< the field in the text
@@ -72,7 +74,7 @@ class ScenarioText {
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };
   [[nodiscard]] std::optional<Place> place(const FieldPath& path) const;
-  /// Returns every value of a field in `message`, in the order of the text.
+  /// Returns all values of a field in `message`, in the order of the text.
   [[nodiscard]] static std::vector<Place> all(const Value& message, const FieldType& field);
   [[nodiscard]] const Value& root() const { return document_.root; }
 

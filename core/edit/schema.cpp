@@ -1,11 +1,11 @@
 // The editor's forms are generated from the .proto files of scenarios, so a new field needs no code
-// in the editor. This file converts their descriptors to structs without types of Protocol Buffers.
-// Descriptors have no place for units and defaults, so these follow conventions: a name ends with
-// its unit, and a comment states the default by "Default …" or "Required". Each message is
-// converted once. Fields point to messages, so messages are kept in a deque, whose elements never
-// move. `open_` has the messages whose conversion has begun but not ended. If a field's type is
-// such a message, the message contains itself, and its form would be infinite. Edits of a
-// scenario's text are in other files of this folder.
+// in the editor. This file converts the descriptors of .proto files to structs without types of
+// Protocol Buffers. Descriptors cannot store units and defaults. By convention, the name of a field
+// ends with its unit, and its comment states the default by "Default …" or "Required". Each message
+// is converted once. Fields point to messages, so messages are stored in a deque, whose elements
+// never move. `open_` contains the messages whose conversion has begun but not ended. If the type
+// of a field is such a message, the message contains itself, which is an error, because its form
+// would be infinite.
 
 #include "core/edit/schema.h"
 
@@ -37,8 +37,8 @@ const FieldType* MessageType::find(std::string_view field) const {
 
 namespace {
 
-/// Returns a comment as plain text: indentation is removed, the lines of a paragraph are joined,
-/// and paragraphs are kept.
+/// Returns a comment as plain text. Indentation is removed, and the lines of each paragraph are
+/// joined.
 std::string plain(const std::string& comment) {
   std::istringstream lines(comment);
   std::string text;
@@ -66,8 +66,8 @@ std::string comment_of(const Descriptor& what) {
 
 bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
 
-/// Returns the default that a field's comment states: "Default 3." is "3", "… Required." is
-/// "required".
+/// Returns the default that a field's comment states: "3" for "Default 3.", and "required" for "…
+/// Required.".
 std::string otherwise(const std::string& help) {
   const auto sentence = [&](const std::string& begin) -> std::string {
     auto at = help.find(begin);
@@ -110,7 +110,7 @@ FieldType::Kind kind_of(const pb::FieldDescriptor& field) {
   return FieldType::Kind::kText;
 }
 
-/// Collects the reasons why a schema is refused.
+/// Collects the errors that Protobuf reports while it loads a schema.
 class Mistakes : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const pb::Message*,
@@ -150,7 +150,9 @@ class SchemaReader {
   }
 
  private:
-  /// Adds a field that the schema of scenarios does not have. Compiled schemas have no comments.
+  /// Adds a field that a registered framework defines, so that the schema of scenarios does not
+  /// contain it. The comments of the field are not available, because compiled descriptors have
+  /// none.
   void add_guest(const pb::Descriptor& host, const std::string& name, const pb::Descriptor& type) {
     const pb::Descriptor* const here = pool_.FindMessageTypeByName(host.full_name());
     const auto known = known_.find(here);

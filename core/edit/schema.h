@@ -28,7 +28,7 @@ struct FieldType {
   };
 
   std::string name;
-  std::string other_name;  ///< name in camelCase, which JSON may use
+  std::string other_name;  ///< name in camelCase, which may be used in JSON
   std::string full_name;   ///< full name: "tutti.proto.Run.steps"
   std::string help;        ///< comment in the schema
   std::string otherwise;   ///< default value as the comment states it, such as "3" or "required";
@@ -50,15 +50,16 @@ struct MessageType {
   [[nodiscard]] const FieldType* find(std::string_view field) const;
 };
 
-/// A Protocol Buffers schema with its comments, from which the editor generates forms.
+/// A Protocol Buffers schema with its comments. The editor generates its forms from it.
 class Schema {
  public:
   /// Returns the schema of scenarios that was compiled into this program (core/proto), with the
   /// messages of registered frameworks.
   static Schema scenario();
   /// Reads a schema. `descriptors` is a serialized google.protobuf.FileDescriptorSet, in which each
-  /// file comes after the files that it imports (protoc --descriptor_set_out; with
-  /// --include_source_info, comments are included). `root` is the full name of the root message.
+  /// file comes after the files that it imports. protoc --descriptor_set_out writes such a set;
+  /// with --include_source_info, it contains the comments. `root` is the full name of the root
+  /// message.
   /// ERRORS: the bytes are invalid; there is no message `root`; a message contains itself.
   static Expected<Schema> read(std::string_view descriptors, const std::string& root);
 

@@ -9,8 +9,8 @@
 namespace tutti::core {
 
 /// Converts between byte offsets in a text and the lines and columns that parsers report. Columns
-/// count bytes. A tab advances to the next multiple of 8, except in JSON, where it is one column
-/// (as in core/text).
+/// count bytes. In text format, a tab advances to the next multiple of 8 columns. In JSON, it is
+/// one column, as in core/text.
 class TextPlaces {
  public:
   /// REQUIRES: `text` outlives the object.
@@ -21,7 +21,7 @@ class TextPlaces {
   /// the text.
   [[nodiscard]] std::size_t offset(Position at) const;
   [[nodiscard]] Position position(std::size_t offset) const;
-  /// True if parse_document() would read the text as JSON.
+  /// True if the text is JSON, by the same rule as in parse_document().
   [[nodiscard]] bool json() const { return json_; }
 
  private:

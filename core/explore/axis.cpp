@@ -8,7 +8,7 @@
 namespace tutti::core {
 namespace {
 
-/// Adds a field to the axis and returns its type in the schema.
+/// Adds the field with this name to the axis, and returns the field's type in the schema.
 Expected<const FieldType*> add_field(Axis& axis, const std::string& option,
                                      const std::string& name) {
   auto field = parse_override(option, name + "=");

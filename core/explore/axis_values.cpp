@@ -1,9 +1,10 @@
 // The values of an axis are texts, because they are inserted into a scenario as if the user had
-// typed them. A plain number therefore keeps its digits; only ranges and sizes with units are
-// computed as doubles and printed again. Whole numbers above 2^53, which a double cannot represent
-// exactly, are rejected. A range is rejected by its computed number of values before any value is
-// generated. Value i is computed from the start of the range and i, so that rounding errors do not
-// add up. axis.cpp parses the names of the fields.
+// typed them. A plain number therefore keeps the digits that the user wrote. Only the values of
+// ranges and sizes with units are computed as doubles and then printed. Whole numbers above 2^53,
+// which a double cannot represent exactly, are rejected. The number of values of a range is
+// computed first, so that a range with too many values is rejected before any value is generated.
+// Value i is computed from the start of the range and from i, and not from value i - 1, so that
+// rounding errors do not accumulate. axis.cpp parses the names of the fields.
 
 #include "core/explore/axis_values.h"
 
@@ -38,7 +39,7 @@ tl::unexpected<AxisProblem> wrong(AxisProblem problem) {
   return tl::make_unexpected(std::move(problem));
 }
 
-/// Parses a number, with its unit if the field has one that can be written.
+/// Parses a number. The number may have a unit if the field's values may be written with units.
 tl::expected<double, AxisProblem> number(const FieldType& field, const std::string& text) {
   const auto converted = in_unit_of(field.name, text);
   if (!converted) return wrong(ProblemCode::kConflict, converted.error());
@@ -76,8 +77,8 @@ std::optional<Range> split_range(const std::string& item) {
   const std::size_t dots = item.find("..");
   if (dots == std::string::npos) return std::nullopt;
   Range range{item.substr(0, dots), item.substr(dots + 2), "", false};
-  // A '+' after an 'e' belongs to a number, as in 1e+9; the first character of an item is not an
-  // operator.
+  // Find the operator. A '+' after an 'e' is not an operator but part of a number, as in 1e+9. The
+  // first character is never an operator.
   for (std::size_t i = 1; i < range.to.size(); ++i) {
     if (range.to[i] != '*' &&
         (range.to[i] != '+' || range.to[i - 1] == 'e' || range.to[i - 1] == 'E'))
@@ -103,7 +104,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
             "the range \"{0}\" has no step; write {0}*2 to double each value, or {0}+1 to add 1",
             item));
   }
-  FieldType plain;  // the type of factors
+  FieldType plain;  // factors are numbers without a unit
   plain.kind = Kind::kNumber;
   const auto step = range.geometric ? number(plain, range.step) : number(field, range.step);
   if (!step) return wrong(step.error());
@@ -121,7 +122,7 @@ Values range_values(const FieldType& field, const std::string& item, const Range
     return wrong(ProblemCode::kTooLarge,
                  fmt::format("\"{}\" has more than {} values", item, max_values));
   std::vector<std::string> values;
-  // The tolerance keeps the end of the range despite rounding errors.
+  // The tolerance ensures that the end of the range is included despite rounding errors.
   for (std::int64_t i = 0; i <= static_cast<std::int64_t>(most + 1e-9); ++i) {
     const auto steps = static_cast<double>(i);
     const double value = range.geometric ? *from * std::pow(*step, steps) : *from + *step * steps;
@@ -130,7 +131,8 @@ Values range_values(const FieldType& field, const std::string& item, const Range
   return values;
 }
 
-/// Splits the text at commas outside of quotes; the flag of an item is true if the item has quotes.
+/// Splits the text at commas that are outside quotes. Returns the items, each with a flag that is
+/// true if the item was in quotes.
 tl::expected<std::vector<std::pair<std::string, bool>>, AxisProblem> items_of(
     const std::string& written) {
   std::vector<std::pair<std::string, bool>> items(1);

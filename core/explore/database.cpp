@@ -15,9 +15,10 @@ namespace {
 constexpr std::string_view kMagic = "SQLite format 3";
 /// The time to wait for a file that another program has locked.
 constexpr int kPatienceMs = 10'000;
-/// The number of virtual machine steps between two calls of SQLite's progress handler, and the
-/// number of calls without a new row after which a statement is aborted. Together, these two limits
-/// allow some seconds. Reading the rows of a million points in order takes 1/200 of this limit.
+/// A statement is aborted if it runs for about `kStepsPerCall` · `kMaxCalls` instructions of
+/// SQLite's virtual machine without returning a row, which takes some seconds. SQLite calls a
+/// progress handler every `kStepsPerCall` instructions, and the handler counts the calls. Reading
+/// the rows of a million points in order takes 1/200 of the limit.
 constexpr int kStepsPerCall = 100'000;
 constexpr int kMaxCalls = 1'000;
 
@@ -139,8 +140,8 @@ std::string immutable(const std::string& path) {
 }  // namespace
 
 Expected<Database> Database::open(const std::string& path, Mode mode) {
-  // A read-only connection would leave SQLite's auxiliary files behind when it closes, so even
-  // readers open the file for writing if they can.
+  // Even readers open the file for writing if possible, because a read-only connection does not
+  // delete SQLite's auxiliary files when it is closed.
   if (mode == Mode::kWrite)
     return open_with(path, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   auto database = open_with(path, path, SQLITE_OPEN_READWRITE);
@@ -148,7 +149,8 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
   namespace fs = std::filesystem;
   const bool may_not_write = !std::fstream(path, std::ios::in | std::ios::out | std::ios::binary);
   if (!database && may_not_write && fs::is_regular_file(path, status)) {
-    // In a read-only folder, SQLite cannot create the files that it shares with other processes.
+    // The folder may be read-only. SQLite then cannot create its auxiliary files there, so the file
+    // is opened as immutable.
     if (fs::file_size(path + "-wal", status) > 0 && !status)
       return tl::make_unexpected(
           Error::request({ProblemCode::kInvalid},
@@ -167,7 +169,8 @@ Expected<Database> Database::open(const std::string& path, Mode mode) {
 Expected<Database> Database::open_with(const std::string& path, const std::string& name,
                                        int flags) {
   sqlite3* raw = nullptr;
-  // No locking: callers that share a database across threads must serialise access.
+  // SQLite does no locking between threads. Callers that share a database must prevent concurrent
+  // calls.
   const int status = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(raw, path);
   if (const int why = raw ? sqlite3_system_errno(raw) : 0;
@@ -192,7 +195,8 @@ Expected<void> Database::distrust() {
   sqlite3* const raw = database_.get();
   sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 128 << 20);  // a text: twice the longest scenario
+  // Maximum length of a text or blob: twice the longest scenario.
+  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 128 << 20);
   sqlite3_progress_handler(raw, kStepsPerCall, too_long, calls_.get());
   for (const char* how : {"PRAGMA cell_size_check = ON", "PRAGMA mmap_size = 0"}) {
     if (auto set = run(how); !set) return set;
@@ -217,8 +221,8 @@ Expected<std::int64_t> Database::programs() {
 }
 
 Expected<void> Database::log_ahead() {
-  // If two connections change the journal mode at the same time, SQLite refuses the second change
-  // immediately, without the wait of sqlite3_busy_timeout(). So retry.
+  // If two connections change the journal mode at the same time, SQLite rejects the second change
+  // immediately and ignores sqlite3_busy_timeout(). Therefore retry.
   constexpr int kPauseMs = 20;
   for (int waited_ms = 0;; waited_ms += kPauseMs) {
     const int status =

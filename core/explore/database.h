@@ -47,11 +47,11 @@ class Statement {
 /// True if the file begins like an SQLite database.
 bool is_database(const std::string& path);
 
-/// An SQLite database in a file. Committed data survives if the process is killed.
+/// An SQLite database in a file. Data that was committed is not lost if the process is killed.
 ///
 /// The file may come from an untrusted source, so views and triggers in the file's schema cannot
-/// call functions. A statement that runs for some seconds without returning a row is aborted. A
-/// read-only file is read without creating other files next to it.
+/// call functions. A statement that runs for some seconds without returning a row is aborted. If
+/// the file is read-only, no other files are created next to it.
 class Database {
  public:
   enum class Mode { kRead, kWrite };
@@ -66,11 +66,12 @@ class Database {
   /// True if the file has an ordinary table (not virtual, and not a view) of this name.
   /// ERRORS: as for Statement::step().
   Expected<bool> has_table(std::string_view name);
-  /// Returns the number of views, triggers and virtual tables in the file.
+  /// Returns the number of triggers, virtual tables and views in the file. The view `result`, which
+  /// Tutti creates, is not counted.
   /// ERRORS: as for Statement::step().
   Expected<std::int64_t> programs();
-  /// Switches the database to a write-ahead log. If another program is switching the database at
-  /// the same time, waits for that program. ERRORS: as for Statement::step().
+  /// Switches the database to write-ahead logging. If another program is switching it at the same
+  /// time, waits for that program. ERRORS: as for Statement::step().
   Expected<void> log_ahead();
   /// Returns the first column of the first row of a query; nullopt if there is no row.
   /// ERRORS: as for Statement::step().
@@ -86,8 +87,8 @@ class Database {
   static Expected<Database> open_with(const std::string& path, const std::string& name, int flags);
   Expected<void> distrust();
 
-  /// The counter of progress calls. `calls_` is a pointer, because the counter must outlive the
-  /// connection.
+  /// The number of calls of SQLite's progress handler. The counter is allocated separately, because
+  /// it must outlive the connection.
   std::shared_ptr<int> calls_ = std::make_shared<int>(0);
   std::unique_ptr<sqlite3, Close> database_;
   std::string path_;

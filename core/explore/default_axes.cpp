@@ -12,7 +12,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns merge scopes (numbers of gradients to merge): powers of two, up to all gradients.
+/// Returns merge scopes to try. A merge scope is a number of gradients whose all-reduces are
+/// merged. The result contains the powers of two, and the number of all gradients.
 std::vector<std::string> scopes(std::size_t gradients) {
   std::vector<std::string> values;
   for (std::size_t scope = 1; scope < 2 * gradients; scope *= 2)

@@ -18,7 +18,8 @@
 namespace tutti::core {
 namespace {
 
-/// True for fields that belong to a run and do not distinguish one scenario from another.
+/// True for fields that are ignored when two scenarios are compared: the name, the description and
+/// the settings of the run.
 bool is_of_run(const std::string& field) {
   return field == "name" || field == "description" || field == "run";
 }
@@ -28,7 +29,7 @@ std::string spelled(const std::string& text) {
   return number ? fmt::format("{}", *number) : text;
 }
 
-/// All values that are written, by path: "cluster.workers[1].count" → "2".
+/// Maps the path of each field that is written to its value: "cluster.workers[1].count" → "2".
 using FieldValues = std::map<std::string, std::string>;
 
 void collect(const Value& value, const std::string& path, FieldValues& values) {
@@ -58,7 +59,8 @@ FieldValues values_of(const ScenarioText& text) {
   return values;
 }
 
-/// True if the field's value `there` ("" if it is not written) is equivalent to `value`.
+/// True if the texts `there` and `value` mean the same value of the field. An empty text means the
+/// field's default.
 bool is_same(const std::string& there, const std::string& value, const FieldPath& path) {
   if (spelled(there) == spelled(value)) return true;
   const FieldType* const type = field_type(path);
@@ -69,7 +71,7 @@ bool is_same(const std::string& there, const std::string& value, const FieldPath
   return !otherwise.empty() && meant(there) == meant(value);
 }
 
-/// Returns `text` with fields changed. ERRORS: a change is impossible.
+/// Returns the scenario `text` after the changes. ERRORS: a change is impossible.
 Expected<std::string> changed(std::string text, const Schema& schema,
                               const std::vector<Override>& changes) {
   for (const Override& change : changes) {
@@ -140,8 +142,9 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
     rows.push_back(row - axis.rows.begin());
   }
   const std::int64_t point = space.point(rows);
-  // The fields that vary in the sweep have equal values in both texts, whether written or default.
-  // So these fields are removed from both texts.
+  // The values of the swept fields are known to be equal, but one text may omit a default that the
+  // other text states. These fields are therefore removed from both texts before the texts are
+  // compared.
   std::vector<Override> varied = space.overrides(point), all;
   for (Override& change : varied) change.value.clear();
   for (const std::string& said : info.set) {

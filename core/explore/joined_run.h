@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// A measured run, and the point of a sweep whose scenario was run.
+/// A measured run of a scenario, and the point of a sweep that has the same scenario.
 struct JoinedRun {
   std::int64_t point = 0;
   Time step;           ///< step time in the steady state
@@ -19,8 +19,8 @@ struct JoinedRun {
 /// Returns the point of a sweep that has this scenario. The scenario's name, description and run
 /// settings (steps, seed, …) may differ from the sweep's scenario. All other fields must equal
 /// those of the point's scenario.
-/// ERRORS (requests): another field differs (the text names the field); no point of the sweep has
-/// the scenario's value of a swept field.
+/// ERRORS (requests): a field that the sweep does not vary differs (the error names it); a swept
+/// field has a value that occurs in no point of the sweep.
 Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
                                 const std::string& scenario_text);
 

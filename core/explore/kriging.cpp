@@ -11,11 +11,11 @@
 namespace tutti::core {
 namespace {
 
-/// Candidates for the reach (correlation length) of an axis. With the longest reach, the axis has
-/// almost no effect.
+/// Candidates for the correlation length of an axis. With the longest one, the axis has almost no
+/// effect.
 constexpr std::array<double, 8> kReaches{0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0};
-/// Candidates for the noise. Costs do not depend smoothly on pack sizes. Therefore fluctuations
-/// between adjacent values are treated as noise.
+/// Candidates for the variance of the noise. The cost is not a smooth function of the pack size, so
+/// fluctuations between adjacent values are treated as noise.
 constexpr std::array<double, 5> kNoises{1e-6, 1e-4, 1e-3, 1e-2, 5e-2};
 constexpr int kPasses = 2;
 
@@ -43,7 +43,7 @@ double Kriging::factor() {
   factor_ = llt.matrixL();
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
   const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(values_.data(), n);
-  // The most likely mean and variance have closed forms.
+  // The mean and the variance that maximize the likelihood have closed forms.
   const Eigen::VectorXd of_ones = llt.solve(ones);
   mean_ = of_ones.dot(y) / of_ones.sum();
   const Eigen::VectorXd rest = y - mean_ * ones;

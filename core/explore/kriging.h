@@ -9,7 +9,7 @@ namespace tutti::core {
 
 /// Interpolates a function between known points and estimates the uncertainty: a Gaussian process
 /// with a constant mean and the kernel v·exp(-½ Σ (d_a / l_a)²) + noise. d_a is the distance along
-/// axis a; for an unordered axis, it is 0 if the values are equal and otherwise 1.
+/// axis a. For an unordered axis, the distance is 0 if the values are equal and otherwise 1.
 /// SOURCE: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006, algorithm 2.1 and
 /// section 5.4.
 class Kriging {
@@ -21,8 +21,8 @@ class Kriging {
   explicit Kriging(std::vector<bool> ordered) : ordered_(std::move(ordered)) {}
 
   /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. The parameters
-  /// are varied one after the other, each over a grid of values. REQUIRES: at least 2 points. Cost:
-  /// some hundred Cholesky factorizations.
+  /// are optimized one after the other; for each of them, all values of a grid are tried. REQUIRES:
+  /// at least 2 points. Cost: some hundred Cholesky factorizations.
   void fit(const std::vector<Place>& places, const std::vector<double>& values);
   /// Adds a point without fitting the parameters again. REQUIRES: fit() was called.
   void add(const Place& place, double value);
@@ -32,7 +32,8 @@ class Kriging {
     double deviation = 0;  ///< standard deviation of the function without noise
   };
   [[nodiscard]] Guess at(const Place& place) const;
-  /// Returns the expected value of max(0, least - f(place)).
+  /// Returns the expected improvement over `least` at `place`, which is the mean of max(0, least -
+  /// f(place)).
   /// SOURCE: Jones, Schonlau, Welch, "Efficient global optimization", 1998, equation 15.
   [[nodiscard]] double expected_improvement(const Place& place, double least) const;
 
@@ -40,8 +41,8 @@ class Kriging {
 
  private:
   [[nodiscard]] double correlation(const Place& a, const Place& b) const;
-  /// Returns the log-likelihood of reach_ and noise_, up to a constant, and computes factor_,
-  /// weights_, mean_ and variance_ from these two.
+  /// Computes factor_, weights_, mean_ and variance_ from reach_ and noise_. Returns the
+  /// log-likelihood of reach_ and noise_, up to a constant.
   double factor();
 
   std::vector<bool> ordered_;

@@ -12,8 +12,8 @@
 
 namespace tutti::core {
 
-/// The result of a point of a sweep: the times of its scenario, or the reason why the scenario has
-/// no times.
+/// The result of a point of a sweep: the times of the simulated scenario, or the reason why it
+/// could not be simulated.
 struct Outcome {
   enum class Status {
     kDone = 0,
@@ -21,10 +21,11 @@ struct Outcome {
     kFailed = 2    ///< the run began but failed
   };
   Status status = Status::kDone;
-  std::string message;  ///< all problems, one per line; for kDone: empty, or the reason why the run
-                        ///< was stopped early
+  std::string message;  ///< all problems, one per line; for kDone, the reason why the run was
+                        ///< stopped early, or empty
 
-  Time step;  ///< step time in the steady state; all times below are also of the steady state
+  Time step;  ///< step time in the steady state; the times below are also means over the steady
+              ///< state
   Time forward;
   Time backward;
   Time other_compute;
@@ -32,11 +33,11 @@ struct Outcome {
   Time exposed;
   Time slowed;
   Time step_bound;           ///< lower bound of the step time
-  Time communication_bound;  ///< lower bound of the all-reduce of gradients
+  Time communication_bound;  ///< lower bound of the time of all gradient all-reduces
   std::int64_t packs = 0;
   std::uint64_t seed = 0;
   /// True if the run was ended early because it was slow. If `stopped` is true, `step` is the mean
-  /// of the completed steps, and at least the limit at which the run was ended.
+  /// time of the completed steps, but at least the limit at which the run was stopped.
   bool stopped = false;
   bool operator==(const Outcome&) const = default;
 };
@@ -53,7 +54,7 @@ Outcome outcome_of(const Error& error);
 std::string to_text(const Outcome& outcome);
 std::optional<Outcome> outcome_from_text(std::string_view text);
 
-/// A time of an outcome, with its names in databases, tables and plots.
+/// One of the times of an outcome, with its names in databases, tables and plots.
 struct Cost {
   const char* name;   ///< name: "step_time"; names of columns have the unit appended
   const char* title;  ///< title in tables and plots: "step time"

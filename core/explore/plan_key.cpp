@@ -10,7 +10,8 @@
 namespace tutti::core {
 namespace {
 
-/// Mixes numbers into two 64-bit halves by SplitMix64's finalizer, with different initial values.
+/// A 128-bit hash of a sequence of numbers. The hash consists of two 64-bit hashes with different
+/// initial values, both of which mix the numbers with SplitMix64's finalizer.
 class Hash {
  public:
   void add(std::int64_t number) {
@@ -71,7 +72,8 @@ PlanKey plan_key(const Plan& plan) {
   for (const int entry : plan.entry_of_gradient) hash.add(entry);
   hash.add(plan.checkpoint_every);
   if (plan.graph) {
-    // The key omits the content of the graph's files, because they do not change during a sweep.
+    // Only the name of the graph's file is hashed and not its content, because files do not change
+    // during a sweep.
     for (const char c : plan.graph->file) hash.add(c);
     hash.add(plan.graph->tasks());
     hash.add(plan.graph_pace_ppm);

@@ -20,7 +20,7 @@ constexpr std::array<const char*, 7> kColours{
     palette::kOrange, palette::kSkyBlue,   palette::kBlack};
 constexpr const char* kBound = "#777777";
 
-/// Returns the smallest and the largest value that is drawn.
+/// Returns the smallest and the largest cost in the plot.
 std::pair<double, double> costs_of(const Plot& plot) {
   double low = 0, high = 0;
   bool any = false;
@@ -62,7 +62,7 @@ class Picture {
   }
 
  private:
-  /// Converts positions along the axes to pixels.
+  /// across() and up() convert positions (0 … 1) along the x axis and the y axis to pixels.
   [[nodiscard]] double across(double place) const {
     return look_.left + place * (right_ - look_.left);
   }

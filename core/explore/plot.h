@@ -11,19 +11,20 @@ namespace tutti::core {
 /// A curve of a plot: a line through dots.
 struct Curve {
   std::string name;
-  std::vector<std::optional<double>> y;  ///< for each value of the x axis: the value on the y axis;
-                                         ///< nullopt: unknown
-  bool dashed = false;      ///< true: the curve is a bound, drawn as a dashed line without dots
-  bool dots_alone = false;  ///< true: the curve has measurements, drawn as dots without a line
+  std::vector<std::optional<double>> y;  ///< the y value for each value of the x axis; nullopt if
+                                         ///< it is unknown
+  bool dashed = false;      ///< true for a bound, which is drawn as a dashed line without dots
+  bool dots_alone = false;  ///< true for measurements, which are drawn as dots without a line
 };
 
-/// A diagram of a cost over the values of a field.
+/// A diagram that shows a cost for each value of a field.
 struct Plot {
   std::string title;
   std::string x_title;
   std::string y_title;
-  std::vector<std::string> x;  ///< values of the x axis, as typed; empty: the field is not set
-  bool bytes = false;          ///< true: the values are sizes in bytes
+  std::vector<std::string> x;  ///< values of the x axis, as the user wrote them; an empty text
+                               ///< means that the field is not set
+  bool bytes = false;          ///< true if the values of the x axis are sizes in bytes
   std::vector<Curve> curves;
   struct Mark {
     std::size_t curve = 0, x = 0;
@@ -34,7 +35,7 @@ struct Plot {
 
 /// The size and margins of a picture in pixels, and the scales of its axes.
 struct PlotLook {
-  double width = 860, height = 480;  ///< size without the legend
+  double width = 860, height = 480;  ///< size of the picture without the legend
   /// The widths of the margins, which contain the titles and labels.
   double left = 74, right = 24, top = 44, bottom = 58;
   bool legend = true;

@@ -11,15 +11,16 @@
 namespace tutti::core {
 namespace {
 
-/// The ratio of the ends above which only a logarithmic axis shows differences between small
-/// values.
+/// The ratio of the largest to the smallest value above which an axis is logarithmic by default. On
+/// a linear axis, small values could not be distinguished.
 constexpr double kMinFactor = 12;
-/// The width on the axis of each value that is not a number.
+/// The length, as a share of the axis, that is reserved for each value that is not a number.
 constexpr double kSlot = 0.07;
-/// The margin between numbers and the plot's edges.
+/// The distance, as a share of the axis, between the outermost numbers and the ends of the axis.
 constexpr double kMargin = 0.02;
 
-/// Returns a step of 1, 2 or 5 times a power of ten, such that `range` has about `count` steps.
+/// Returns the distance between ticks: 1, 2 or 5 times a power of ten, chosen so that `range` is
+/// divided into about `count` parts.
 double nice_step(double range, double count) {
   const double raw = range / count;
   const double power = std::pow(10, std::floor(std::log10(raw)));
@@ -120,8 +121,8 @@ void PlotAxis::add_ticks(bool bytes) {
   if (!logarithmic_) return add_even();
   const double base = bytes ? 2 : 10;
   const double powers = std::log(high_ / low_) / std::log(base);
-  // Ticks are at about nine powers at most; a short decimal axis also has ticks at 2 and 5 times
-  // each power.
+  // An axis has ticks at no more than about nine powers of its base. A short decimal axis also has
+  // ticks at 2 and 5 times each power.
   const double every = std::max(1.0, std::ceil(powers / 9));
   const bool between = !bytes && powers < 3.5;
   for (double k = std::floor(std::log(low_) / std::log(base) / every) * every;
@@ -131,7 +132,8 @@ void PlotAxis::add_ticks(bool bytes) {
     add(2 * std::pow(base, k));
     add(5 * std::pow(base, k));
   }
-  // If the axis is so short that there are few ticks, equal steps are more informative.
+  // If a short axis would have fewer than three ticks at powers, use ticks at equal distances
+  // instead.
   constexpr std::size_t kFew = 3;
   if (ticks_.size() >= kFew) return;
   ticks_.clear();

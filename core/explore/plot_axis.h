@@ -7,12 +7,12 @@
 
 namespace tutti::core {
 
-/// The scale of a plot's axis. kAuto: logarithmic if the ratio of its ends is large, otherwise
-/// linear.
+/// The scale of a plot's axis. kAuto means logarithmic if the ratio of the largest to the smallest
+/// value is large, and otherwise linear.
 enum class Scale { kAuto, kLinear, kLogarithmic };
 
-/// Maps values to positions along an axis, from 0 at its beginning to 1 at its end. Pixels are not
-/// involved.
+/// Maps values to positions along an axis, from 0 at its beginning to 1 at its end. The class does
+/// not depend on the size of the plot in pixels.
 class PlotAxis {
  public:
   struct Tick {
@@ -21,10 +21,10 @@ class PlotAxis {
   };
 
   PlotAxis() = default;
-  /// Returns an axis for the values of a field, as they are typed. If at most two values are not
-  /// numbers, all other values are placed at the positions of their numbers. Values that are not
-  /// numbers, and 0 on a logarithmic axis, are placed at the beginning. If more than two values are
-  /// not numbers, all values are placed at equal distances, in their order.
+  /// Returns an axis for the values of a field, as the user wrote them. If at most two values are
+  /// not numbers, the numbers are placed on a linear or logarithmic scale. Values that are not
+  /// numbers, and 0 on a logarithmic axis, are placed at the beginning of the axis. If more than
+  /// two values are not numbers, all values are placed at equal distances, in the given order.
   static PlotAxis of_values(const std::vector<std::string>& values, bool bytes, Scale scale);
   /// Returns an axis for costs from `low` to `high`. If `low` and `high` are almost equal, the axis
   /// shows a larger range, so that a flat curve looks flat.
@@ -36,7 +36,8 @@ class PlotAxis {
   [[nodiscard]] double at(double number) const;
   [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
   [[nodiscard]] bool logarithmic() const { return logarithmic_; }
-  /// True if numbers are placed by their values, so that the axis has a scale.
+  /// True if the axis has a linear or logarithmic scale; false if its values are at equal
+  /// distances.
   [[nodiscard]] bool by_number() const { return by_number_; }
 
  private:
@@ -46,7 +47,7 @@ class PlotAxis {
   std::vector<Tick> ticks_;
   bool logarithmic_ = false;
   bool by_number_ = false;
-  double low_ = 0, high_ = 1;  ///< numbers at the ends
+  double low_ = 0, high_ = 1;  ///< numbers at the ends of the scale
   double from_ = 0;            ///< position of low_ along the axis, 0 … 1
 };
 

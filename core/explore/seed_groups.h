@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// The field with the seed of a run. A sweep over seeds reports distributions instead of the best
-/// seed, which would be a lucky one.
+/// The field with the seed of a run. A sweep over seeds reports the distribution of the results,
+/// because the best seed would only be a lucky one.
 inline constexpr const char* kSeedField = "run.seed";
 
 /// Returns the index of run.seed among the fields, if the sweep has several seeds.
@@ -20,7 +20,7 @@ std::optional<std::size_t> seed_field(const Space& space);
 /// The completed points that differ only in run.seed.
 struct SeedGroup {
   std::vector<std::string> values;   ///< values of all fields except run.seed
-  std::vector<std::int64_t> points;  ///< ascending
+  std::vector<std::int64_t> points;  ///< numbers of the points, in ascending order
 };
 
 /// Returns the groups of completed points, in ascending order of their values. `seed` is the index
@@ -29,8 +29,9 @@ std::vector<SeedGroup> seed_groups(const Space& space,
                                    const std::vector<std::optional<Outcome>>& outcomes,
                                    std::size_t seed);
 
-/// Returns the time below which `quarters` quarters of the times lie, with linear interpolation
-/// between neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in Statistical Packages", 1996).
+/// Returns the quartile `quarters` of the times: 0 is the minimum, 2 the median and 4 the maximum.
+/// Interpolates linearly between neighbours (type 7 of Hyndman & Fan, "Sample Quantiles in
+/// Statistical Packages", 1996).
 /// REQUIRES: at least one time; quarters is 0 … 4.
 Time quantile(const std::vector<Time>& ascending, int quarters);
 

@@ -11,8 +11,8 @@ namespace {
 
 std::string last_part(const std::string& field) { return field.substr(field.rfind('.') + 1); }
 
-/// True if the field varies among rows with the same algorithm and frameworks. The algorithm and
-/// frameworks determine all other settings of the axis, so the labels omit these settings.
+/// True if rows with the same algorithm and framework differ in this field. All other fields are
+/// determined by the algorithm and the framework, so labels omit them.
 bool varies_inside(const Axis& axis, std::size_t field) {
   std::map<std::string, std::string> first;
   for (const std::vector<std::string>& row : axis.rows) {

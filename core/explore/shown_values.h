@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// Formats the value of a field of a scenario: sizes in bytes have the unit in which they are whole
-/// numbers, "25 MiB" or "4 MB". An empty value is "not set".
+/// Formats the value of a field of a scenario. A size in bytes is written in a unit in which it is
+/// a whole number, such as "25 MiB" or "4 MB". An empty value is written as "not set".
 std::string shown_value(const std::string& field, const std::string& value);
 
 /// Returns the labels of the rows of an axis that compares strategies: the algorithm, the

@@ -9,8 +9,9 @@
 
 namespace tutti::core {
 
-/// The points of a sweep: every combination of the axes' rows, in the order of nested loops (the
-/// last axis varies fastest). Points are not stored.
+/// The points of a sweep: all combinations of one row from each axis. Points are numbered in the
+/// order of nested loops, in which the last axis varies fastest. Points are computed when needed
+/// and not stored.
 class Space {
  public:
   /// Returns the space that the given axes span.
@@ -23,8 +24,8 @@ class Space {
   [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
   /// Returns the values of the fields at a point (0 … size() - 1).
   [[nodiscard]] std::vector<std::string> values(std::int64_t point) const;
-  /// Returns the values at a point as overrides of the scenario. Errors call an override
-  /// `FIELD=VALUE`.
+  /// Returns the values at a point as overrides of the scenario. Error messages name an override in
+  /// the form `FIELD=VALUE`.
   [[nodiscard]] std::vector<Override> overrides(std::int64_t point) const;
   /// Returns the row of each axis at a point. point() is the inverse function.
   [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t point) const;
@@ -36,8 +37,8 @@ class Space {
   std::int64_t size_ = 1;
 };
 
-/// Returns overrides that set fields of a scenario to values. Errors call an override
-/// `FIELD=VALUE`.
+/// Returns overrides that set fields of a scenario to values. Error messages name an override in
+/// the form `FIELD=VALUE`.
 std::vector<Override> overrides_of(const std::vector<std::string>& fields,
                                    const std::vector<FieldPath>& paths,
                                    const std::vector<std::string>& values);

@@ -1,12 +1,12 @@
 // Compares strategies that have different settings: `--over strategy=nccl,ring,pscpu`.
 //
 // A scenario with `algorithm: "pscpu" shards: 2` cannot be changed to nccl by its algorithm alone,
-// since nccl refuses `shards`. This file finds such settings by trial: it reads the scenario with
-// the alternative. If the reader refuses a setting of the strategy (kConflict or kUnused), the
-// setting is omitted, and the scenario is read again. So only the reader has the rules, and no
-// second list of rules is needed. The values of other axes are tried in the same way: a value that
-// only some alternatives accept is combined only with these alternatives. With `--over
-// strategy.shards=2,4` and two workers, the rows are
+// since nccl refuses `shards`. This file finds settings that do not apply to an alternative by
+// trial: it passes the changed scenario to read_scenario(). If the reader rejects a setting of the
+// strategy (kConflict or kUnused), the setting is removed, and the scenario is read again. The
+// rules for valid combinations therefore exist only in the reader. The values of other axes are
+// tried in the same way. A value that only some alternatives accept is combined only with these
+// alternatives. With `--over strategy.shards=2,4` and two workers, the rows are
 //
 //     strategy.algorithm  strategy.shards
 //     nccl                                   no shards
@@ -14,9 +14,10 @@
 //     ring                4
 //     pscpu               2                  one shard for each worker at most
 //
-// A framework takes the place of another framework or of packing settings, but keeps the scenario's
-// algorithm. If the framework refuses this algorithm (Horovod with pscpu), or the scenario has no
-// algorithm (it had the message tensorflow), algorithms are tried one after the other.
+// An alternative that is a framework replaces the scenario's framework or packing settings, but
+// keeps the scenario's algorithm. If the framework does not accept this algorithm (Horovod does not
+// accept pscpu), or the scenario sets no algorithm (TensorFlow chooses its own), algorithms are
+// tried one after the other.
 
 #include "core/explore/strategy_alternatives.h"
 
@@ -47,18 +48,20 @@ const Schema& schema() {
   return schema;
 }
 
-/// The algorithms that are tried for a framework if it accepts neither the scenario's algorithm nor
-/// an algorithm of the request.
+/// The algorithms that are tried last for a framework, if it accepts neither the scenario's
+/// algorithm nor any of the algorithms among the alternatives.
 constexpr std::array<const char*, 2> kUsualAlgorithms{"nccl", "ring"};
 
-/// Values by field: "strategy.shards" → "2". An empty value leaves the field out.
+/// Maps fields to values: "strategy.shards" → "2". An empty value removes the field from the
+/// scenario.
 using Settings = std::map<std::string, std::string>;
 
 FieldPath path_of(const std::string& field) { return parse_override("", field + "=")->path; }
 
 const MessageType& strategy_type() { return *schema().root().find("strategy")->message; }
 
-/// Returns the names of the frameworks: the messages of the strategy of which only one may be set.
+/// Returns the names of the frameworks. In the schema, each framework is a message of the strategy,
+/// and only one of these messages may be set.
 std::vector<std::string> framework_names() {
   std::vector<std::string> names;
   for (const FieldType& field : strategy_type().fields) {
@@ -67,13 +70,14 @@ std::vector<std::string> framework_names() {
   return names;
 }
 
-/// A setting that the reader refuses, as a field of the scenario, and the reason.
+/// A field of the scenario that the reader rejects, and the reason.
 struct Refused {
   std::string field;
   std::string why;
 };
 
-/// A note on an omitted setting, or on another change if `field` is empty.
+/// A note for the user that a setting (`field`) was removed. If `field` is empty, the note is about
+/// another change.
 struct SettingNote {
   std::string field;
   std::string text;
@@ -108,16 +112,18 @@ class Alternatives {
   }
   [[nodiscard]] const std::vector<std::string>& frameworks() const { return frameworks_; }
 
-  /// Returns the value of a field in the scenario; "{}" for a message, which keeps its fields.
+  /// Returns the value of a field in the scenario; "{}" if the field is a message, and "" if it is
+  /// not written.
   [[nodiscard]] std::string value(const std::string& field) const {
     const FieldPath path = path_of(field);
     if (written_->find(path) == nullptr) return "";
     return field_type(path)->message != nullptr ? "{}" : written_->value(path);
   }
 
-  /// Returns the settings that select an alternative; settings that the alternative refuses are
-  /// omitted. If other axes may change whether a framework is accepted (`decided` is false), a
-  /// framework that accepts no algorithm is not an error. ERRORS: as for strategy_alternatives().
+  /// Returns the changes of the scenario that select an alternative and remove all settings that
+  /// conflict with it. If `decided` is true, a framework that accepts no algorithm is an error. If
+  /// `decided` is false, other axes may make an algorithm acceptable. ERRORS: as for
+  /// strategy_alternatives().
   Expected<Settings> select(const std::string& option, const std::string& name,
                             const std::vector<std::string>& names, bool decided) {
     Settings row;
@@ -174,12 +180,12 @@ class Alternatives {
     return row;
   }
 
-  /// Returns the reason why the reader refuses the field's value together with `row`. Returns
-  /// nullopt if the reader accepts the value, or refuses the row because of another field.
+  /// Returns the reason why the reader rejects the value `tried` of `field` in combination with
+  /// `row`. Returns nullopt if the reader accepts the value, or if it rejects only other fields.
   std::optional<std::string> why_not(Settings row, const std::string& field,
                                      const std::string& tried) const {
     for (const std::string& framework : frameworks_) {
-      // With another alternative of the strategy, the override would select the framework.
+      // Setting a field of a framework that the row does not use would switch to this framework.
       if (field.starts_with(kPrefix + framework + ".") && !uses(row, framework))
         return fmt::format("this is a setting of {}", framework);
     }
@@ -196,15 +202,16 @@ class Alternatives {
   static bool excludes(const Problem& problem) {
     return problem.kind.code == ProblemCode::kConflict || problem.kind.code == ProblemCode::kUnused;
   }
-  /// Returns "strategy.shards" for a problem of Strategy.shards; empty for other messages.
+  /// Returns the field that a problem is about: "strategy.shards" for Strategy.shards. Empty if the
+  /// problem is not about a field of the strategy.
   static std::string field_of(const Problem& problem) {
     constexpr std::string_view kMessage = "Strategy.";
     if (!problem.kind.field.starts_with(kMessage)) return "";
     return kPrefix + problem.kind.field.substr(kMessage.size());
   }
 
-  /// Returns a message of the reader without its prefix (the override), its subject (the message of
-  /// the scenario), and the hint at its end.
+  /// Shortens an error message of the reader to the reason. Removes everything up to "strategy: "
+  /// at the beginning, and the hint at the end.
   static std::string reason(const std::string& text) {
     constexpr std::string_view kMessage = "strategy: ";
     const std::size_t at = text.find(kMessage);
@@ -212,14 +219,13 @@ class Alternatives {
     return whole.substr(0, whole.rfind("; "));
   }
 
-  /// True if the alternative of this row is the framework. The scenario's framework remains if the
-  /// row does not change it.
+  /// True if the scenario, after the changes of this row, uses the framework.
   [[nodiscard]] bool uses(const Settings& row, const std::string& framework) const {
     const auto set = row.find(kPrefix + framework);
     return set != row.end() ? !set->second.empty() : !value(kPrefix + framework).empty();
   }
 
-  /// True if a problem is about the strategy's algorithm or framework.
+  /// True if at least one problem is about the strategy's algorithm or about `framework`.
   static bool about_strategy(const std::vector<Problem>& problems, const std::string& framework) {
     return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
       const std::string field = field_of(problem);
@@ -227,7 +233,7 @@ class Alternatives {
     });
   }
 
-  /// Leaves out the settings that the alternative refuses, one in each round.
+  /// Removes the settings that conflict with the alternative, one in each round.
   void settle(Settings& row, const std::string& name, std::vector<SettingNote>& said) const {
     for (std::size_t round = 0; round < strategy_type().fields.size(); ++round) {
       const auto refused = refused_by(row, name);
@@ -244,13 +250,15 @@ class Alternatives {
     return scenario ? std::vector<Problem>() : scenario.error().problems();
   }
 
-  /// Returns a setting of the scenario that the alternative refuses; nullopt if there is none.
+  /// Returns a setting of the scenario that conflicts with the alternative; nullopt if there is
+  /// none.
   std::optional<Refused> refused_by(const Settings& row, const std::string& name) const {
     for (const Problem& problem : problems_of(row)) {
       if (!excludes(problem)) continue;
       std::string field = field_of(problem);
       if (field.empty()) continue;
-      // Some frameworks, and algorithms from a user's file, determine the algorithm themselves.
+      // A framework or a custom algorithm file may determine the algorithm. If it does, remove the
+      // framework or the file instead of the algorithm.
       if (field == kAlgorithm && !is_framework(name)) field = decides_on_algorithm(row);
       if (field.empty() || field == kPrefix + name || row.contains(field) || value(field).empty())
         continue;
@@ -305,19 +313,18 @@ Expected<void> check_names(const std::string& option, const std::vector<std::str
   return {};
 }
 
-/// True if the axis varies a field outside the strategy, which may change the values that are valid
-/// there.
+/// True if the axis varies a field outside the strategy. Such a field may affect which values of
+/// the strategy's fields are valid.
 bool is_outside(const Axis& axis) {
   return std::any_of(axis.fields.begin(), axis.fields.end(),
                      [](const std::string& field) { return !field.starts_with(kPrefix); });
 }
 
-/// The values of a field of the strategy that each alternative accepts.
+/// A field of the strategy, with the values that each alternative accepts.
 struct Accepted {
   std::string field;
-  std::vector<std::vector<std::string>> values;  ///< for each alternative: the values of the field;
-                                                 ///< {""} if the alternative does not accept the
-                                                 ///< field
+  std::vector<std::vector<std::string>> values;  ///< the accepted values, by alternative; {""} if
+                                                 ///< the alternative accepts none
   std::vector<std::string> notes;
 };
 
@@ -330,14 +337,16 @@ std::string shown_list(const std::vector<std::string>& values) {
          (values.size() > kMax ? fmt::format(" and {} more", values.size() - kMax) : "");
 }
 
-/// The reasons why alternatives refuse the values of an axis. Each trial reads the scenario.
+/// Finds out by trial which alternatives accept which values of the other axes. Each trial reads
+/// the scenario once.
 class Trials {
  public:
   Trials(const Alternatives& alternatives, const std::vector<std::string>& names,
          const std::vector<Settings>& selected, const TrialControl& control)
       : alternatives_(alternatives), names_(names), selected_(selected), control_(control) {}
 
-  /// Decides which axes are tried, within kMaxTrials. Returns a note on each other axis.
+  /// Chooses the axes whose values are tried, so that there are at most kMaxTrials trials. Returns
+  /// a note for each axis that has too many values.
   std::vector<std::string> choose(const std::vector<Axis>& axes) {
     std::vector<std::string> notes;
     for (const Axis& axis : axes) {
@@ -363,7 +372,8 @@ class Trials {
   /// another axis varies a field outside the strategy.
   std::optional<Accepted> accepted(const Axis& axis, bool outside) {
     const std::string& field = axis.fields.front();
-    std::vector<std::vector<std::optional<std::string>>> why;  // by alternative and value
+    // Reasons by alternative and value; nullopt if the value is accepted.
+    std::vector<std::vector<std::optional<std::string>>> why;
     for (const Settings& one : selected_) {
       auto& reasons = why.emplace_back();
       for (const std::vector<std::string>& row : axis.rows) {
@@ -418,7 +428,8 @@ class Trials {
   bool stopped_ = false;
 };
 
-/// Returns the rows of all alternatives: every combination of the values of moved axes.
+/// Returns the rows of all alternatives. Each alternative is combined with the values of the fields
+/// in `moved` that it accepts.
 std::vector<Settings> rows_of(const std::vector<Settings>& selected,
                               const std::vector<Accepted>& moved) {
   std::vector<Settings> rows;
@@ -482,7 +493,8 @@ Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
     selected.push_back(std::move(*row));
   }
 
-  // Move the axes with values that only some alternatives accept.
+  // If only some alternatives accept the values of an axis, this axis becomes a part of the axis of
+  // alternatives.
   StrategyAlternatives made;
   made.axis.title = kStrategyTitle;
   std::vector<Axis> staying;
@@ -513,7 +525,7 @@ Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
     for (const auto& [field, value] : row) fields.insert(field);
   }
   for (const std::string& field : fields) {
-    // A field of another axis must not be set twice.
+    // Skip a field that another axis also sets.
     const bool varied = std::any_of(staying.begin(), staying.end(), [&](const Axis& axis) {
       return std::find(axis.fields.begin(), axis.fields.end(), field) != axis.fields.end();
     });

@@ -23,19 +23,22 @@ struct BaseOfAlternatives {
 /// Strategies that are compared with each other.
 struct StrategyAlternatives {
   Axis axis;                       ///< its title is kStrategyTitle
-  std::vector<std::string> notes;  ///< the settings that do not apply to an alternative
+  std::vector<std::string> notes;  ///< notes for the user, such as the settings that were removed
+                                   ///< for an alternative
 };
 
 /// The title of the axis of alternatives.
 inline constexpr const char* kStrategyTitle = "strategy";
 
-/// The maximum number of values of other axes that are tried. Each trial reads the scenario.
+/// The maximum number of combinations of an alternative and a value that are tried. Each trial
+/// reads the scenario once.
 inline constexpr std::size_t kMaxTrials = 300;
 
-/// Observes and stops the trials. Functions may be empty.
+/// Callbacks that observe the trials and can stop them. Both may be empty.
 struct TrialControl {
   std::function<bool()> stop;                  ///< returns true to stop
-  std::function<void(double share)> progress;  ///< gets the completed share of the trials
+  std::function<void(double share)> progress;  ///< called with the completed share of the trials (0
+                                               ///< … 1)
 };
 
 /// Returns the value of strategy.collective for a collective, such as "ALL_GATHER". A scenario
@@ -44,7 +47,7 @@ struct TrialControl {
 std::string collective_setting(CollectiveKind kind);
 
 /// Checks that the axes can be combined with an axis of alternatives. ERRORS (requests, about
-/// `option`): an axis has strategy.algorithm, or is a table with fields of the strategy.
+/// `option`): an axis varies strategy.algorithm; an axis is a table with fields of the strategy.
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring"), of
@@ -55,19 +58,18 @@ Expected<void> check_others(const std::string& option, const std::vector<Axis>& 
 /// `names`, nccl, ring.
 ///
 /// An axis in `others` may vary a field of the strategy. If the alternatives accept different
-/// values of this field, the axis is moved from `others` into the result, and each value is
-/// combined only with the alternatives that accept the value. An alternative that accepts no value
-/// has one row in which the field is not set. A value is accepted if the base scenario with this
-/// value is valid. If another axis varies a field outside `strategy.`, a value that is invalid in
-/// the base scenario may be valid at other points. In this case, an alternative leaves out the
-/// values of an axis only if the alternative accepts none of these values. A value that no
-/// alternative accepts is kept, so that its points report the reason. An axis whose values would
-/// exceed kMaxTrials stays in `others`, and a note states this.
+/// values of this field, the axis is removed from `others` and becomes a part of the result, in
+/// which each value is combined only with the alternatives that accept it. An alternative that
+/// accepts none of the values has one row, in which the field is not set. A value is accepted if
+/// the base scenario with this value is valid. If another axis varies a field outside `strategy.`,
+/// a value that is invalid in the base scenario may be valid at other points. With such an axis,
+/// values are left out for an alternative only if the alternative accepts none of the values. A
+/// value that no alternative accepts is kept, so that its points report the reason. An axis that
+/// would need more than kMaxTrials trials stays in `others`, and a note says so.
 ///
 /// Cost: reading the scenario a few times for each alternative, and once for each value.
-/// ERRORS (requests, about `option`): there is no such algorithm or framework; a name is repeated;
-/// a framework accepts none of the algorithms; as for check_others(). ERRORS (kRun): `control`
-/// stopped the trials (kStopped).
+/// ERRORS (requests, about `option`): an unknown or repeated name; a framework that accepts none of
+/// the algorithms; as for check_others(). ERRORS (kRun): `control` stopped the trials (kStopped).
 Expected<StrategyAlternatives> strategy_alternatives(const std::string& option,
                                                      const std::vector<std::string>& names,
                                                      const BaseOfAlternatives& base,

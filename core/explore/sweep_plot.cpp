@@ -13,7 +13,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the columns of a plot: the fields, and the axes that have a title.
+/// Returns the columns that a plot can show: one for each field, and one for each axis that has a
+/// title.
 std::vector<SweepColumn> plot_columns(const Space& space) {
   std::vector<SweepColumn> columns = columns_of(space);
   for (std::size_t a = 0; a < space.axes().size(); ++a) {
@@ -35,9 +36,10 @@ const std::string& title_of(const Space& space, const SweepColumn& column) {
   return space.axes()[column.axis].title;
 }
 
-/// Returns the columns that a plot shows by default. An axis with a title is represented by the
-/// title, except for fields with numbers on the x axis. `x`: the column of the x axis, if the
-/// columns of the curves are chosen; null, if the column of the x axis is chosen.
+/// Returns the columns among which a default is chosen. To choose the column of the x axis, pass
+/// null for `x`. To choose the column of the curves, pass the column of the x axis. An axis with a
+/// title is normally represented by its title and not by its fields, but a field with numbers may
+/// be on the x axis.
 std::vector<SweepColumn> default_columns(const Space& space,
                                          const std::vector<SweepColumn>& columns,
                                          const SweepColumn* x) {
@@ -74,7 +76,8 @@ const Cost* find_cost(const std::string& name) {
   return found == kCosts.end() ? nullptr : found;
 }
 
-/// The selected columns of a plot, with a curve for each value of `by` (null: one curve).
+/// The cost and the columns that a plot shows. There is one curve for each value of `by`; if `by`
+/// is null, there is only one curve.
 struct Chosen {
   const Cost* cost;
   const SweepColumn* x;
@@ -148,7 +151,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
   };
   bool hidden = false;
   std::optional<double> best;
-  // Groups of points that differ only in their seed, or single points.
+  // A group contains the points that differ only in their seed. If no median over seeds is drawn,
+  // each group has one point.
   const auto seed = seed_field(space);
   const bool medians = seed && x->name != kSeedField && !(by != nullptr && by->name == kSeedField);
   std::vector<std::vector<std::int64_t>> groups;
@@ -171,7 +175,8 @@ Expected<Plot> plot_of(const Space& space, const std::vector<std::optional<Outco
     hidden = hidden || plot.curves[curve].y[at].has_value();
     better(plot.curves[curve].y[at], value);
     for (const std::int64_t p : group) {
-      // The bounds are not known (0) if variables are on servers.
+      // If variables are on parameter servers, the lower bounds are unknown, and the outcome
+      // contains 0.
       const Outcome& outcome = *outcomes[p];
       const bool bounded = outcome.step_bound > Time();
       if (bounded && cost->time == &Outcome::step) better(bound.y[at], to_ms(outcome.step_bound));

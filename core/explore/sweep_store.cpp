@@ -10,13 +10,14 @@
 namespace tutti::core {
 namespace {
 
-/// The application id "TuSw", by which `file` and Tutti recognise such a database.
+/// SQLite's application id of the database: the characters "TuSw". Tutti and the command `file`
+/// recognise a sweep by this id.
 constexpr std::int64_t kApplication = 0x54755377;
 constexpr std::int64_t kFormat = 1;
 /// The message of a point whose run was stopped early.
 constexpr const char* kStoppedEarly =
     "stopped early: the step time is the mean of the steps simulated so far";
-/// The condition for rows of points that were stopped early.
+/// The SQL condition that is true for the rows of points whose runs were stopped early.
 constexpr const char* kIsStopped = "status = 'done' AND message <> ''";
 
 constexpr const char* kTables =
@@ -37,8 +38,8 @@ std::string point_table(const Space& space) {
   return sql + ", packs INTEGER, seed INTEGER)";
 }
 
-/// Returns the SQL of a view for users' queries, which has numbers instead of texts, and times in
-/// milliseconds.
+/// Returns the SQL statement that creates a view for users' queries. In the view, numeric values
+/// are numbers instead of texts, and times are in milliseconds.
 std::string result_view(const Space& space) {
   std::string sql = "CREATE VIEW result AS SELECT point";
   for (const std::string& field : space.fields()) {
@@ -57,7 +58,7 @@ std::string result_view(const Space& space) {
   return sql + ", packs, seed FROM point";
 }
 
-/// Runs `sql` once, with the parameters that `bind` sets.
+/// Runs the statement `sql` once. `bind` is called first to set its parameters.
 template <class Bind>
 Expected<void> with(Database& database, const std::string& sql, Bind bind) {
   auto statement = database.prepare(sql);
@@ -66,7 +67,7 @@ Expected<void> with(Database& database, const std::string& sql, Bind bind) {
   return statement->run();
 }
 
-/// Calls `row` for every row of a query.
+/// Calls `row` for every row that a query returns.
 template <class Row>
 Expected<void> rows(Database& database, const std::string& sql, Row row) {
   auto statement = database.prepare(sql);
@@ -79,15 +80,15 @@ Expected<void> rows(Database& database, const std::string& sql, Row row) {
   }
 }
 
-/// Returns the name under which the table `sweep` stores an axis's title; the table contains only
-/// titles that are not empty.
+/// Returns the key of an axis's title in the table `sweep`, which contains only titles that are not
+/// empty.
 std::string title_name(std::size_t axis) { return fmt::format("axis_{}_title", axis); }
 
 Expected<SweepInfo> read_info(Database& database) {
   SweepInfo info;
   bool whole = true;
-  // Row numbers must count up from 0, so that the file cannot make the program allocate much
-  // memory.
+  // Row numbers must be 0, 1, 2, …. Otherwise a forged file with a huge row number could make the
+  // program allocate too much memory.
   const auto next = [&whole](std::int64_t number, auto& list) {
     if (number == std::ssize(list)) list.emplace_back();
     whole = whole && number >= 0 && number + 1 == std::ssize(list);
@@ -140,7 +141,8 @@ Expected<SweepInfo> read_info(Database& database) {
   return info;
 }
 
-/// A difference between two sweeps, with the option or message that describes it.
+/// A difference between two sweeps: the command-line option or message in which they differ, and a
+/// description.
 struct Difference {
   std::string field;
   std::string text;
@@ -175,10 +177,11 @@ std::optional<Difference> difference(const SweepInfo& there, const SweepInfo& re
   return std::nullopt;
 }
 
-/// Returns true if the file is a sweep, false if it is empty. ERRORS: anything else.
+/// Returns true if the file contains a sweep, and false if it is empty. ERRORS: the file has other
+/// content.
 Expected<bool> is_sweep(Database& database) {
-  // Another program may create the sweep between these lines. That program commits the tables and
-  // their content together, so a reader that sees the tables also sees the content.
+  // Another program may create the sweep between the following queries. The check is nevertheless
+  // safe, because that program commits the tables and their content in one transaction.
   const auto tables = database.number("SELECT count(*) FROM sqlite_master");
   if (!tables) return tl::make_unexpected(tables.error());
   const auto application = database.number("PRAGMA application_id");
@@ -259,15 +262,15 @@ Expected<SweepStore> SweepStore::resume(const std::string& path, const SweepInfo
           {path, 0, 0}));
     }
   }
-  // With write-ahead logging, a commit appends to a separate file. The commit survives the end of
-  // the program without waiting for the disk.
+  // With write-ahead logging, a commit only appends to a separate file. Committed rows are kept if
+  // the program is killed, although the commit does not wait for the disk.
   if (const auto set = database->log_ahead(); !set) return tl::make_unexpected(set.error());
   SweepStore store(std::move(*database), info, std::move(*space));
   if (!*sweep) {
     const auto created = store.create();
     if (!created) return tl::make_unexpected(created.error());
-    // Another program has created a sweep in the meantime, either the same sweep or a different
-    // one.
+    // Another program has created a sweep in this file in the meantime. resume() checks whether it
+    // is the same sweep.
     if (!*created) return resume(path, info);
   }
   return store;
@@ -415,7 +418,7 @@ Expected<void> SweepStore::each(const std::function<void(std::int64_t, const Out
 }
 
 Expected<void> SweepStore::add_measured(const Measured& measured) {
-  // Files of sweeps without measurements do not have this table.
+  // Create the table now, because the file of a sweep without measurements does not have it.
   if (auto made = database_->run(
           "CREATE TABLE IF NOT EXISTS measured (point INTEGER, source TEXT, said TEXT NOT NULL, "
           "step_time_ps INTEGER NOT NULL, PRIMARY KEY (source))");

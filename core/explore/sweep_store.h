@@ -25,8 +25,8 @@ struct SweepInfo {
 
 /// The results of a sweep in an SQLite file, with a row for every completed point (docs/formats.md
 /// describes the tables). Each row is committed separately, so only points in progress are lost if
-/// the program is killed. A point keeps its first row, except that a complete result replaces a
-/// result of a run that was stopped early.
+/// the program is killed. If a point gets a second result, the first one is kept. The only
+/// exception is that a complete result replaces the result of a run that was stopped early.
 class SweepStore {
  public:
   /// Opens the file of a sweep, or creates it. ERRORS (requests): the file contains a different
@@ -39,19 +39,19 @@ class SweepStore {
   [[nodiscard]] const SweepInfo& info() const { return info_; }
   [[nodiscard]] const Space& space() const { return *space_; }
 
-  /// Returns, for each point, true if the point has the result of a complete run. ERRORS (kRun):
-  /// the file cannot be read.
+  /// Returns a vector with one entry for each point, which is true if the point has the result of a
+  /// complete run. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<bool>> done();
   /// Adds the result of a point. If the point already has a result, the new result is ignored,
   /// unless it is from a complete run and the existing result is from a run that was stopped early.
   /// ERRORS (kRun): the disk is full.
   Expected<void> add(std::int64_t point, const Outcome& outcome);
-  /// Calls `row` for every row, in ascending order of points.
+  /// Calls `row` for every point that has a result, in ascending order of points.
   /// ERRORS (kRun): the file cannot be read.
   Expected<void> each(const std::function<void(std::int64_t point, const Outcome&)>& row);
 
-  /// A measured step time of a point, which is stored with the sweep. A point has one measurement
-  /// for each source (a file name).
+  /// A measured step time of a point, which is stored with the sweep. A point may have several
+  /// measurements from different sources (file names).
   struct Measured {
     std::int64_t point = 0;
     Time step;
@@ -85,8 +85,8 @@ class SweepStore {
   SweepInfo info_;
   std::unique_ptr<const Space> space_;
   std::unique_ptr<Statement> insert_;
-  std::unique_ptr<Statement> delete_stopped_;  ///< statement that removes the row of a point whose
-                                               ///< run was stopped early
+  std::unique_ptr<Statement> delete_stopped_;  ///< removes a point's row if its run was stopped
+                                               ///< early
 };
 
 }  // namespace tutti::core

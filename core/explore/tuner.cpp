@@ -1,12 +1,13 @@
 // Bayesian optimization over a grid of settings, with expected improvement as the criterion. A
-// Latin hypercube of at most 64 points starts the search. Then points are chosen in batches of
-// four. Each point of a batch is chosen as if the previous points of the batch had exactly their
-// predicted costs, so that the points do not cluster. When no candidate promises a noticeable
-// improvement, the neighbours of the best point along every axis are evaluated, and then random
-// points, because the model may be wrong in regions without evaluated points. The search ends after
-// six batches of random points without improvement. Spaces of more than 6000 points are sampled.
-// The model is in kriging.cpp, and the caller runs the points. SOURCE: Jones, Schonlau, Welch,
-// "Efficient global optimization of expensive black-box functions", J. Global Optimization 1998.
+// Latin hypercube of at most 64 points starts the search. After the hypercube, points are chosen in
+// batches of four. When a point of a batch is chosen, the previous points of the batch are assumed
+// to have exactly their predicted costs, so that the points do not cluster. When the model predicts
+// no noticeable improvement for any candidate, the neighbours of the best point along every axis
+// are evaluated. Then random points are evaluated, because the model may be wrong in regions
+// without evaluated points. The search ends after six batches of random points without improvement.
+// If the space has more than 6000 points, the candidates are 6000 random points. The model is in
+// kriging.cpp, and the caller runs the points. SOURCE: Jones, Schonlau, Welch, "Efficient global
+// optimization of expensive black-box functions", J. Global Optimization 1998.
 
 #include "core/explore/tuner.h"
 
@@ -22,22 +23,23 @@
 namespace tutti::core {
 namespace {
 
-/// The number of points that are requested at a time.
+/// The number of points that next() returns in one call.
 constexpr std::size_t kBatch = 4;
 /// The maximum number of candidate points; in larger spaces, this many points are drawn at random.
 constexpr std::int64_t kMaxCandidates = 6000;
-/// The share of all evaluations that the initial design takes.
+/// The initial Latin hypercube uses at most this share of all evaluations.
 constexpr double kDesignShare = 0.3;
-/// The maximum gap between known points along an ordered axis at the end of the search, with all
-/// other axes at their best values.
+/// Before the search ends, gaps without evaluated points along an ordered axis are filled until
+/// they are shorter than this share of the axis. All other axes have the values of the best point.
 constexpr double kGap = 0.06;
 /// The maximum number of values of an unordered axis that are tried while all other axes have the
 /// values of the best point.
 constexpr std::size_t kMaxOthers = 64;
-/// The number of times that random points are tried without improvement before the search ends.
+/// The search ends after this number of batches of random points without improvement.
 constexpr int kChecks = 6;
 
-/// Returns the numbers of an axis; nullopt if it has other values, too few, or several fields.
+/// Returns the values of an axis as numbers. Returns nullopt if some values are not numbers, there
+/// are fewer than three, or the axis has several fields.
 std::optional<std::vector<double>> numbers_of(const Axis& axis) {
   constexpr std::size_t kFewest = 3;
   if (axis.fields.size() != 1 || axis.rows.size() < kFewest) return std::nullopt;
@@ -72,8 +74,9 @@ Tuner::Tuner(const Space& space, const TunerOptions& options)
       std::stable_sort(order.begin(), order.end(), [&](std::int64_t one, std::int64_t other) {
         return value(one) < value(other);
       });
-      // The coordinate of a value is its position in the sorted values. The values themselves are
-      // not used, because the user's spacing of the values reflects their importance.
+      // The coordinate of a value is its rank in the sorted values. The rank is better than the
+      // value itself, because users choose values more densely where the cost depends strongly on
+      // them.
       for (std::size_t r = 0; r < count; ++r)
         places[order[r]] = static_cast<double>(r) / static_cast<double>(count - 1);
     } else {
@@ -103,8 +106,8 @@ std::vector<double> Tuner::place(std::int64_t point) const {
   return place;
 }
 
-/// Returns a Latin hypercube: all values of an axis occur equally often, in an order that is
-/// independent of the other axes.
+/// Returns the points of a Latin hypercube: all values of an axis occur equally often, and the
+/// values of different axes are combined at random.
 std::vector<std::int64_t> Tuner::design() {
   const auto wanted = static_cast<std::size_t>(
       std::clamp<double>(kDesignShare * static_cast<double>(options_.evaluations), 8, 64));
@@ -128,8 +131,8 @@ std::vector<std::int64_t> Tuner::design() {
 
 /// Returns untried points that differ from the best point along one axis only: the neighbours of
 /// the best value, all values of an unordered axis, and the middle of an ordered axis's widest gap,
-/// if the gap is wide. These points are needed because the model is smooth, while the cost has
-/// steps, for example at the size at which NCCL changes its protocol.
+/// if the gap is wide. The model alone would miss such points: it is smooth, but the cost may jump,
+/// for example at the size at which NCCL changes its protocol.
 std::vector<std::int64_t> Tuner::along_axes() const {
   std::vector<std::int64_t> points;
   if (!best_) return points;
@@ -150,7 +153,7 @@ std::vector<std::int64_t> Tuner::along_axes() const {
         static_cast<std::size_t>(std::find(order.begin(), order.end(), rows[a]) - order.begin());
     if (best > 0) points.push_back(point_at(best - 1));
     if (best + 1 < order.size()) points.push_back(point_at(best + 1));
-    // A gap at an end of the axis counts twice, because only one of its sides has a known point.
+    // A gap at an end of the axis counts twice, because it has an evaluated point on only one side.
     std::size_t widest = std::max<std::size_t>(
         2, static_cast<std::size_t>(kGap * static_cast<double>(order.size())));
     std::optional<std::size_t> middle;
@@ -187,7 +190,7 @@ std::vector<std::int64_t> Tuner::candidates() {
   for (std::int64_t i = 0; i < kMaxCandidates; ++i)
     some.insert(
         static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
-  // Add the points that differ from the best along one axis only.
+  // Add the points that differ from the best point along one axis only.
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
     std::vector<std::int64_t> other = rows;
@@ -212,7 +215,7 @@ std::vector<std::int64_t> Tuner::promising() {
     values.push_back(cost ? std::log(*cost)
                           : worst);  // an invalid point is as bad as the worst valid one
   }
-  // Compress costs that are several times the best cost, because their exact values are irrelevant
+  // Reduce costs that are more than twice the best cost, because their exact values are irrelevant
   // and would distort the model.
   const double least = std::log(*costs_.at(*best_));
   for (double& value : values)
@@ -238,7 +241,7 @@ std::vector<std::int64_t> Tuner::promising() {
           std::clamp(1 - std::exp(-most), 0.0, 1 - options_.least / *costs_.at(*best_));
     taken.insert(at);
     chosen.push_back(all[at]);
-    // The remaining points of the batch are chosen as if this point had its expected cost.
+    // For the remaining points of the batch, assume that this point has its expected cost.
     if (chosen.size() < kBatch) kriging.add(where[at], kriging.at(where[at]).mean);
   }
   return chosen;
@@ -274,9 +277,9 @@ std::vector<std::int64_t> Tuner::next() {
   if (max_expected_improvement_ < options_.enough) return over_ = true, std::vector<std::int64_t>();
   std::vector<std::int64_t> points = promising();
   if (max_expected_improvement_ >= options_.enough) return first(points);
-  // No point promises an improvement, so check that the best point is the best along every axis.
-  // Then try random points, because the model may be wrong in regions without evaluated points. The
-  // costs of these points improve the model.
+  // The model predicts no improvement for any candidate. First check that the best point is the
+  // best one along every axis. Then try random points, because the model may be wrong in regions
+  // without evaluated points. The costs of random points improve the model.
   std::vector<std::int64_t> around = along_axes();
   if (around.empty() && checks_++ < kChecks) around = anywhere();
   over_ = around.empty();

@@ -13,21 +13,23 @@ namespace tutti::core {
 struct TunerOptions {
   std::int64_t evaluations = 100;  ///< maximum number of points to evaluate
   std::uint64_t seed = 0;          ///< seed of the random numbers that select points
-  /// The search ends once no point is expected to reduce the best cost by more than this share.
+  /// The search ends when no point is expected to reduce the best cost by more than this share of
+  /// it.
   double enough = 0.002;
-  double least = 0;  ///< lower bound of the cost; 0: none is known
-  /// By axis: the rows that may be evaluated. An empty or missing list means that all rows of the
-  /// axis may be evaluated.
+  double least = 0;  ///< lower bound of the cost, which limits the expected improvement; 0 if none
+                     ///< is known
+  /// For each axis, the rows that may be evaluated. If the list of an axis is empty or missing, all
+  /// its rows may be evaluated.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 
 /// Searches a space for the point with the lowest cost, without evaluating all points. The search
-/// begins with points that are spread over all axes. Then the search selects a few points at a
-/// time: the most promising points according to a Kriging model of the logarithm of the cost, and
-/// points that differ from the best point along one axis.
+/// begins with points that are spread over all axes. After these points, a few points are selected
+/// at a time: the points with the largest expected improvement according to a Kriging model of the
+/// logarithm of the cost, and points that differ from the best point along one axis.
 ///
 /// The caller evaluates the points that next() returns, and passes their costs to tell(). The
-/// selected points do not depend on the number of evaluations that run in parallel.
+/// search gives the same points no matter how many evaluations run in parallel.
 class Tuner {
  public:
   /// REQUIRES: `space` outlives the tuner.
@@ -36,13 +38,14 @@ class Tuner {
   /// Returns the next points to evaluate; empty if the search is over. No point is returned twice.
   /// REQUIRES: the costs of all earlier points were passed to tell().
   std::vector<std::int64_t> next();
-  /// True if the axis has a single field with at least three values, all of them numbers.
+  /// True if the axis has a single field, whose values are at least three numbers.
   [[nodiscard]] bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
   /// Returns the rows of an ordered axis that may be evaluated, in ascending order of their values.
   [[nodiscard]] const std::vector<std::int64_t>& in_order(std::size_t axis) const {
     return ranks_[axis];
   }
-  /// Reports the cost of a point, which is above 0; nullopt means that the point is invalid.
+  /// Reports the cost of a point. The cost must be above 0; nullopt means that the point is
+  /// invalid.
   void tell(std::int64_t point, std::optional<double> cost);
 
   [[nodiscard]] std::optional<std::int64_t> best() const { return best_; }
@@ -55,8 +58,8 @@ class Tuner {
     for (const auto& [point, cost] : costs_) points.push_back(point);
     return points;
   }
-  /// The largest expected improvement by a point that was not evaluated, as a share of the best
-  /// cost.
+  /// The largest expected improvement among the points that were not evaluated, as a share of the
+  /// best cost.
   [[nodiscard]] double max_expected_improvement() const { return max_expected_improvement_; }
 
  private:
@@ -72,11 +75,14 @@ class Tuner {
   const Space& space_;
   TunerOptions options_;
   Random random_;
-  std::vector<bool> ordered_;                ///< by axis: see is_ordered()
-  std::vector<std::vector<double>> places_;  ///< by axis and row: coordinate in the Kriging model
-  /// By axis: rows that may be evaluated, sorted by value if the axis is ordered.
+  std::vector<bool> ordered_;                ///< result of is_ordered() for each axis
+  std::vector<std::vector<double>> places_;  ///< coordinate of each row of each axis in the Kriging
+                                             ///< model
+  /// For each axis, the rows that may be evaluated. The rows of an ordered axis are sorted by
+  /// value.
   std::vector<std::vector<std::int64_t>> ranks_;
-  std::vector<std::vector<bool>> allowed_;  ///< by axis and row: true if the row may be evaluated
+  std::vector<std::vector<bool>> allowed_;  ///< for each row of each axis, true if the row may be
+                                            ///< evaluated
   std::int64_t size_ = 1;                   ///< number of points that may be evaluated
   std::map<std::int64_t, std::optional<double>> costs_;
   std::optional<std::int64_t> best_;

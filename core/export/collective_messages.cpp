@@ -13,12 +13,12 @@ std::int32_t max_lanes(const Schedule& schedule) {
   return most;
 }
 
-/// Returns the share of a rate that one thread gets, as in sim/device/device.h.
+/// Returns one thread's share of the total rate of `threads` threads, as in sim/device/device.h.
 Bandwidth part_of(Bandwidth rate, int threads) {
   return rate.count() == 0 ? rate : Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
 }
 
-/// Returns the time of a step's reductions and copies on its device.
+/// Returns the time that the reductions and copies of a schedule step take on the device.
 Time work_of(const Step& step, const DeviceRates& rates, Bytes item) {
   const Bytes target = step.target.count * item;
   const auto time = [&](std::int64_t times, Bandwidth rate) {
@@ -104,7 +104,8 @@ std::int32_t CollectiveMessages::add(const Use& use, const std::vector<std::int3
                        after)
           : to.join(after);
   std::vector<std::int32_t> last;
-  std::vector<std::vector<std::int32_t>> ends;  // indexed by lane and step
+  // ends[lane][step]: the operation whose end is the end of the step.
+  std::vector<std::vector<std::int32_t>> ends;
   struct Waiting {
     std::int32_t operation;
     Wait wait;

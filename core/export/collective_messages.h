@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// The CPUs of a GOAL rank. A CPU runs one operation at a time, so operations that run in parallel
-/// need different CPUs. CPU 0 executes computation. The constants below are the CPUs for the lanes
-/// of collectives, for joins (which take no time), and for launches.
+/// The CPU numbers of operations in a GOAL rank. A CPU runs one operation at a time, so operations
+/// that run in parallel need different CPUs. CPU 0 executes computation. The other CPUs execute the
+/// lanes of collectives, joins (which take no time), and launches.
 inline constexpr int kFirstLaneCpu = 1, kLaneCpus = 31, kJoinCpu = 32, kFirstLaunchCpu = 33,
                      kLaunchCpus = 16;
 
@@ -23,10 +23,10 @@ class GoalRankBuilder {
   explicit GoalRankBuilder(std::int64_t rank) { rank_.rank = rank; }
 
   std::int32_t add(GoalOperation operation, const std::vector<std::int32_t>& after);
-  /// Adds a computation. Fractions of a nanosecond are carried over to the next computation on its
-  /// CPU.
+  /// Adds a computation. GOAL counts whole nanoseconds, so the remaining picoseconds are added to
+  /// the next computation on the same CPU.
   std::int32_t compute(Time duration, std::uint8_t cpu, const std::vector<std::int32_t>& after);
-  /// Adds an operation that takes no time and waits for `after`.
+  /// Adds an operation that takes no time and ends when all operations in `after` have ended.
   std::int32_t join(const std::vector<std::int32_t>& after) {
     return compute(Time(), kJoinCpu, after);
   }
@@ -37,27 +37,28 @@ class GoalRankBuilder {
 
  private:
   GoalRank rank_;
-  std::map<std::uint8_t, std::int64_t> carried_;  ///< by CPU: picoseconds carried over
+  std::map<std::uint8_t, std::int64_t> carried_;  ///< for each CPU, the picoseconds to add to its
+                                                  ///< next computation
 };
 
-/// Returns the reason why a collective cannot be written as point-to-point messages; empty if it
+/// Returns the reason why a collective cannot be expressed by point-to-point messages; empty if it
 /// can.
 std::string why_no_messages(const Collective& collective);
 
-/// Writes one rank's part in a collective. Each lane becomes a chain of sends, receives and
-/// reductions on its own CPU.
+/// Converts a collective to GOAL operations of one rank. Each lane becomes a sequence of sends,
+/// receives and reductions on its own CPU.
 class CollectiveMessages {
  public:
   struct Use {
     const Collective& collective;
     Rank rank = 0;
-    std::function<std::int64_t(Rank)> peer;  ///< returns the GOAL rank of a rank of the collective
-    std::int64_t first_tag = 0;  ///< the first of tags_of() consecutive tags, which no other
-                                 ///< collective uses
+    std::function<std::int64_t(Rank)> peer;  ///< maps a rank of the collective to its GOAL rank
+    std::int64_t first_tag = 0;  ///< the first of tags_of() consecutive tags that are reserved for
+                                 ///< this collective
     Time launch;
   };
-  /// Adds the operations of the collective, which wait for operation `after`. Returns the operation
-  /// whose end is the end of the collective on this rank.
+  /// Adds the operations of the collective. The added operations start after the operations in
+  /// `after` have ended. Returns the operation whose end is the end of the collective on this rank.
   std::int32_t add(const Use& use, const std::vector<std::int32_t>& after, GoalRankBuilder& to);
   /// Returns the number of tags that one execution of the collective needs.
   static std::int64_t tags_of(const Collective& collective);

@@ -60,7 +60,8 @@ class Unroller {
   }
 
   void add_edges() {
-    // Held tasks start before the other successors of the task that opens their hold.
+    // Add the edges of holds first, because the runner starts held tasks before the other
+    // successors of the task that opens their hold.
     std::map<std::int32_t, TaskId> openers;
     for (TaskId t = 0; t < program_.size(); ++t) {
       if (program_.tasks[nth(t)].opens >= 0) openers[program_.tasks[nth(t)].opens] = t;
@@ -86,7 +87,7 @@ class Unroller {
     }
   }
 
-  /// Visits nodes depth first, in the order in which the runner follows successors.
+  /// Visits nodes in depth-first order, as the runner does.
   void visit(std::int32_t root) {
     emit(root);
     std::vector<std::pair<std::int32_t, std::size_t>> open{{root, 0}};
@@ -128,7 +129,8 @@ class Unroller {
   const Durations& durations_;
   const ComputeRates rates_;
   std::int32_t count_ = 0;
-  std::vector<std::int32_t> offsets_;  ///< by task: index of the node of its first iteration
+  std::vector<std::int32_t> offsets_;  ///< for each task, the index of the node of its first
+                                       ///< iteration
   std::vector<Place> of_;              ///< indexed by place
   std::vector<std::vector<std::int32_t>> successors_;
   std::vector<std::int32_t> missing_;

@@ -11,22 +11,23 @@
 
 namespace tutti::core {
 
-/// A training step as a list of nodes, for formats without loops. Blocks of tasks are unrolled, and
-/// holds become dependencies. A node depends only on earlier nodes of the list.
+/// A training step as a list of nodes, for file formats without loops. Blocks of tasks that repeat
+/// are unrolled, and holds are replaced by dependencies. A node depends only on earlier nodes of
+/// the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
     TaskId id = kNoTask;  ///< index of the task in its program
-    Time duration;        ///< duration of a compute task without slowdown
+    Time duration;        ///< duration of a compute task if nothing slows it down
     std::int64_t compute_bound_ppm = 0;
-    std::int64_t occurrence = 0;  ///< number of earlier executions of this exchange in the step
+    std::int64_t occurrence = 0;  ///< number of earlier executions of the same exchange in the step
     std::vector<std::int32_t> after;
   };
   std::vector<Node> nodes;
 };
 
-/// Unrolls a program. The nodes are in the order in which the runner would start them if no task
-/// took any time. REQUIRES: problems_of(program) is empty.
+/// Unrolls a program. The nodes are in the order in which the runner would start them if all tasks
+/// took no time. REQUIRES: problems_of(program) is empty.
 StepNodes unroll(const Program& program, const Durations& durations, const ComputeRates& rates);
 
 /// Returns the reason why the training step of a scenario cannot be written as a fixed graph of

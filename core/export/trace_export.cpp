@@ -1,5 +1,6 @@
-// Replicas on the same kind of device share a program, so the training step is unrolled once for
-// each kind of device. Replicas differ only in the group in which they execute a collective.
+// All replicas on the same kind of device have the same program, so the training step is unrolled
+// once for each kind of device. Replicas on the same kind of device differ only in the groups in
+// which they execute collectives.
 
 #include "core/export/trace_export.h"
 
@@ -34,8 +35,8 @@ std::optional<ChakraNode::Collective> chakra_kind(CollectiveKind kind) {
   return std::nullopt;
 }
 
-/// Rounds times to whole microseconds so that their sum stays within half a microsecond of the
-/// exact sum.
+/// Rounds a sequence of times to whole microseconds. The sum of the rounded times differs from the
+/// exact sum by at most half a microsecond.
 class Microseconds {
  public:
   std::int64_t next(Time duration) {
@@ -141,8 +142,9 @@ class ScenarioExport : public TraceExport {
     GoalRankBuilder builder(rank);
     CollectiveMessages messages;
     const StepNodes step = step_of(rank);
-    std::vector<std::int32_t> made;            // the operation of each node
-    std::map<TaskId, std::int32_t> announced;  // the computation, by announcing task
+    std::vector<std::int32_t> made;  // for each node, its operation
+    // Maps an announcing task to the computation that it announces.
+    std::map<TaskId, std::int32_t> announced;
     if (plan_.graph) {
       for (TaskId t = 0; t < rank_of(rank).program.size(); ++t) {
         const TaskId by = rank_of(rank).announcement_of(t);
@@ -220,8 +222,8 @@ class ScenarioExport : public TraceExport {
 
   // --- communicators ---
 
-  /// Returns the name of the partition of replicas into groups, which is the name of the
-  /// communicator, or "gradients".
+  /// Returns the name of the communicator in which a collective is executed; "gradients" for the
+  /// all-reduces of gradients.
   [[nodiscard]] std::string name_of(const PlannedCollective& one) const {
     if (plan_.graph) {
       for (const ExecutionGraph::Collective& c : plan_.graph->collectives) {
@@ -236,13 +238,13 @@ class ScenarioExport : public TraceExport {
     }
     return "gradients";
   }
-  /// Returns the name of a group, by its index in the partition. In an imported trace, every group
-  /// has a name of its own.
+  /// Returns the name of a group: the communicator's name and the index of the group. In an
+  /// imported trace, each group is a communicator, whose name suffices.
   [[nodiscard]] std::string group_name(std::size_t collective, std::int64_t group) const {
     return plan_.graph ? names_[collective] : fmt::format("{}.{}", names_[collective], group);
   }
 
-  /// Returns a number that identifies a collective in the whole step.
+  /// Returns a number that identifies one execution of a collective in the training step.
   [[nodiscard]] std::int64_t key_of(const StepNodes::Node& node) const {
     const Task& task = *node.task;
     if (task.pack >= 0) return task.pack;
@@ -258,7 +260,7 @@ class ScenarioExport : public TraceExport {
   void communicate(std::int64_t rank, const StepNodes::Node& from, ChakraNode& node) const {
     const Task& task = *from.task;
     if (is_message(task)) {
-      if (task.index < 0) {  // the start of a computation
+      if (task.index < 0) {  // the task announces a computation
         node.type = ChakraNode::Type::kCompute;
         return;
       }
@@ -286,8 +288,8 @@ class ScenarioExport : public TraceExport {
 
   // --- tags ---
 
-  /// Assigns separate tags to each execution of a collective; groups may share tags, because their
-  /// ranks differ.
+  /// Assigns different tags to all executions of collectives. Groups may use the same tags, because
+  /// their ranks differ.
   void give_tags() {
     for (const Pack& pack : plan_.packs) {
       first_tag_.push_back(next_tag_);
@@ -347,14 +349,14 @@ class ScenarioExport : public TraceExport {
 
   const Scenario& scenario_;
   const Plan& plan_;
-  Scenario as_rings_;  ///< the scenario without NCCL's predicted times, whose schedules are written
-                       ///< to GOAL
+  Scenario as_rings_;  ///< the scenario with schedules in place of NCCL's predicted times; GOAL
+                       ///< files contain these schedules
   StepPrograms programs_;
   std::vector<StepNodes> steps_;         ///< the unrolled training step of each kind of device
-  std::vector<std::size_t> group_of_;    ///< kind of device of each replica
+  std::vector<std::size_t> group_of_;    ///< for each replica, the index of its kind of device
   std::vector<std::string> names_;       ///< name of each collective's communicator
-  std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, followed by the first tag of
-                                         ///< each exchange
+  std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, then first tag of each
+                                         ///< exchange
   std::int64_t next_tag_ = 0, max_tag_ = -1;
 };
 

@@ -1,10 +1,10 @@
-// Inputs are stacked: MaybeGzip reads from a file or from memory, and inflates the bytes if the
-// first two are gzip's magic number. Readers of formats therefore work the same for compressed and
-// uncompressed files. MaybeGzip stores one block of 64 KiB, in which the bytes from `held_begin_`
-// to `held_end_` have not been used yet, so memory does not depend on the size of the file. A gzip
-// file may have several members, as `cat a.gz b.gz` produces. After the end of a member, the byte
-// 0x1f begins the next member; any other byte begins padding, which is ignored. A file that ends
-// inside a member is an error. Otherwise an incomplete copy would be accepted as a shorter file.
+// MaybeGzip reads from another input (a file or memory) and inflates the bytes if they begin with
+// gzip's magic number. Format readers therefore need not know whether a file is compressed.
+// MaybeGzip buffers one block of 64 KiB, so memory does not depend on the size of the file. The
+// bytes of the buffer from `held_begin_` to `held_end_` have not been used yet. A gzip file may
+// have several members, as `cat a.gz b.gz` produces. After the end of a member, the byte 0x1f
+// begins another member, and any other byte begins padding, which is ignored. A file that ends
+// inside a member is an error, because it may be an incomplete copy of a longer file.
 
 #include "core/formats/byte_input.h"
 
@@ -100,7 +100,7 @@ class MaybeGzip final : public ByteInput {
   Expected<void> begin() {
     began_ = true;
     held_.resize(std::size_t{1} << 16);
-    // A pipe may return its first two bytes in two separate reads.
+    // Read until two bytes are available, because a pipe may return them in separate reads.
     while (held_end_ < 2) {
       const auto got = from_->read(held_.data() + held_end_, held_.size() - held_end_);
       if (!got) return tl::make_unexpected(got.error());
@@ -134,7 +134,7 @@ class MaybeGzip final : public ByteInput {
         }
       }
       if (member_ended_) {
-        // After a member, either another member or padding follows; gzip ignores padding.
+        // A member is followed by another member or by padding. Ignore padding, as gzip does.
         if (held_[held_begin_] != '\x1f') return 0;
         inflateReset(&stream_);
         member_ended_ = false;
@@ -152,8 +152,8 @@ class MaybeGzip final : public ByteInput {
         return damaged(fmt::format("holds damaged gzip data ({})",
                                    stream_.msg != nullptr ? stream_.msg : "zlib"));
       }
-      // zlib may consume its input without producing output. Continue in this case, because a
-      // result of 0 bytes means the end of the input.
+      // zlib may consume input without producing output. Continue in this case, because returning 0
+      // bytes would mean the end of the input.
       if (stream_.avail_out < room) return room - stream_.avail_out;
     }
   }
@@ -170,7 +170,7 @@ class MaybeGzip final : public ByteInput {
   std::string name_;
   std::vector<char> held_;
   std::size_t held_begin_ = 0, held_end_ = 0;
-  std::size_t before_held_ = 0;  ///< number of stored bytes before the bytes in `held_`
+  std::size_t before_held_ = 0;  ///< number of bytes of the file before the bytes in `held_`
   bool began_ = false, inflating_ = false, member_ended_ = false;
   z_stream stream_{};
 };

@@ -16,16 +16,16 @@ class ByteInput {
   /// Reads 1 to `most` bytes into `to`. Returns the number of bytes that were read; 0 at the end of
   /// the input. ERRORS: the input cannot be read; its gzip data is damaged.
   virtual Expected<std::size_t> read(char* to, std::size_t most) = 0;
-  /// The share of the stored bytes that was read, from 0 to 1; 0 if the number of stored bytes is
-  /// unknown.
+  /// The share of the file that was read, from 0 to 1. For a compressed file, compressed bytes are
+  /// counted. 0 if the size of the file is unknown.
   [[nodiscard]] virtual double share() const { return 0; }
 };
 
-/// Opens a file or a pipe. Gzip content, which may have several members, is inflated in bounded
-/// memory.
+/// Opens a file or a pipe. Gzip content, which may have several members, is inflated while it is
+/// read, with a buffer of fixed size.
 /// ERRORS: the file is missing, unreadable or a folder.
 Expected<std::unique_ptr<ByteInput>> open_byte_input(const std::string& path);
-/// Returns an input for bytes in memory. Errors call it `name`.
+/// Returns an input for bytes in memory. Error messages show `name` in place of a path.
 /// REQUIRES: the bytes outlive the input.
 std::unique_ptr<ByteInput> byte_input_of(std::string_view bytes, const std::string& name);
 

@@ -1,6 +1,6 @@
-// Writers use different types for integer attributes (int32, int64, uint64, …), and omit fields
-// that are zero. So the reader interprets an attribute by its value, ignores its declared type, and
-// does not compare versions.
+// The programs that write Chakra traces use different types for integer attributes (int32, int64,
+// uint64, …), and omit fields that are zero. The reader therefore accepts an attribute of any
+// integer type, and does not check the version of the format.
 
 #include "core/formats/chakra.h"
 
@@ -14,7 +14,8 @@
 namespace tutti::core {
 namespace {
 
-/// A message of a real trace has a few KiB; attributes of metadata may hold a whole input file.
+/// The maximum size of a message. Most messages have a few KiB, but the attributes of the metadata
+/// may contain a whole input file.
 constexpr std::uint64_t kLongestMessage = std::uint64_t{64} << 20;
 /// The limit on times in microseconds. In picoseconds, such times fit into 64 bits.
 constexpr std::uint64_t kMaxMicroseconds = std::uint64_t{1} << 42;
@@ -35,14 +36,15 @@ enum NodeField : std::uint32_t {
 };
 constexpr std::uint32_t kMetadataVersion = 1, kMetadataAttribute = 2;
 constexpr std::uint32_t kAttributeName = 1;
-/// The field numbers of an attribute's value, for the value types that Tutti writes.
+/// The field numbers of the three types of attribute values that Tutti writes.
 constexpr std::uint32_t kInt64Arm = 9, kBoolArm = 27, kStringArm = 29;
 
 struct Attribute {
   std::string_view name;
   std::optional<std::int64_t> integer;
   std::string_view text;
-  bool has_false_item = false;  ///< true: the value is a list of booleans that has a false item
+  bool has_false_item = false;  ///< true if the value is a list of booleans, at least one of which
+                                ///< is false
 };
 
 std::int64_t zigzag(std::uint64_t value) {
@@ -82,7 +84,7 @@ std::optional<Attribute> attribute_of(std::string_view message) {
       case 25:
       case kBoolArm: attribute.integer = static_cast<std::int64_t>(field->value); break;
       case 19:
-      case 23:  // four bytes; field 23 is signed
+      case 23:  // types with four bytes, of which field 23 is signed
         attribute.integer = field->number == 23
                                 ? std::int64_t{static_cast<std::int32_t>(field->value)}
                                 : static_cast<std::int64_t>(field->value);
@@ -130,7 +132,8 @@ bool take_ids(const WireFields::Field& field, std::vector<std::uint64_t>& to) {
   return field.type == 2;
 }
 
-/// Returns the problem of a damaged message; empty if there is none.
+/// Reads a node from a message. Returns a description of the damage if the message is damaged, and
+/// otherwise an empty text.
 std::string read_node(std::string_view message, ChakraNode& node) {
   node = {};
   WireFields fields(message);
@@ -246,7 +249,8 @@ class Messages {
   ByteInput& input_;
   const std::string& name_;
   std::string buffer_;
-  std::size_t used_ = 0;     ///< number of bytes of the buffer that were used
+  std::size_t used_ = 0;     ///< number of bytes of the buffer that belong to earlier messages or
+                             ///< to the current one
   std::uint64_t at_ = 0;     ///< offset of the buffer's end in the file
   std::uint64_t begin_ = 0;  ///< offset of the current message in the file
 };
@@ -284,7 +288,8 @@ bool is_chakra(std::string_view first_bytes) {
   const auto size = WireFields::take_varint(first_bytes);
   if (!size || *size < 2 || *size > kLongestMessage) return false;
   const std::string_view message = first_bytes.substr(0, static_cast<std::size_t>(*size));
-  // The first field of a trace is a version that begins with a digit, or an attribute with a name.
+  // A trace begins with its metadata, whose first field is a version ("1.0.0") or an attribute with
+  // a name.
   std::string_view rest = message;
   const auto key = WireFields::take_varint(rest);
   const auto length = WireFields::take_varint(rest);

@@ -21,7 +21,7 @@
 
 namespace tutti::core {
 
-/// A node of a rank's task graph. A reader reuses the object for the next node.
+/// A node of a rank's task graph. read_chakra() passes the same object to `take` for all nodes.
 struct ChakraNode {
   enum class Type : std::uint8_t {
     kInvalid = 0,
@@ -52,10 +52,10 @@ struct ChakraNode {
   Type type = Type::kInvalid;
   std::vector<std::uint64_t> control_dependencies, data_dependencies;
   std::int64_t duration_us = 0;
-  /// Tutti's attribute tutti_duration_ps, the exact duration; -1: absent.
+  /// Tutti's attribute tutti_duration_ps: the duration without rounding; -1 if absent.
   std::int64_t duration_ps = -1;
-  /// Tutti's attribute tutti_compute_bound_ppm: the share of a computation that is limited by
-  /// multiprocessors, in millionths; -1: absent.
+  /// Tutti's attribute tutti_compute_bound_ppm: the share of a computation's time that
+  /// multiprocessors limit, in millionths; -1 if absent.
   std::int64_t compute_bound_ppm = -1;
   bool on_cpu = true;  ///< is_cpu_op; true if absent
   std::int64_t stream = -1;
@@ -69,7 +69,8 @@ struct ChakraNode {
   /// Tutti's attribute tutti_collective: the sequence number of the collective on its communicator.
   /// -1: the attribute is absent, and collectives are numbered in the order of the file.
   std::int64_t key = -1;
-  bool has_dimensions = false;  ///< true: involved_dim excludes a dimension
+  bool has_dimensions = false;  ///< true if involved_dim excludes at least one dimension of the
+                                ///< network
 };
 
 struct ChakraMetadata {
@@ -82,12 +83,12 @@ struct ChakraMetadata {
 };
 
 /// True if a file with these first bytes is likely to be a Chakra trace. A Chakra trace begins with
-/// the length of a message that has a version, a schema or an attribute.
+/// the length of its first message, which contains a version, a schema or an attribute.
 bool is_chakra(std::string_view first_bytes);
 
-/// Reads the trace of one rank. Calls `take` for each node, in the order of the file. If `take`
-/// returns an error, reading ends. Only one node is in memory at a time. ERRORS: the input cannot
-/// be read; a message is damaged (with its offset in the inflated file).
+/// Reads the trace of one rank. Calls `take` for each node, in the order of the file. Stops if
+/// `take` returns an error. Only one node is in memory at a time. ERRORS: the input cannot be read;
+/// a message is damaged (with its offset in the inflated file).
 Expected<ChakraMetadata> read_chakra(ByteInput& input, const std::string& name,
                                      const std::function<Expected<void>(const ChakraNode&)>& take,
                                      RecordCounts& counts);

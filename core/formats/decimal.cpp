@@ -19,8 +19,8 @@ std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits) {
       continue;
     }
     if (c == 'e' || c == 'E') {
-      // Read "1.5e3" as a double; the program that wrote the number had no more than 53 bits of
-      // precision.
+      // A number with an exponent, such as "1.5e3", is read as a double. No precision is lost,
+      // because the program that wrote it also used a double.
       double number = 0;
       const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
       const auto [end, status] = std::from_chars(begin, text.data() + text.size(), number);

@@ -14,7 +14,7 @@ std::vector<std::int64_t> flight_ranks(const PlainValue* ranks) {
   for (const PlainValue* item : ranks->items) {
     if (item->kind == PlainValue::Kind::kInteger) made.push_back(item->integer);
   }
-  // The ranks as text, such as "[0, 1]".
+  // The ranks are a list in the form of a text, such as "[0, 1]".
   std::string_view text = ranks->text;
   while (!text.empty()) {
     const std::size_t begin = text.find_first_of("0123456789");
@@ -29,8 +29,8 @@ std::vector<std::int64_t> flight_ranks(const PlainValue* ranks) {
   return made;
 }
 
-/// Returns the number of elements of shapes such as [[64, 3], [64]]; -1 if there are none, or if an
-/// item is not a shape.
+/// Returns the total number of elements of tensors with the given shapes, such as [[64, 3], [64]].
+/// Returns -1 if there are no shapes, or if an item is not a shape.
 std::int64_t elements_of_shapes(const PlainValue* shapes) {
   constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
   if (shapes == nullptr || shapes->items.empty()) return -1;

@@ -14,7 +14,8 @@ namespace tutti::core {
 /// SOURCE: pytorch/pytorch torch/csrc/distributed/c10d/FlightRecorder*.hpp (versions 2.4 to 2.10),
 /// tools/flight_recorder.
 
-/// One entry of a dump. Missing numbers are -1. The reader reuses the object for the next entry.
+/// One entry of a dump. Missing numbers are -1. The reader passes the same object to `take` for all
+/// entries.
 struct FlightEntry {
   std::int64_t record = -1;
   std::string group_name, group_description;

@@ -1,8 +1,8 @@
 // The text form has one statement per line; a rank's statements are in braces. Comments (//, and /*
 // */ over several lines) are removed before a line is read. Labels are local to a rank, so the
-// table of labels has only the labels of one rank. The binary form begins with a table of the
-// ranks' offsets; the operations of each rank follow, with the indices of the operations that wait
-// for them.
+// table of labels contains only the labels of the current rank. The binary form begins with a table
+// of the offsets of all ranks. The operations of each rank follow. Each operation contains the
+// indices of the operations that wait for it.
 
 #include "core/formats/goal.h"
 
@@ -29,7 +29,8 @@ constexpr std::int64_t kMaxRanks = std::int64_t{1} << 24;
 constexpr std::size_t kMaxOperations = std::size_t{1} << 30;  ///< operations per rank
 /// The limit on sizes and times. The sum of two such values fits into 64 bits, even in picoseconds.
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 52;
-/// The header before the table of ranks: magic number, number of ranks, largest CPU and port.
+/// The size of the header, which precedes the table of ranks. The header has the magic number, the
+/// number of ranks, and the largest CPU and port numbers.
 constexpr std::size_t kHeaderBytes = 14;
 /// Offsets of the binary form count from the end of the magic number.
 constexpr std::uint64_t kOffsetsFrom = 8;
@@ -116,7 +117,7 @@ class TextReader {
                 words.word().substr(0, 40), what);
   }
 
-  /// Returns the line without comments. Text after the end of a comment keeps its column.
+  /// Returns the line with comments replaced by blanks, so that all other text keeps its column.
   std::string_view without_comments(std::string_view line) {
     text_.assign(line);
     for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -247,7 +248,8 @@ class TextReader {
     return {};
   }
 
-  /// Resolves a label, which may be defined after its use.
+  /// Sets one end of a dependency to the operation with this label. If the label is not defined
+  /// yet, remembers the use of the label.
   void resolve(const std::string& label, std::size_t dependency, bool is_operation, int column,
                std::int32_t& to) {
     const auto found = labels_.find(label);
@@ -324,7 +326,7 @@ class TextReader {
     return {};
   }
 
-  /// A label that was used before it was defined.
+  /// A use of a label before the label's definition.
   struct Later {
     std::string label;
     std::size_t dependency = 0;
@@ -394,8 +396,8 @@ class BinaryReader {
         {name_, 0, 0}));
   }
 
-  /// Reads `count` bytes. Memory grows with the actual size of the file, because the size that the
-  /// file claims may be false.
+  /// Reads `count` bytes. Memory is allocated step by step as bytes are read, because `count` comes
+  /// from the file and may be wrong.
   Expected<void> bytes(std::size_t count, std::string& to) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     while (to.size() < count) {
@@ -507,12 +509,13 @@ class BinaryReader {
   ByteInput& input_;
   const std::string& name_;
   const std::function<Expected<void>(GoalRank&&)>& take_;
-  std::string ahead_;  ///< bytes that are read, but not used yet
+  std::string ahead_;  ///< bytes that were read from the input but not used yet
   std::uint64_t at_ = 0;
   std::int64_t ranks_ = 0;
 };
 
-/// An input that first returns the bytes which were read to recognise the format.
+/// An input that first returns bytes which were already read from another input, and then the rest
+/// of that input.
 class PrefixedInput : public ByteInput {
  public:
   PrefixedInput(std::string first, ByteInput& rest) : first_(std::move(first)), rest_(rest) {}
@@ -615,7 +618,8 @@ void put(std::string& to, Number value) {
 
 std::string goal_binary(const GoalRank& rank) {
   const std::size_t nodes = rank.operations.size();
-  // For each operation: the operations that wait for its end, and those that wait for its start.
+  // after[0] lists, for each operation, the operations that wait for its end; after[1] lists those
+  // that wait for its start.
   std::array<std::vector<std::vector<std::uint32_t>>, 2> after{
       std::vector<std::vector<std::uint32_t>>(nodes),
       std::vector<std::vector<std::uint32_t>>(nodes)};

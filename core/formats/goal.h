@@ -24,8 +24,8 @@ struct GoalOperation {
   Kind kind = Kind::kCompute;
   std::uint8_t cpu = 0;   ///< the CPU of the operation; a CPU executes one operation at a time
   std::uint8_t nic = 0;   ///< network port of a message
-  std::int64_t peer = 0;  ///< the other rank of a message; kAny: a receive from any rank
-  std::int64_t tag = 0;   ///< tag of a message; kAny: a receive with any tag
+  std::int64_t peer = 0;  ///< the peer rank of a message; kAny for a receive from any rank
+  std::int64_t tag = 0;   ///< tag of a message; kAny for a receive with any tag
   std::int64_t size = 0;  ///< bytes of a message; nanoseconds of a computation
   std::int32_t line = 0;  ///< line of the statement; 0 in the binary form
 
@@ -35,9 +35,9 @@ struct GoalOperation {
 /// A dependency between two operations of a rank; operations are identified by index.
 struct GoalDependency {
   std::int32_t operation = 0;  ///< operation that waits
-  std::int32_t on = 0;         ///< operation on which the other operation depends
-  bool at_start = false;  ///< true: a dependency on the start of an operation (irequires); false:
-                          ///< on its end (requires)
+  std::int32_t on = 0;         ///< operation for which the other one waits
+  bool at_start = false;  ///< true if `operation` waits for the start of `on` (irequires); false if
+                          ///< it waits for the end (requires)
 
   bool operator==(const GoalDependency&) const = default;
 };
@@ -50,8 +50,8 @@ struct GoalRank {
   bool operator==(const GoalRank&) const = default;
 };
 
-/// is_goal_binary() and is_goal_text() return true if a file with these first bytes is a GOAL
-/// schedule in the binary form, or in the text form.
+/// is_goal_binary() returns true if a file with these first bytes is a GOAL schedule in binary
+/// form; is_goal_text() does the same for the text form.
 bool is_goal_binary(std::string_view first_bytes);
 bool is_goal_text(std::string_view first_bytes);
 

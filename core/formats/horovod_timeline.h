@@ -13,8 +13,9 @@ namespace tutti::core {
 /// process. The timeline of a killed job is accepted, although the end of its list is missing.
 /// SOURCE: horovod/horovod horovod/common/timeline.cc, docs/timeline.rst.
 
-/// One activity of a tensor. Nested activities come before the activity that contains them, because
-/// they end first. The reader reuses the object for the next activity.
+/// One activity of a tensor. Activities are reported when they end, so a nested activity comes
+/// before the activity that contains it. The reader passes the same object to the callback for all
+/// activities.
 struct HorovodActivity {
   std::string tensor;
   std::string name;           ///< for example "NEGOTIATE_ALLREDUCE" or "MEMCPY_IN_FUSION_BUFFER"
@@ -34,12 +35,13 @@ struct TakeHorovod {
   std::function<void(const HorovodActivity&)> activity;
   /// Called when a rank reports that it is ready to reduce a tensor.
   std::function<void(const std::string& tensor, std::int64_t rank, std::int64_t us)> ready;
-  /// Called for each cycle, if Horovod ran with HOROVOD_TIMELINE_MARK_CYCLES=1.
+  /// Called for each cycle of Horovod. The timeline has cycles only with
+  /// HOROVOD_TIMELINE_MARK_CYCLES=1.
   std::function<void(std::int64_t us)> cycle;
 };
 
-/// Reads a timeline to its end. Memory is proportional to the number of tensors and open
-/// activities.
+/// Reads a timeline to its end. Memory is proportional to the number of tensors plus the number of
+/// activities that have not ended.
 /// ERRORS: the input cannot be read; its JSON is invalid before the end; it has no activity of a
 /// tensor.
 Expected<HorovodHeader> read_horovod_timeline(ByteInput& input, const std::string& name,

@@ -80,7 +80,8 @@ class InspectorLine {
     }
   }
 
-  /// Fields begin with "coll_" or "p2p_", except for the kind and the traces.
+  /// Reads an object whose field names begin with `prefix` ("coll_" or "p2p_"), except for the
+  /// fields of the kind and of the traces.
   void read_perf(std::string_view prefix) {
     if (!in_.enter_object()) return;
     perf_ = true;
@@ -110,7 +111,7 @@ class InspectorLine {
       else if (field == "n_channels")
         number_into(record_.channels, 1 << 20);
       else if (field == "exec_time_us") {
-        // The time is "nan" if the clocks gave no time.
+        // The time is "nan" if NCCL could not measure it.
         const auto ns = scaled_decimal(in_.scalar(), 3);
         if (ns && *ns > 0 && *ns < 100'000'000'000'000'000) record_.duration_ns = *ns;
       } else {
@@ -169,7 +170,8 @@ Expected<void> read_inspector(ByteInput& input, const std::string& name,
   std::int64_t records = 0;
   std::optional<Error> damaged;
   while (const auto line = lines.next()) {
-    if (damaged) return tl::make_unexpected(*damaged);  // the damaged line was not the last one
+    // A damaged line is accepted only at the end of the file.
+    if (damaged) return tl::make_unexpected(*damaged);
     constexpr int kBetween = 1 << 12;
     if (progress && lines.number() % kBetween == 0) progress(lines.share());
     const std::size_t brace = line->find_first_not_of(" \t,");

@@ -14,7 +14,8 @@ namespace tutti::core {
 /// the same fields.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
-/// One record of a dump. Missing numbers are -1. The reader reuses the object for the next record.
+/// One record of a dump. Missing numbers are -1. The reader passes the same object to `take` for
+/// all records.
 struct InspectorRecord {
   int line = 0;
   std::string communicator;  ///< header.id, a hash
@@ -27,11 +28,11 @@ struct InspectorRecord {
   std::string kind;  ///< kind of the operation, such as "AllReduce"; "Send" or "Recv" if it is
                      ///< point-to-point
   bool is_point_to_point = false;
-  std::int64_t sequence = -1;  ///< sequence number among the operations of its kind on its
+  std::int64_t sequence = -1;  ///< sequence number among the operations of the same kind on the
                                ///< communicator
   std::int64_t peer = -1;
-  /// The size in bytes as the arguments of NCCL's call count it: for an all-gather, the input of a
-  /// rank; for a reduce-scatter, the output of a rank.
+  /// The size in bytes that corresponds to the count argument of the NCCL call: the input of a rank
+  /// for an all-gather, and the output of a rank for a reduce-scatter.
   std::int64_t message_bytes = -1;
   std::int64_t duration_ns = -1;    ///< duration on the slowest channel, including waiting for late
                                     ///< ranks
@@ -43,8 +44,8 @@ struct InspectorRecord {
   std::int64_t kernel_start_us = -1, kernel_stop_us = -1;
 };
 
-/// Reads a dump to its end. Lines that are not JSON are counted as unknown, because job launchers
-/// mix other output into the file. Records of other kinds are counted as unknown, too.
+/// Reads a dump to its end. Lines that are not JSON are ignored, but counted as unknown: job
+/// launchers mix other output into the file. Records of unknown kinds are counted, too.
 /// ERRORS: the input cannot be read; it has no record; the JSON of a record is damaged, except in
 /// the last line, which a killed job truncates.
 Expected<void> read_inspector(ByteInput& input, const std::string& name,

@@ -1,5 +1,5 @@
-// A pull parser over one buffer. A token that crosses the buffer's end is assembled in `scratch_`;
-// nothing else is stored.
+// A pull parser that reads its input through one buffer. If a token continues after the end of the
+// buffer, it is assembled in `scratch_`. Nothing else is stored.
 
 #include "core/formats/json_stream.h"
 
@@ -155,8 +155,9 @@ bool JsonStream::enter_object() { return enter('{'); }
 
 bool JsonStream::enter_array() { return enter('['); }
 
-/// Skips the comma before the next member or item of the innermost bracket, or the closing bracket
-/// `close`. Returns false at the end, and after an error.
+/// Moves to the next member or item of the innermost object or array, and skips the comma before
+/// it. If there is no next member or item, skips the closing bracket `close` and returns false.
+/// Also returns false after an error.
 bool JsonStream::next_of(char close) {
   if (error_ || open_.empty()) return false;
   skip_space();
@@ -289,7 +290,8 @@ bool JsonStream::escape(std::string& to) {
     case 'u': {
       const auto first = hex4();
       if (!first) return false;
-      // Replace surrogate pairs; they do not occur in the texts that readers look for.
+      // Surrogate pairs are not decoded but replaced by U+FFFD, because they do not occur in the
+      // texts that the readers search for.
       if (*first >= 0xD800 && *first < 0xE000) {
         to += "\xEF\xBF\xBD";
       } else {

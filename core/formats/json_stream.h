@@ -12,8 +12,8 @@
 namespace tutti::core {
 
 /// A pull parser for JSON of any length. Memory is proportional to the longest string. JsonStream
-/// is used for traces of gigabytes. Scenarios are read with parse_json(), which keeps all values
-/// and their locations.
+/// is used for traces, which may have gigabytes. Scenarios are read with parse_json() instead,
+/// which stores all values and their locations.
 ///
 /// The caller reads the values that it expects, and skips all other values with skip(), which takes
 /// about a nanosecond per byte:
@@ -30,7 +30,7 @@ class JsonStream {
  public:
   enum class Kind : std::uint8_t { kObject, kArray, kString, kNumber, kWord, kEnd };
 
-  /// `buffer` is the number of bytes per read; use a small number for small texts.
+  /// `buffer` is the size of the read buffer in bytes. Use a small size for small texts.
   JsonStream(ByteInput& input, std::string name, std::size_t buffer = std::size_t{1} << 18);
 
   /// Returns the kind of the next value; kEnd at the end of the text, or after an error.
@@ -41,8 +41,8 @@ class JsonStream {
   /// Returns the next key of the innermost object, valid until the next call. After the last key,
   /// leaves the object and returns nullopt.
   std::optional<std::string_view> next_key();
-  /// True if the innermost array has another item. If there is no further item, leaves the array
-  /// and returns false.
+  /// Moves to the next item of the innermost array and returns true. If there is no further item,
+  /// leaves the array and returns false.
   bool next_item();
   /// Returns the text of a string (unescaped), number or word, valid until the next call. If the
   /// value is an object or array, skips it and returns "". A string longer than 1 MiB is an error.
@@ -53,14 +53,14 @@ class JsonStream {
   /// True if only white space remains.
   bool at_end();
   [[nodiscard]] bool failed() const { return error_.has_value(); }
-  /// True if the text ended in the middle of a value. All values before the incomplete value are
+  /// True if the text ended in the middle of a value. The values that were returned before are
   /// complete.
   [[nodiscard]] bool cut_off() const { return cut_off_; }
   /// REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return *error_; }
   /// The offset of the next byte, from 0.
   [[nodiscard]] std::uint64_t offset() const { return before_buffer_ + at_; }
-  /// The line of the next byte, from 1. Cost: counts the line breaks in at most one buffer.
+  /// The line of the next byte, from 1. Cost: a scan of at most one buffer for line breaks.
   [[nodiscard]] int line() const;
   /// The column of the next byte, in bytes, from 1.
   [[nodiscard]] int column() const;
@@ -92,12 +92,12 @@ class JsonStream {
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t before_buffer_ = 0;
   int lines_before_ = 0;
-  std::uint64_t line_before_ = 0;  ///< number of bytes of the buffer's first line that are before
-                                   ///< the buffer
+  std::uint64_t line_before_ = 0;  ///< size of the part of the buffer's first line that is before
+                                   ///< the buffer, in bytes
   bool ended_ = false;
   std::string scratch_;
-  /// `open_` has the open brackets, innermost last. `after_value_` is true if a value was read
-  /// since the last comma of the innermost object or array.
+  /// `open_` is the stack of open brackets, the innermost last. `after_value_` is true if the
+  /// innermost object or array needs a comma before its next value.
   std::vector<char> open_;
   bool after_value_ = false;
   std::optional<Error> error_;

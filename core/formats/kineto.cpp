@@ -1,5 +1,5 @@
-// Events are read field by field. Most of the bytes are arguments of events. Arguments are read
-// only if the category of the event, which Kineto writes before the arguments, is used.
+// Events are read field by field. Most bytes of a trace are arguments of events. The arguments are
+// skipped if the category of the event, which Kineto writes before them, is not used.
 
 #include "core/formats/kineto.h"
 
@@ -305,7 +305,7 @@ class KinetoReader {
   }
 
   void read_grid() {
-    // The grid is a list, or a list as text ("[8, 1, 1]").
+    // The grid is a list or, in some traces, a text that looks like a list ("[8, 1, 1]").
     if (in_.peek() == JsonStream::Kind::kArray) {
       if (!in_.enter_array()) return;
       bool first = true;
@@ -326,7 +326,8 @@ class KinetoReader {
       event_.grid = *number;
   }
 
-  /// Returns the beginning of a list as text without blanks; returns a string without its blanks.
+  /// Stores the next value in `to`, without blanks. The value is a string or a list; a list is
+  /// converted to text and truncated.
   void flat_into(std::string& to) {
     constexpr std::size_t kLongest = std::size_t{4} << 10;
     to.clear();

@@ -11,23 +11,23 @@
 
 namespace tutti::core {
 
-/// Traces of the PyTorch profiler (Kineto): JSON for Chrome's trace viewer, plain or gzip. Names of
-/// fields changed between PyTorch 1.x and 2.9, so the reader requires only a name, a phase and a
-/// time. docs/traces.md lists the fields that are read. SOURCE: pytorch/kineto
-/// libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h.
+/// Traces of the PyTorch profiler (Kineto): JSON for Chrome's trace viewer, plain or gzip. The
+/// names of many fields changed between PyTorch 1.x and 2.9. Therefore the reader only requires
+/// that an event has a name, a phase and a time. docs/traces.md lists the fields that are read.
+/// SOURCE: pytorch/kineto libkineto/src/output_json.cpp, include/MetadataFieldCatalog.h.
 
-/// The kind of an event. The comment of each kind lists its event categories.
+/// The kind of an event. The comment of each kind lists the categories that the trace uses for it.
 enum class KinetoKind : std::uint8_t {
   kCpuOperator,    ///< cpu_op, Operator
   kAnnotation,     ///< user_annotation: ProfilerStep#5, nccl:all_reduce, Optimizer.step#SGD.step
-  kGpuAnnotation,  ///< gpu_user_annotation: an annotation's range of time on the GPU
+  kGpuAnnotation,  ///< gpu_user_annotation: the time range of an annotation on the GPU
   kLaunch,         ///< cuda_runtime, cuda_driver, Runtime: a call that may launch a kernel
   kKernel,         ///< kernel, Kernel
   kCopy,           ///< gpu_memcpy, gpu_memset, Memcpy, Memset
 };
 
 /// One event of a trace. Missing texts are empty, and missing numbers are negative. The reader
-/// reuses the object for the next event.
+/// passes the same object to `take` for all events.
 struct KinetoEvent {
   KinetoKind kind = KinetoKind::kCpuOperator;
   std::string name;
@@ -43,7 +43,8 @@ struct KinetoEvent {
   std::string input_dims;   ///< shapes of the inputs, such as "[[64,3,7,7]]"; without blanks, at
                             ///< most 4 KiB
   std::string input_types;  ///< for example "[\"float\"]"
-  // Metadata of a collective, which its kernel and the event record_param_comms have.
+  // The metadata of a collective. A trace states them in the kernel's event and in the event
+  // record_param_comms.
   std::string collective;  ///< "allreduce", "_allgather_base", …
   std::string data_type;   ///< ATen's name of the type: "Float", "BFloat16", …
   std::int64_t in_elements = -1, out_elements = -1;
@@ -66,17 +67,18 @@ struct KinetoHeader {
   std::int64_t rank = -1, world_size = -1;
   std::string backend;
   std::string nccl_version;
-  std::int64_t base_ns = 0;  ///< base of the events' times, in ns since 1970; 0: times are absolute
+  std::int64_t base_ns = 0;  ///< time to which the events' times are relative, in ns since 1970; 0
+                             ///< if times are absolute
   bool is_rocm = false;
 };
 
-/// Called for each event. Events are in the order of the file, which is not chronological.
+/// Called for each event, in the order of the file, which is not chronological.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
-/// Reads a trace to its end. Memory is proportional to one event. The reader counts ignored records
-/// in `counts`; `take` must count the events that it uses. `progress`, which may be empty, is
-/// called from time to time with the share of the file that was read. ERRORS: the text is not JSON,
-/// is truncated, has no traceEvents, or has times out of range.
+/// Reads a trace to its end. Memory is proportional to one event. In `counts`, the reader counts
+/// the records that it ignores, and `take` must count the events that it uses. `progress`, which
+/// may be empty, is called from time to time with the share of the file that was read. ERRORS: the
+/// text is not JSON, is truncated, has no traceEvents, or has times out of range.
 Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
                                    const TakeKinetoEvent& take, RecordCounts& counts,
                                    const std::function<void(double)>& progress = {});

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Reads a text line by line. Memory is proportional to one line. Lines longer than 1 MiB are
-/// truncated. Logs have no lines longer than 1 MiB, but a file of another kind may.
+/// Reads a text line by line. Memory is proportional to one line. Lines are truncated to 1 MiB. No
+/// log has longer lines, but a file that is not a log may have.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);

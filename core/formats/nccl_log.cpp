@@ -1,5 +1,5 @@
-// Each line is parsed independently. The prefix of a line identifies the writer, and the beginning
-// of its text identifies the kind of line.
+// Each line is parsed independently. The prefix of a line identifies the process and the thread
+// that wrote it. The beginning of its text identifies the kind of line.
 
 #include "core/formats/nccl_log.h"
 
@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO ";
 
-/// Returns the word after `label`, up to a blank or one of "]),;"; nullopt if there is no label.
+/// Returns the text after `label`, up to a blank or one of "]),;". Returns nullopt if the label
+/// does not occur.
 std::optional<std::string_view> word_behind(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -43,7 +44,7 @@ std::string lower(std::string_view text) {
   return made;
 }
 
-/// Returns the name of an algorithm; releases before 2.24 print numbers.
+/// Returns the name of an algorithm. `word` is the name or, in releases before 2.24, a number.
 std::string algorithm_name(std::string_view word) {
   constexpr std::array<const char*, 7> kNames{
       "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
@@ -61,7 +62,7 @@ class NcclLineReader {
   NcclLineReader(const std::function<void(const NcclLogLine&)>& take, RecordCounts& counts)
       : take_(take), counts_(counts) {}
 
-  /// Returns false if NCCL did not write the line.
+  /// Reads a line. Returns false if NCCL did not write the line.
   bool read(std::string_view line, int number) {
     if (const std::size_t at = line.find("NCCL version "); at != std::string_view::npos) {
       made_ = {};
@@ -126,8 +127,8 @@ class NcclLineReader {
       made_.kind = Kind::kTransport;
       std::string_view via = text.substr(text.find(" via ") + 5);
       via = via.substr(0, via.find(' '));
-      // In "NET/IB/0/GDRDMA", the card number 0 is not part of the kind of transport; direct access
-      // to GPUs (GDRDMA) is part of it.
+      // Keep the kind of transport, without the number of the network card: "NET/IB/0/GDRDMA"
+      // becomes "NET/IB with GPUDirect RDMA".
       const std::size_t slash = via.find('/');
       const std::size_t end = slash == std::string_view::npos ? slash : via.find('/', slash + 1);
       std::string kind(via.substr(0, end));
@@ -158,7 +159,8 @@ class NcclLineReader {
     counts_.ignore(kind_of_other(text));
   }
 
-  /// Returns the kind of a line that is not used, by the beginning of the line.
+  /// Returns a name for a kind of line that is not imported. The beginning of the line determines
+  /// its kind.
   static std::string_view kind_of_other(std::string_view text) {
     struct Known {
       std::string_view begin, name;
@@ -227,7 +229,8 @@ class NcclLineReader {
     made_.bytes = *size;
     made_.algorithm = algorithm_name(*algorithm);
     made_.protocol = protocol_name(*protocol);
-    // The range "channel{Lo..Hi}={0..23}", or the model's time.
+    // The line ends with the range of channels ("channel{Lo..Hi}={0..23}") or with the predicted
+    // time.
     if (const std::size_t brace = text.rfind('{'); brace != std::string_view::npos) {
       const std::string_view range = text.substr(brace + 1);
       const std::size_t dots = range.find("..");

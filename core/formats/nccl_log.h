@@ -10,13 +10,13 @@
 namespace tutti::core {
 
 /// The log that NCCL writes with NCCL_DEBUG=INFO and
-/// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV: lines with "NCCL INFO", which may have a
-/// launcher's prefix and be mixed with other output of a job.
+/// NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING,COLL,NET,ENV. Its lines contain "NCCL INFO". Lines may begin
+/// with a launcher's prefix and be mixed with other output of a job.
 /// SOURCE: format strings of NVIDIA/nccl, tags 2.7.8 to 2.30.7 (src/debug.cc, init.cc, enqueue.cc,
 /// graph/, transport/).
 
-/// One line of a log. Missing numbers are -1. The comments of Kind list the fields that each kind
-/// of line sets. The reader reuses the object for the next line.
+/// One line of a log. Missing numbers are -1. The comments of Kind list the fields that are set for
+/// each kind of line. The reader passes the same object to `take` for all lines.
 struct NcclLogLine {
   enum class Kind : std::uint8_t {
     kVersion,       ///< text: the version ("2.21.5")

@@ -1,5 +1,5 @@
-// Tables are read one after the other, each by one query. The columns depend on the release of
-// nsys, so the reader first queries which columns exist.
+// Tables are read one after the other, each by one query. The columns of the tables depend on the
+// release of nsys, so the reader first asks the database which columns exist.
 
 #include "core/formats/nsys.h"
 
@@ -32,8 +32,7 @@ std::string_view text_at(sqlite3_stmt* row, int column) {
           static_cast<std::size_t>(sqlite3_column_bytes(row, column))};
 }
 
-/// Returns the process of a globalTid or globalPid, which is the number without the bits of the
-/// thread.
+/// Returns the process of a globalTid or globalPid, by removing the 24 bits of the thread.
 std::int64_t process_of(std::int64_t global) { return global >> 24; }
 
 struct PayloadField {
@@ -42,7 +41,8 @@ struct PayloadField {
   std::int64_t type = 0;
 };
 
-/// A range of NCCL's NVTX domain. A later range may show that this range is part of a group.
+/// An NVTX range that NCCL has recorded. The ranges are collected first, because a later range
+/// (ncclGroupEnd) may show that an earlier one is part of a group.
 struct NcclRange {
   std::string name;  ///< such as "ncclAllReduce"
   std::int64_t start = 0, end = 0;
@@ -122,7 +122,8 @@ class NsysReader {
     return std::all_of(names.begin(), names.end(),
                        [&](const char* name) { return columns.contains(name); });
   }
-  /// Returns the column, or `otherwise` if this release of nsys does not have the column.
+  /// Returns the name of the column, or the SQL expression `otherwise` if the table does not have
+  /// the column.
   std::string column(const std::string& table, const std::string& name,
                      const std::string& otherwise = "NULL") {
     return columns_of(table).contains(name) ? table + "." + name : otherwise;
@@ -159,8 +160,8 @@ class NsysReader {
           });
   }
 
-  /// Begins an event of the process. Returns false if the times are damaged, or if the process has
-  /// no kernels.
+  /// Begins an event of the process that `global` identifies. Returns false, so that the event is
+  /// skipped, if its times are damaged or the process has no kernels.
   bool begin_event(std::int64_t global, std::int64_t start, std::int64_t end, KinetoKind kind,
                    const char* what) {
     const auto known = index_.find(process_of(global));
@@ -260,8 +261,8 @@ class NsysReader {
       number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
     return number;
   }
-  /// Returns the field of a payload whose name begins with `field`; -1 if there is none. Values of
-  /// type code 5 have four bytes; values of all other types have eight bytes.
+  /// Returns the value of the payload field whose name begins with `field`; -1 if there is none.
+  /// Values with type code 5 have four bytes, and all other values have eight bytes.
   [[nodiscard]] std::int64_t payload(std::string_view blob, std::string_view field) const {
     constexpr std::size_t kBlobHeader = 32;
     if (blob.size() < kBlobHeader) return -1;
@@ -289,7 +290,8 @@ class NsysReader {
         columns_of(t).contains("textId") && has_columns("StringIds", {"id", "value"});
     const std::string text =
         strings ? "coalesce(" + column(t, "text") + ", StringIds.value)" : column(t, "text", "''");
-    std::map<std::int64_t, std::vector<NcclRange>> of_nccl;  // NCCL's ranges, by thread
+    // The ranges that NCCL has recorded, by thread.
+    std::map<std::int64_t, std::vector<NcclRange>> of_nccl;
     std::size_t kept = 0;
     run("SELECT " + t + ".start, " + t + ".end, " + t + ".globalTid, " + text + ", " +
             column(t, "binaryData") + " FROM " + t +
@@ -369,7 +371,8 @@ class NsysReader {
   void take_nccl_ranges(std::int64_t thread, std::vector<NcclRange>& ranges) {
     std::stable_sort(ranges.begin(), ranges.end(),
                      [](const NcclRange& a, const NcclRange& b) { return a.start < b.start; });
-    // The outermost ncclGroupEnd launches all calls since ncclGroupStart.
+    // Groups may be nested. The outermost ncclGroupEnd launches all calls since the outermost
+    // ncclGroupStart.
     int depth = 0;
     std::vector<const NcclRange*> group;
     for (const NcclRange& range : ranges) {
@@ -436,7 +439,8 @@ class NsysReader {
     if (bytes > 0) {
       event_.data_type = "Byte";
       event_.in_elements = bytes;
-      // The input of an all-gather, or the output of a reduce-scatter, is the block of one rank.
+      // `bytes` is the block of one rank: the input of an all-gather or the output of a
+      // reduce-scatter.
       const bool part = !whole && (name == "ncclAllGather" || name == "ncclReduceScatter" ||
                                    name == "ncclAlltoAll" || name == "ncclAllToAll");
       if (part && ranks > 0 && bytes < (std::int64_t{1} << 60) / ranks)
@@ -471,7 +475,7 @@ tl::unexpected<Error> no_database(const std::string& name, const std::string& wh
 Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take,
                                RecordCounts& counts) {
   sqlite3* made = nullptr;
-  // Open the file as immutable: SQLite neither changes it nor needs a journal.
+  // Open the file as immutable, so that SQLite does not change it and needs no journal.
   std::string uri = "file:";
   for (const char c : path) {
     if (c == '%' || c == '?' || c == '#')

@@ -1,5 +1,6 @@
-// A pickle is a program for a machine with a stack, a memo and some 60 instructions. Instructions
-// that plain types need are executed; instructions that would import names or call them are not.
+// A pickle is a program for a virtual machine with a stack, a memo and some 60 instructions. The
+// instructions that build plain values are executed. The instructions that import or call Python
+// objects are not executed.
 
 #include "core/formats/plain_value.h"
 
@@ -84,7 +85,7 @@ class JsonDocument {
         v->integer = word == "true" ? 1 : 0;
         break;
       }
-      case JsonStream::Kind::kEnd: in_.skip(); break;  // which reports the error
+      case JsonStream::Kind::kEnd: in_.skip(); break;  // skip() reports the error
     }
     return v;
   }
@@ -112,7 +113,7 @@ class PickleMachine {
     if (error_) return;
     error_ = Error::request({code}, fmt::format("byte {}: {}", opcode_at_, text), {name_, 0, 0});
   }
-  /// Returns the next `count` bytes; fails, and returns nothing, if there are fewer.
+  /// Returns the next `count` bytes. If fewer remain, reports an error and returns an empty text.
   std::string_view take(std::uint64_t count) {
     if (count > bytes_.size() - at_) {
       fail(ProblemCode::kSyntax,
@@ -191,7 +192,8 @@ class PickleMachine {
     return "";
   }
   void set_items(PlainValue* dict, const std::vector<PlainValue*>& items) {
-    if (dict->kind != Kind::kDict) dict->kind = Kind::kDict;  // a class that is not imported
+    // The object of a class that is not imported becomes a dict.
+    if (dict->kind != Kind::kDict) dict->kind = Kind::kDict;
     for (std::size_t i = 0; i + 1 < items.size(); i += 2)
       dict->fields.emplace_back(key_of(*items[i]), items[i + 1]);
   }
@@ -213,14 +215,14 @@ class PickleMachine {
       return fail(ProblemCode::kTooLarge, "this dump has too many values");
     stack_.push_back(known->second);
   }
-  /// Does not execute a call: the result is the only argument (a list or dict that a class wraps),
-  /// or None.
+  /// Replaces a call by a value, because calls are not executed. If the call has one argument, this
+  /// argument is the value, because many classes wrap one list or dict. A call with no or several
+  /// arguments is replaced by None.
   void call() {
     PlainValue* arguments = pop();
     pop();
     if (arguments->kind == Kind::kList && arguments->items.size() == 1) {
-      // The result belongs to the document that this reader is building, so this reader may change
-      // it.
+      // The cast is valid, because the value belongs to the document that this reader is building.
       stack_.push_back(const_cast<PlainValue*>(arguments->items.front()));
     } else {
       push(Kind::kNone);

@@ -12,8 +12,8 @@
 
 namespace tutti::core {
 
-/// A value of a plain type from JSON or a Python pickle. This class is used for dumps of some
-/// thousand entries.
+/// A value of a plain type from JSON or a Python pickle. Whole documents are in memory, which is
+/// suitable for dumps of some thousand entries.
 struct PlainValue {
   enum class Kind : std::uint8_t { kNone, kBool, kInteger, kReal, kText, kList, kDict };
   Kind kind = Kind::kNone;
@@ -22,7 +22,7 @@ struct PlainValue {
   std::string text;
   std::vector<const PlainValue*> items;  ///< items of lists and tuples
   std::vector<std::pair<std::string, const PlainValue*>>
-      fields;  ///< for kDict: the entries, with their keys as text
+      fields;  ///< for kDict: the entries, whose keys are converted to text
 
   /// Returns the field with this name; null if this value is not a dict or does not have the field.
   [[nodiscard]] const PlainValue* field(std::string_view name) const {
@@ -31,14 +31,14 @@ struct PlainValue {
     }
     return nullptr;
   }
-  /// Returns the integer in a field, which may be written as a string; returns `otherwise` if the
-  /// field has no integer.
+  /// Returns the integer in a field. The integer may be written as a string. Returns `otherwise` if
+  /// the field has no integer.
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
   /// Returns the text in a field; empty if the field has no text.
   [[nodiscard]] std::string_view words(std::string_view name) const;
 };
 
-/// A document. The document owns all its values, which refer to each other by pointers.
+/// A parsed document. A document owns all its values, which refer to each other by pointers.
 struct PlainDocument {
   std::deque<PlainValue> values;
   const PlainValue* root = nullptr;
@@ -46,8 +46,9 @@ struct PlainDocument {
 
 /// Reads JSON, or a pickle of protocol 0 to 5 with plain types, of at most 256 MiB and 8 million
 /// values. No call in a pickle is executed. An object that unpickling would create by a call is
-/// replaced by the call's arguments, or by kNone. ERRORS (with the offset): the input cannot be
-/// read; it is neither JSON nor a pickle; it is truncated or too large.
+/// replaced by the call's only argument or, if there are several, by kNone. ERRORS (with the
+/// offset): the input cannot be read; it is neither JSON nor a pickle; it is truncated or too
+/// large.
 Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string& name);
 
 }  // namespace tutti::core

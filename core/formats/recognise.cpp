@@ -68,7 +68,7 @@ std::optional<TraceFormat> recognise(std::string_view text) {
   if (first == std::string_view::npos) return std::nullopt;
   text.remove_prefix(first);
   const bool is_json = text.front() == '{' || text.front() == '[';
-  // Lines of a launcher may come before the lines of the dump.
+  // Search the whole text, because output of a launcher may precede the lines of the dump.
   if (holds(text, "\"coll_perf\"") || holds(text, "\"p2p_perf\"")) return TraceFormat::kInspector;
   if (is_json && (holds(text, "\"collective_seq_id\"") || holds(text, "\"pg_config\": {") ||
                   holds(text, "\"pg_config\":{")))

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// The numbers of used and unused records of a file, by kind. The counts show the user which
-/// records the import omitted.
+/// Counts the used and the unused records of a file, by kind, so that the user can see what an
+/// import has omitted.
 class RecordCounts {
  public:
   using ByName = std::map<std::string, std::int64_t, std::less<>>;
@@ -18,7 +18,7 @@ class RecordCounts {
   void ignore(std::string_view name, std::int64_t records = 1) { add(ignored_, name, records); }
   /// Counts records of a kind that the reader does not know.
   void unknown(std::string_view name, std::int64_t records = 1) { add(unknown_, name, records); }
-  /// Counts records that lack data; `why` states what is missing.
+  /// Counts records that cannot be used because data is missing. `why` states what is missing.
   void incomplete(std::string_view why, std::int64_t records = 1) {
     add(incomplete_, why, records);
   }
@@ -34,8 +34,8 @@ class RecordCounts {
   }
 
  private:
-  /// The maximum number of names that are counted separately. All further names are counted
-  /// together as "others".
+  /// The maximum number of kinds that are counted separately. Records of all further kinds are
+  /// counted together as "others".
   static constexpr std::size_t kMaxNames = 200;
   static constexpr std::size_t kLongestName = 80;
 

@@ -15,12 +15,13 @@ class WireFields {
  public:
   struct Field {
     std::uint32_t number = 0;
-    std::uint8_t type = 0;    ///< type of the field: 0: varint; 1: eight bytes; 2: bytes with a
-                              ///< length; 5: four bytes
+    std::uint8_t type = 0;    ///< wire type: 0 for a varint, 1 for eight bytes, 2 for bytes with a
+                              ///< length, 5 for four bytes
     std::uint64_t value = 0;  ///< value, for types 0, 1 and 5
     std::string_view bytes;   ///< content, for type 2
 
-    /// Returns the value of a field that the schema declares as double or float.
+    /// Returns the value as a floating-point number, for fields that the schema declares as double
+    /// or float.
     [[nodiscard]] double real() const;
   };
 

@@ -1,12 +1,14 @@
-// Explains the difference between a measured step and its prediction by independent checks. The
-// checks look for packs outside their error band, other choices of NCCL, ranks that start last,
-// idle devices, and computation that is slower during collectives. Each check gives an upper bound
-// of its effect. Effects may overlap, so they are ranked instead of added. Effects of less than 1 %
-// of the step time are not reported. The hard part is waiting: a kernel of a collective starts when
-// its own rank arrives, and occupies the device until the last rank has arrived and the data is
-// transferred. The minimum of the kernel's durations over the ranks is therefore the transfer time,
-// and the range of its start times is the waiting time. Medians over the steps exclude single
-// disturbances.
+// Explains why a measured training step took another time than predicted. Each of several
+// independent checks looks for one cause: packs outside their error band, choices of NCCL that were
+// not predicted, ranks that start late, idle devices, and computation that is slower during
+// collectives. A check computes an upper bound of its cause's effect on the step time. The effects
+// may overlap, so they are ranked and not added. Effects of less than 1 % of the step time are not
+// reported. The difficulty is to separate waiting from transfer. The kernel of a collective starts
+// when its own rank calls the collective. The kernel occupies the device until the last rank has
+// called the collective and the data is transferred. The shortest kernel of all ranks therefore
+// shows the transfer time, and the difference between the first and the last start shows the
+// waiting time. Medians over the training steps are used, so that single disturbances have no
+// effect.
 
 #include "core/import/differences.h"
 
@@ -23,9 +25,9 @@
 namespace tutti::core {
 namespace {
 
-/// Differences of less than this share of a step are not reported.
+/// Differences whose effect is less than this share of the step time are not reported.
 constexpr double kMinReportedShare = 0.01;
-/// The error band that is assumed for a prediction without a band.
+/// The relative error band that is assumed for predictions that have none.
 constexpr double kDefaultBand = 0.2;
 
 std::string shown(std::int64_t ns) { return show(nanoseconds(std::max<std::int64_t>(0, ns))); }
@@ -61,7 +63,7 @@ class Differences {
         {kind, std::move(what), std::move(evidence), nanoseconds(std::max<std::int64_t>(0, ns))});
   }
 
-  /// The executions of one pack in one step, on all ranks of the files.
+  /// The execution of one pack in one training step, on all ranks whose traces were read.
   struct Execution {
     std::vector<std::int64_t> ranks, starts, durations;
   };
@@ -157,9 +159,10 @@ class Differences {
 
   void look_at_ranks() {
     if (run_.ranks.size() < 2) return;
-    std::map<std::int64_t, std::int64_t> last_of;       // by rank: the number of collectives that
-                                                        // it started last
-    std::map<std::int64_t, std::int64_t> skew_of_step;  // by step: the largest skew of its packs
+    // For each rank, the number of collectives that it started last.
+    std::map<std::int64_t, std::int64_t> last_of;
+    // For each training step, the largest skew of its packs.
+    std::map<std::int64_t, std::int64_t> skew_of_step;
     std::int64_t executions = 0;
     for (const auto& [key, one] : packs_) {
       if (one.starts.size() < 2 ||
@@ -246,8 +249,8 @@ class Differences {
         idle);
   }
 
-  /// Compares the times of layers that were computed while collectives were in flight with the
-  /// times of the same layers in other steps.
+  /// Finds out whether collectives slow down computation. For each layer, compares its time while a
+  /// collective was in flight with its time in steps without one.
   void look_at_overlap() {
     struct Layer {
       std::vector<std::int64_t> alone, beside;
@@ -261,7 +264,7 @@ class Differences {
       struct Sum {
         std::int64_t time = 0, beside = 0;
       };
-      std::map<std::pair<std::int32_t, std::int32_t>, Sum> sums;  // by step and layer
+      std::map<std::pair<std::int32_t, std::int32_t>, Sum> sums;  // indexed by step and layer
       for (const MeasuredCompute& c : rank.compute) {
         if (c.layer < 0 || c.step < 0) continue;
         Sum& sum = sums[{c.step, c.layer}];
@@ -295,9 +298,8 @@ class Differences {
   const MeasuredRun& run_;
   const StepModel& model_;
   const Summary& predicted_;
-  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;  ///< executions of packs, by
-                                                                      ///< pack number and then by
-                                                                      ///< training step
+  /// The executions; the key is the pack number and the training step.
+  std::map<std::pair<std::int32_t, std::int64_t>, Execution> packs_;
   std::vector<Difference> found_;
 };
 

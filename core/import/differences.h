@@ -18,25 +18,25 @@ struct Difference {
     kHostGap,     ///< the device is idle while no collective is in flight
     kOverlap,     ///< computation is slower while collectives are in flight
     kChoice,      ///< NCCL chose an algorithm, protocol or channel count that was not predicted
-    kPacks,       ///< the packs differ from the predicted ones
+    kPacks,       ///< the run's packs are not those that were predicted
   };
   Kind kind = Kind::kCollective;
   std::string what;      ///< one sentence without a full stop
   std::string evidence;  ///< the figures on which the difference is based
-  /// An upper bound of the part of the step time that this difference explains. The parts of two
-  /// differences may overlap.
+  /// An upper bound of the step time that this difference explains. Two differences may explain the
+  /// same time.
   Time effect;
 };
 /// Returns the name of the kind for programs: "collective", "late-rank", ….
 std::string_view to_string(Difference::Kind kind);
 
-/// Returns the differences between a run and the prediction of its step, largest first. `model` is
-/// the model of the run. `predicted` is the summary of a simulation of the scenario that
-/// scenario_of_run() returns.
+/// Returns the differences between a measured run and its prediction, largest first. `model` is the
+/// result of step_model(run). For `predicted`, simulate the scenario that scenario_of_run()
+/// returns.
 ///
 /// The measured time of a pack is the minimum over the ranks in the files, because every rank
-/// except the last to start also waits for other ranks. With one rank, waiting and transfer cannot
-/// be distinguished, and the text of the difference states this.
+/// except the last to start also waits for other ranks. If there is only one rank, waiting and
+/// transfer cannot be distinguished, which the text of the difference states.
 std::vector<Difference> differences(const MeasuredRun& run, const StepModel& model,
                                     const Summary& predicted);
 

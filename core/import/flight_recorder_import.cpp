@@ -94,8 +94,8 @@ void note_late_ranks(MeasuredRun& run) {
     std::vector<std::int64_t> ranks;
   };
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
-    std::map<std::int64_t, std::vector<std::int64_t>>
-        by_last;  // the ranks by the sequence number of their last collective
+    // Maps the sequence number of a rank's last collective to all ranks with this number.
+    std::map<std::int64_t, std::vector<std::int64_t>> by_last;
     std::map<std::int64_t, std::string> kind;
     for (const MeasuredRank& rank : run.ranks) {
       std::int64_t last = -1;

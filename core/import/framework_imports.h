@@ -12,14 +12,14 @@ namespace tutti::core {
 /// file's name or, if there is none, the next unused number.
 /// ERRORS: as for read_flight_recorder().
 Expected<void> import_flight_recorder(ByteInput& input, const std::string& name, MeasuredRun& run);
-/// Adds a note for each group whose ranks issued different numbers of collectives, which happens in
-/// a hang. Must be called after all dumps were read.
+/// Adds a note for each group whose ranks issued different numbers of collectives, which is typical
+/// of a hang. Must be called after all dumps were read.
 void note_late_ranks(MeasuredRun& run);
 
-/// Adds a Horovod timeline, which one rank writes for all ranks. The k-th negotiation of a tensor
-/// belongs to training step k. Tensors whose collectives have the same start and end form a pack. A
-/// step begins when the previous step ends, so its forward pass lasts until the first tensor is
-/// ready.
+/// Adds a Horovod timeline, which one rank writes for all ranks. Each tensor is negotiated once per
+/// training step, so its k-th negotiation belongs to step k. Tensors whose collectives have the
+/// same start and the same end form a pack. A step is assumed to begin when the previous step ends.
+/// The forward pass of a step therefore lasts until the first tensor is ready.
 /// ERRORS: as for read_horovod_timeline().
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});

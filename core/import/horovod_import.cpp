@@ -1,5 +1,6 @@
-// The timeline is a list of activities by tensor. The k-th occurrence of each tensor belongs to
-// training step k. The records of a step are combined at the end.
+// The timeline is a list of activities, each of which belongs to a tensor. The k-th reduction of
+// each tensor belongs to training step k. The reductions are grouped into steps after the whole
+// timeline was read.
 
 #include <algorithm>
 #include <map>
@@ -15,8 +16,8 @@ namespace {
 
 /// One reduction of a tensor.
 struct Reduction {
-  std::int64_t negotiated_us = -1;  ///< time at which the first rank was ready
-  std::int64_t ready_us = -1;       ///< when rank 0 was ready
+  std::int64_t negotiated_us = -1;  ///< time at which the first rank was ready to reduce the tensor
+  std::int64_t ready_us = -1;       ///< time at which rank 0 was ready to reduce the tensor
   std::int64_t began_us = -1, ended_us = -1;
   std::int64_t transport_start_us = -1, transport_end_us = -1;
   MeasuredKind kind = MeasuredKind::kAllReduce;
@@ -87,14 +88,16 @@ class HorovodImport {
       return;
     }
     if (a.depth == 0) {
-      // A tensor without a negotiation had its response in the cache.
+      // If Horovod's response cache has the tensor, there is no negotiation, so begin a new
+      // reduction here.
       if (tensor.reductions.empty() || tensor.reductions.back().ended_us >= 0)
         tensor.reductions.emplace_back();
       Reduction& r = tensor.reductions.back();
       r.began_us = a.start_us;
       r.ended_us = a.end_us;
       r.kind = measured_kind_of(a.name);
-      // The transport's activity ends before the activity of the collective that contains it.
+      // The activity of the transport is nested in the activity of the collective. The nested
+      // activity was reported earlier, because it ends first.
       if (const auto inner = inner_.find(a.tensor); inner != inner_.end()) {
         r.transport_start_us = inner->second.first;
         r.transport_end_us = inner->second.second;
@@ -125,9 +128,10 @@ class HorovodImport {
 
   [[nodiscard]] std::int64_t ns(std::int64_t us) const { return start_ns_ + us * 1000; }
 
-  /// The records of one step.
+  /// The reductions of one training step.
   struct HorovodStep {
-    std::vector<std::pair<std::int64_t, std::string>> ready;  ///< time and tensor's name
+    /// Time at which a tensor was ready, and the tensor's name.
+    std::vector<std::pair<std::int64_t, std::string>> ready;
     std::int64_t end_us = -1;
   };
 
@@ -135,8 +139,8 @@ class HorovodImport {
     std::size_t most = 0;
     std::int64_t other = 0;
     for (const auto& [name, tensor] : tensors_) most = std::max(most, tensor.reductions.size());
-    // Tensors that are reduced the usual number of times are gradients; metrics and the first
-    // broadcasts are not.
+    // Tensors that are reduced as often as most tensors are gradients. Metrics and the initial
+    // broadcasts occur less often.
     std::map<std::size_t, std::size_t> how_often;
     for (const auto& [name, tensor] : tensors_) {
       const bool reduced =
@@ -205,7 +209,7 @@ class HorovodImport {
     step.backward_ns = ns(items.front().ready_us);
     step.backward_end_ns = ns(items.back().ready_us);
     before = end;
-    // Packs are numbered in the order in which their transports began.
+    // Packs are numbered in the order in which their transfers began.
     std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> packs;
     for (const Item& item : items) packs[transport_of(*item.reduction)] = 0;
     std::int32_t next = 0;

@@ -21,7 +21,7 @@ Expected<void> import_input(TraceFormat format, ByteInput& input, const std::str
     case TraceFormat::kInspector: return import_inspector(input, name, run, progress);
     case TraceFormat::kNcclLog: return import_nccl_log(input, name, run, progress);
     case TraceFormat::kFlightRecorder: return import_flight_recorder(input, name, run);
-    case TraceFormat::kNsys: break;  // not a stream: the database is read as a whole
+    case TraceFormat::kNsys: break;  // an SQLite file cannot be read as a stream
     case TraceFormat::kHorovod: return import_horovod(input, name, run, progress);
     case TraceFormat::kNcclProfiler: return import_nccl_profiler(input, name, run);
     case TraceFormat::kNcclRas: return import_nccl_ras(input, name, run);
@@ -48,10 +48,10 @@ Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const st
   return import_input(format, *input, name, run, {});
 }
 
-/// Places the ranks of one host on one worker, in ascending order.
+/// Makes a worker of each host, and assigns the ranks of the host to it in ascending order.
 static void place_on_hosts(MeasuredRun& run) {
   std::map<std::string, std::pair<std::int32_t, std::int32_t>>
-      hosts;  // by host: worker, number of ranks so far
+      hosts;  // for each host, its worker and the number of its ranks so far
   for (MeasuredRank& rank : run.ranks) {
     if (rank.host.empty()) return;
     const auto [host, added] =
@@ -61,7 +61,8 @@ static void place_on_hosts(MeasuredRun& run) {
   }
   std::int32_t most = 0;
   for (const auto& [name, host] : hosts) most = std::max(most, host.second);
-  // If the dumps of some ranks are missing, hosts may have more ranks than dumps.
+  // Set the number of GPUs per host only if there are dumps of all ranks. Otherwise a host may have
+  // more GPUs than were counted.
   if (static_cast<std::int64_t>(run.ranks.size()) == run.world_size) run.gpus_per_host = most;
 }
 

@@ -13,7 +13,7 @@ namespace tutti::core {
 /// for the reader of the file's format, with locations in the file.
 Expected<void> import_file(TraceFormat format, const std::string& path, MeasuredRun& run,
                            const std::function<void(double)>& progress = {});
-/// Adds a file in memory to `run`. Errors call the file `name`.
+/// Adds the content of a file in memory to `run`. Error messages show `name` in place of a path.
 Expected<void> import_bytes(TraceFormat format, std::string_view bytes, const std::string& name,
                             MeasuredRun& run);
 

@@ -16,8 +16,8 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// A process of the dump. The rank of the process is its rank in its largest communicator, which is
-/// known only at the end.
+/// A process of the dump. The rank of a process is its rank in its largest communicator, which is
+/// known only when the whole dump was read.
 struct DumpedProcess {
   std::int64_t ranks = -1, rank = -1;
   std::vector<MeasuredCollective> collectives;
@@ -53,8 +53,8 @@ Expected<void> import_inspector(ByteInput& input, const std::string& name, Measu
     if (r.issued_us >= 0) c.issued_ns = r.issued_us * 1000;
     if (r.kernel_start_us >= 0) {
       c.start_ns = r.kernel_start_us * 1000;
-      // The duration by the GPU's clock is more precise than the times at which the host observed
-      // the kernel.
+      // Compute the end from the duration, which the GPU's clock measured. The duration is more
+      // precise than the times at which the host observed the kernel.
       c.end_ns = r.duration_ns >= 0
                      ? c.start_ns + r.duration_ns
                      : std::max(c.start_ns, std::max<std::int64_t>(0, r.kernel_stop_us) * 1000);

@@ -1,6 +1,7 @@
-// One trace is processed in two passes: events become compact lists while they are read, in any
-// order; then the lists are sorted by time and joined. A kernel belongs to the step and the pass in
-// which the host launched it. The correlation id connects a kernel with its launch.
+// A trace is processed in two passes. While events are read, which may be in any order, they are
+// stored in compact lists. In the second pass, the lists are sorted by time and joined. A kernel
+// belongs to the training step and the pass (forward or backward) in which the host launched it.
+// The correlation id connects a kernel with its launch.
 
 #include "core/import/kineto_import.h"
 
@@ -25,7 +26,8 @@ constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 struct HostRange {
   std::int64_t start = 0, end = 0;
   std::int32_t thread = 0;
-  std::int32_t text = -1;  ///< index into texts; -1: the name is not needed
+  std::int32_t text = -1;  ///< index of the name in the table of texts; -1 if the name is not
+                           ///< needed
 };
 
 struct Launch {
@@ -44,7 +46,8 @@ struct Kernel {
   std::int32_t collective = -1;
 };
 
-/// A call of a collective on the host: record_param_comms, or an annotation nccl:….
+/// A call of a collective on the host. The trace records it as record_param_comms or as an
+/// annotation nccl:….
 struct Call {
   HostRange range;
   std::int64_t external = -1;
@@ -54,7 +57,7 @@ struct Call {
 /// Returns the first list of dimensions in a text such as "[[64,3,7,7]]"; nullopt if the text has
 /// no such list.
 std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
-  // Find the last '[' before the first ']'.
+  // The innermost first list is between the first ']' and the last '[' before it.
   std::size_t open = std::string_view::npos;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '[')
@@ -87,7 +90,8 @@ std::int64_t product(const std::vector<std::int64_t>& dims) {
   return elements;
 }
 
-/// Returns the first type of the list "["c10::BFloat16",""]", flattened: "[c10::BFloat16,]".
+/// Returns the first type in a list of types without quotes: "c10::BFloat16" for
+/// "[c10::BFloat16,]".
 std::string_view first_type(std::string_view text) {
   if (text.starts_with('[')) text.remove_prefix(1);
   return text.substr(0, text.find_first_of(",]"));
@@ -97,7 +101,8 @@ bool is_nccl_kernel(std::string_view name) {
   return name.starts_with("nccl") && (name.find("Kernel") != std::string_view::npos);
 }
 
-/// Algorithm and protocol are tokens of a kernel's name, in an order that changed with NCCL 2.19.
+/// Reads the algorithm and the protocol from the name of an NCCL kernel. Both are words of the
+/// kernel's name; their order changed with NCCL 2.19.
 void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
   name = name.substr(0, name.find('('));
   while (!name.empty()) {
@@ -190,7 +195,8 @@ class RankTrace::Events {
     kernels_.back().collective = static_cast<std::int32_t>(collectives_.size());
     MeasuredCollective c;
     c.kind = measured_kind_of(e.collective.empty() ? e.name : e.collective);
-    // Before 2.19, the type in a broadcast's kernel name need not be the type of its data.
+    // The type in the kernel's name is not used: before NCCL 2.19, a broadcast's kernel could have
+    // another type than its data.
     choice_of_kernel(e.name, c);
     describe(e, c);
     c.start_ns = e.start_ns;
@@ -201,7 +207,7 @@ class RankTrace::Events {
     run_.counts.use("kernel of NCCL");
   }
 
-  /// Adds the metadata of a collective, which its kernel or its call has.
+  /// Copies the metadata of a collective from the event of its kernel or of its call.
   void describe(const KinetoEvent& e, MeasuredCollective& c) {
     c.type = element_type_of(e.data_type);
     const std::int64_t elements = std::max(e.in_elements, e.out_elements);
@@ -236,7 +242,7 @@ class RankTrace::Events {
         if (const std::int64_t elements = product(*dims); elements > 0)
           call.what.bytes = elements * call.what.type.bytes;
       }
-      // Only NCCL's own ranges have these fields.
+      // Among annotations, only those that were made from NCCL's NVTX ranges have these fields.
       if (e.in_elements > 0 || !e.group_name.empty()) describe(e, call.what);
       annotated_.push_back(std::move(call));
       return counts.use("annotation of a collective");
@@ -279,7 +285,8 @@ class RankTrace::Events {
     if (name == "record_param_comms") {
       if (full(calls_)) return;
       if (e.collective == "wait" || e.collective == "init") return counts.ignore("wait or init");
-      // Before PyTorch 2.1, the call has no metadata, but the annotation inside the call has some.
+      // Before PyTorch 2.1, the call has no metadata. The annotation inside the call has some of
+      // it.
       Call call{range_of(e), e.external_id, {}};
       call.what.kind = measured_kind_of(e.collective);
       describe(e, call.what);
@@ -304,7 +311,8 @@ class RankTrace::Events {
     list_kernels_by_step();
     for (std::size_t s = 0; s < rank_.steps.size(); ++s) fill_step(s);
     make_compute();
-    // If the trace does not contain the launch of a kernel, the kernel's call is unknown too.
+    // If the trace does not contain the launches of kernels, the calls to which kernels belong are
+    // unknown, too.
     for (MeasuredCollective& c : collectives_) rank_.collectives.push_back(std::move(c));
     std::sort(rank_.collectives.begin(), rank_.collectives.end(),
               [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -342,7 +350,8 @@ class RankTrace::Events {
     rank_.device = static_cast<std::int32_t>(rank_.rank % per_host);
   }
 
-  /// Adds the trace's own base to its times, because ranks of one host have different bases.
+  /// Adds the base time of the trace to all its times, because the traces of one host's ranks have
+  /// different base times.
   void shift_base() {
     const std::int64_t base = header_.base_ns;
     if (base == 0) return;
@@ -396,8 +405,8 @@ class RankTrace::Events {
     std::vector<Launch>().swap(launches_);
   }
 
-  /// Returns the last call whose range holds `time` on `thread`; null if there is none. Calls of
-  /// one thread do not overlap unless they are nested.
+  /// Returns the latest call on `thread` that was in progress at `time`; null if there is none.
+  /// Calls of one thread do not overlap unless they are nested.
   static Call* call_at(std::vector<Call>& calls, std::int64_t time, std::int32_t thread) {
     auto behind = std::upper_bound(calls.begin(), calls.end(), time,
                                    [](std::int64_t t, const Call& c) { return t < c.range.start; });
@@ -409,8 +418,8 @@ class RankTrace::Events {
   }
 
   void join_calls() {
-    // Calls of older releases have no metadata. If shapes are recorded, the annotation inside the
-    // call has them.
+    // In older releases of PyTorch, calls have no metadata. Take the shapes from the annotation
+    // inside the call, if they were recorded.
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kOther && call.what.bytes > 0) continue;
       const auto inside =
@@ -458,8 +467,8 @@ class RankTrace::Events {
     for (const Kernel& k : kernels_) first = std::min(first, k.start), last = std::max(last, k.end);
     for (const HostRange& r : autograd_)
       first = std::min(first, r.start), last = std::max(last, r.end);
-    // If one thread calls the profiler's step() while another thread is profiled, both have
-    // annotations. Keep one annotation for each step number.
+    // The annotations of a step may occur on two threads: on the thread that calls the profiler's
+    // step(), and on a profiled thread. Keep only one for each step number.
     steps_.erase(
         std::unique(steps_.begin(), steps_.end(),
                     [](const HostStep& a, const HostStep& b) { return a.number == b.number; }),
@@ -482,7 +491,7 @@ class RankTrace::Events {
       gpu_end[s] = std::max(gpu_end[s], kernels_[k].end);
       gpu_start[s] = std::min(gpu_start[s], kernels_[k].start);
     }
-    // If the trace has no launches, kernels belong to the step in which they run.
+    // If the trace has no launches, each kernel is assigned to the step in which it runs.
     if (std::all_of(kernels_.begin(), kernels_.end(),
                     [](const Kernel& k) { return k.launched < 0; })) {
       for (std::size_t k = 0; k < kernels_.size(); ++k) {
@@ -521,7 +530,8 @@ class RankTrace::Events {
                          [](std::int64_t t, const HostStep& s) { return t < s.start; });
     if (behind == steps_.begin()) return -1;
     const auto s = behind - steps_.begin() - 1;
-    // Kernels that are launched between two steps' annotations belong to the first of these steps.
+    // A kernel that is launched after the annotation of one step and before that of the next
+    // belongs to the earlier step.
     const bool last = behind == steps_.end();
     return last && time > steps_[s].end ? -1 : static_cast<std::int32_t>(s);
   }
@@ -543,13 +553,13 @@ class RankTrace::Events {
       if (step_of_kernel_[k] >= 0) by_step_[next[step_of_kernel_[k]]++] = k;
     }
   }
-  /// Returns the kernels of a step, by their start.
+  /// Returns the indices of a step's kernels, sorted by start time.
   [[nodiscard]] std::span<const std::size_t> kernels_of(std::size_t s) const {
     return std::span(by_step_).subspan(first_of_step_[s],
                                        first_of_step_[s + 1] - first_of_step_[s]);
   }
 
-  /// Determines the gradients, layers and packs of a step.
+  /// Determines the gradients, layers and packs of training step `s`.
   void fill_step(std::size_t s) {
     MeasuredStep& step = rank_.steps[s];
     const std::int64_t from = steps_[s].start, to = host_end(s);
@@ -572,7 +582,7 @@ class RankTrace::Events {
     backward_host_.resize(rank_.steps.size(), 0);
     backward_thread_[s] = thread;
     backward_host_[s] = ops != ops_end ? ops->start : grads->range.start;
-    // Pairs of two times: a launch time, and the time at which all kernels that the thread launched
+    // Each pair contains the time of a launch, and the time at which all kernels that were launched
     // until then have ended on the GPU.
     std::vector<std::pair<std::int64_t, std::int64_t>> launched;
     for (const std::size_t k : kernels_of(s)) {
@@ -607,15 +617,16 @@ class RankTrace::Events {
       }
       step.gradients.push_back(
           {"", through(g->range.end), g->elements, g->type, g->shape, layer, -1});
-      // The kernels of one stream end in the order of their launches.
+      // Gradients become ready in this order, because the kernels of one stream end in the order of
+      // their launches.
       if (step.gradients.size() > 1)
         step.gradients.back().ready_ns = std::max(
             step.gradients.back().ready_ns, step.gradients[step.gradients.size() - 2].ready_ns);
     }
     fill_packs(s, grads, grads_end, thread);
     if (packs_inside_functions(s, thread)) {
-      // A compiled backward pass issues one all-reduce for each gradient, and returns all gradients
-      // at its end.
+      // A compiled backward pass issues one all-reduce for each gradient itself, and returns all
+      // gradients at its end. Therefore each all-reduce becomes a pack and a layer.
       step.layers.clear();
       std::int32_t g = 0;
       for (const MeasuredCollective* c : of_step_) {
@@ -625,7 +636,8 @@ class RankTrace::Events {
           gradient.ready_ns =
               std::max(gradient.ready_ns, step.gradients[static_cast<std::size_t>(g) - 1].ready_ns);
         gradient.layer = gradient.pack = g;
-        // The order in which gradients are returned differs from the order of the all-reduces.
+        // The gradient's name is unknown, because gradients are returned in another order than that
+        // of their all-reduces. Only its size is known.
         gradient.elements = c->bytes > 0 && c->type.bytes > 0 ? c->bytes / c->type.bytes : -1;
         gradient.shape.clear();
         if (gradient.elements > 0) gradient.shape = {gradient.elements};
@@ -635,8 +647,8 @@ class RankTrace::Events {
     }
   }
 
-  /// Finds the packs of a step in which the backward pass itself, instead of gradients' hooks,
-  /// issues one all-reduce per gradient. Returns false for any other step.
+  /// Handles a step in which the backward pass itself issues one all-reduce per gradient, instead
+  /// of the gradients' hooks: finds the packs of such a step. Returns false for all other steps.
   bool packs_inside_functions(std::size_t s, std::int32_t thread) {
     if (!of_step_.empty()) return false;
     for (const std::size_t k : kernels_of(s)) {
@@ -656,7 +668,8 @@ class RankTrace::Events {
 
   std::string layer_name(std::int32_t text, std::int32_t layer) const {
     std::string name = text >= 0 ? names_[text] : "layer";
-    // "ConvolutionBackward0" → "Convolution".
+    // The name of the layer is the part before "Backward": "Convolution" for
+    // "ConvolutionBackward0".
     if (const std::size_t backward = name.rfind("Backward");
         backward != std::string::npos && backward > 0)
       name.resize(backward);
@@ -685,8 +698,8 @@ class RankTrace::Events {
     std::size_t next = 0;
     for (MeasuredCollective* c : of_step) {
       c->pack = packs;
-      // A pack consists of the gradients that were ready when it was issued and are in no earlier
-      // pack.
+      // A pack consists of all gradients that were ready when the pack was issued, except those of
+      // earlier packs.
       for (auto g = grads + static_cast<std::ptrdiff_t>(next);
            g != grads_end && g->range.start < c->issued_ns; ++g)
         step.gradients[next++].pack = packs;
@@ -723,7 +736,8 @@ class RankTrace::Events {
             gradients.begin(), gradients.end(), kernel.end,
             [](const MeasuredGradient& g, std::int64_t t) { return g.ready_ns < t; });
         if (next != gradients.end()) span.layer = next->layer;
-        // Later kernels copy gradients out of buckets at the end of the pass.
+        // Kernels after the last gradient copy gradients out of buckets. Such kernels belong to no
+        // layer.
         else if (!gradients.empty())
           span.phase = MeasuredPhase::kUpdate;
       } else if (known && kernel.launched >= backward_host_[s]) {
@@ -770,8 +784,8 @@ class RankTrace::Events {
   std::vector<MeasuredCollective> collectives_;
   std::vector<std::int32_t> step_of_kernel_;
   std::vector<std::size_t> by_step_, first_of_step_;
-  std::vector<MeasuredCollective*> of_step_;  ///< all-reduces of gradients of the current step, by
-                                              ///< pack
+  std::vector<MeasuredCollective*> of_step_;  ///< the gradient all-reduces of the current step,
+                                              ///< indexed by pack
   std::vector<std::int32_t> backward_thread_;
   std::vector<std::int64_t> backward_host_;
 };

@@ -12,12 +12,12 @@ namespace tutti::core {
 
 /// Adds a PyTorch profiler trace, which has one rank, to `run`.
 ///
-/// - Steps are the annotations ProfilerStep#N; without annotations, the trace is one step. Hosts
-///   run ahead of GPUs, so a step ends when the last kernel that was launched in the step ends. The
-///   next step begins at that time.
+/// - Training steps are the annotations ProfilerStep#N; without them, the trace is one step. The
+///   host runs ahead of the GPU. A step therefore ends when the last kernel that the host launched
+///   in the step has ended. The next step begins at that time.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
-///   gradient is ready when all kernels that were launched on its GPU before its AccumulateGrad
-///   have ended.
+///   gradient is ready when all kernels have ended that were launched on its GPU before its
+///   AccumulateGrad.
 /// - An all-reduce that is issued inside an AccumulateGrad is a pack (bucket) of gradients.
 ///
 /// Memory: about 50 bytes for each kernel, launch and autograd operator.
@@ -26,11 +26,11 @@ namespace tutti::core {
 Expected<void> import_kineto(ByteInput& input, const std::string& name, MeasuredRun& run,
                              const std::function<void(double)>& progress = {});
 
-/// Collects the events of one rank's trace and adds the rank to a run. The events may come from any
-/// profiler.
+/// Collects the profiler events of one rank, and adds the rank to a run. The events may come from
+/// PyTorch's profiler or, after conversion, from another profiler.
 class RankTrace {
  public:
-  /// Errors and notes name the trace `name`.
+  /// `name` is the name of the trace in errors and notes.
   RankTrace(MeasuredRun& run, std::string name);
   RankTrace(RankTrace&&) noexcept;
   ~RankTrace();

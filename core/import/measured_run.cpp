@@ -32,7 +32,7 @@ MeasuredKind measured_kind_of(std::string_view name) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0)
       plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  // The order matters: a name that contains another name must come before that name.
+  // The first match counts, so a longer name must come before any name that it contains.
   constexpr std::array<std::pair<std::string_view, MeasuredKind>, 14> kNames{{
       {"allreduce", MeasuredKind::kAllReduce},
       {"reducescatter", MeasuredKind::kReduceScatter},
@@ -118,9 +118,8 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
     MeasuredGroup& known = run.groups[g];
     if (known.name != group.name || known.size != group.size) continue;
-    // A process has at most one group of each name. Other processes may have a different group of
-    // the same name (the group "1" of tensor parallelism may be ranks 0, 1 in one process and ranks
-    // 2, 3 in another).
+    // Group names are unique only within a process. For example, the group "1" of tensor
+    // parallelism may consist of ranks 0 and 1 in one process and of ranks 2 and 3 in another.
     if (!known.ranks.empty() && !group.ranks.empty() && known.ranks != group.ranks) continue;
     if (known.ranks.empty()) known.ranks = group.ranks;
     return static_cast<std::int32_t>(g);
@@ -133,7 +132,8 @@ std::int32_t group_index(MeasuredRun& run, const MeasuredGroup& group) {
 
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank) {
-  // Compare with the last rank first: it nearly always matches, because each file has one process.
+  // Search from the last rank backwards. The last rank nearly always matches, because most files
+  // contain only one process.
   for (auto known = run.ranks.rbegin(); known != run.ranks.rend(); ++known) {
     if (known->host == host && known->pid == pid && known->rank == rank) return *known;
   }

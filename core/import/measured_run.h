@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// The content of profiles and logs in a common form (MeasuredRun). Every importer produces a
-/// MeasuredRun, from which timelines, scenarios and measurements are made. Times are in nanoseconds
-/// on the run's clock. Unknown times, numbers and sizes are -1.
+/// MeasuredRun contains the data of profiles and logs in a common form. Every importer produces a
+/// MeasuredRun, which is then converted to a timeline, a scenario or a table of measurements. Times
+/// are in nanoseconds on the clock of the run. Unknown times, numbers and sizes are -1.
 
 enum class MeasuredKind : std::uint8_t {
   kAllReduce,
@@ -57,14 +57,14 @@ struct MeasuredCollective {
   std::int64_t sequence = -1;  ///< sequence number among the collectives of its kind in its group;
                                ///< -1: unknown
   std::int32_t step = -1;      ///< index into MeasuredRank::steps
-  /// The index among the step's all-reduces of gradients; -1 for other collectives.
+  /// The index among the gradient all-reduces of the step; -1 for other collectives.
   std::int32_t pack = -1;
   std::int64_t issued_ns = -1;
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
-  std::int64_t duration_ns = -1;  ///< some logs have the duration, but neither start nor end
-  std::int64_t bytes = -1;  ///< size in bytes of the larger of a rank's input and output, as in
-                            ///< nccl-tests
+  std::int64_t duration_ns = -1;  ///< duration, for logs that state neither start nor end
+  std::int64_t bytes = -1;  ///< size in bytes of a rank's input or output, whichever is larger, as
+                            ///< in nccl-tests
   ElementType type;
   std::string algorithm;  ///< "ring", "tree", …: NCCL's choice, in lower case; empty: not known
   std::string protocol;   ///< "ll", "ll128", "simple"
@@ -73,12 +73,12 @@ struct MeasuredCollective {
 
 enum class MeasuredPhase : std::uint8_t { kForward, kBackward, kUpdate };
 
-/// A kernel, or an interval of computation.
+/// A kernel on the device, or an interval of computation.
 struct MeasuredCompute {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::int32_t step = -1;
-  std::int32_t layer = -1;  ///< kBackward: index into MeasuredStep::layers
+  std::int32_t layer = -1;  ///< for kBackward, index into MeasuredStep::layers
   MeasuredPhase phase = MeasuredPhase::kForward;
 };
 
@@ -118,8 +118,8 @@ struct MeasuredRank {
 /// NCCL's choice for collectives of one kind and size, from its log.
 struct MeasuredChoice {
   MeasuredKind kind = MeasuredKind::kOther;
-  std::int64_t bytes = -1;  ///< size in bytes of the larger of a rank's input and output, as in
-                            ///< nccl-tests
+  std::int64_t bytes = -1;  ///< size in bytes of a rank's input or output, whichever is larger, as
+                            ///< in nccl-tests
   std::int64_t ranks = -1;
   std::string algorithm, protocol;
   std::int32_t channels = -1;

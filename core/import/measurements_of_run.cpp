@@ -13,8 +13,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns nccl-tests' name of a type; "int8" for types that nccl-tests does not have, because only
-/// the number of bytes matters.
+/// Returns the name of a type in nccl-tests. For a type that nccl-tests does not have, returns
+/// "int8", because only the number of bytes matters.
 std::string nccl_tests_type(const ElementType& type) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames{
       {{"float32", "float"},
@@ -51,8 +51,8 @@ struct MeasuredRow {
 }  // namespace
 
 Expected<std::string> measurements_of_run(const MeasuredRun& run) {
-  // Identifies a collective: group, kind, step or -1, size, and the number of earlier collectives
-  // with the same values on its rank.
+  // Identifies a collective on all ranks: its group, kind, training step (or -1) and size, and the
+  // number of earlier collectives of the rank for which these four are the same.
   using Which = std::tuple<std::int32_t, MeasuredKind, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Which, std::pair<std::int64_t, ElementType>> least;
   for (const MeasuredRank& rank : run.ranks) {

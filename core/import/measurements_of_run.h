@@ -7,13 +7,14 @@
 
 namespace tutti::core {
 
-/// Returns the times of the run's collectives as a log in the format of nccl-tests, which `tutti
-/// calibrate`, `tutti perf` and `tutti validate` read. The log has a table for each kind of
-/// collective and number of ranks, and a row for each size and type.
+/// Converts the times of the run's collectives to a log in the format of nccl-tests. `tutti
+/// calibrate`, `tutti perf` and `tutti validate` read such logs. The log has a table for each
+/// combination of a kind of collective and a number of ranks. A table has a row for each size and
+/// type.
 ///
-/// The time of a collective is the minimum over the ranks of the trace, because the times of other
-/// ranks include waiting for late ranks. A row contains the median over all executions of a
-/// collective; a comment above the row states the number of executions.
+/// The time of a collective is the minimum over all ranks, because a longer time includes waiting
+/// for a late rank. A row contains the median over all executions of a collective; a comment above
+/// the row states how many executions there were.
 /// ERRORS: no collective has both a size and a duration (kMissing).
 Expected<std::string> measurements_of_run(const MeasuredRun& run);
 

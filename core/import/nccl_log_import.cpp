@@ -11,7 +11,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the type of NCCL's type number. SOURCE: NVIDIA/nccl src/nccl.h.in.
+/// Converts NCCL's number of a data type (ncclDataType_t) to the type. SOURCE: NVIDIA/nccl
+/// src/nccl.h.in.
 ElementType nccl_type(std::int64_t number) {
   switch (number) {
     case 0: return {"int8", 1};
@@ -93,7 +94,8 @@ class NcclLogImport {
     Communicator& made = communicators_[{process, line.communicator}];
     made.rank = line.rank;
     made.ranks = line.ranks;
-    // Pointers differ between processes, so communicators are identified by their sizes.
+    // The log identifies a communicator by a pointer, which differs between processes. Therefore
+    // all communicators of the same size form one group.
     made.group =
         group_index(run_, {fmt::format("communicator of {}", line.ranks), "", line.ranks, {}});
     auto& [ranks, rank] = largest_[process];
@@ -141,7 +143,8 @@ class NcclLogImport {
     choice.protocol = line.protocol;
     choice.channels = static_cast<std::int32_t>(line.channels);
     choice.predicted_us = line.predicted_us;
-    // If calls are logged, the choice follows its call on the same thread.
+    // If the log has the calls, NCCL's choice for a call is logged after the call, on the same
+    // thread.
     const auto call = last_.find({process, line.thread});
     if (call != last_.end()) {
       MeasuredCollective& c = run_.ranks[call->second.rank].collectives[call->second.index];
@@ -178,10 +181,11 @@ class NcclLogImport {
   std::string name_;
   std::map<std::pair<Process, std::string>, Communicator> communicators_;
   std::map<Process, std::pair<std::int64_t, std::int64_t>>
-      largest_;  ///< number of ranks of the largest communicator, and the process's rank in it
+      largest_;  ///< for each process, the number of ranks of its largest communicator and its rank
+                 ///< there
   std::map<std::pair<Process, std::int64_t>, LastCall> last_;
   std::map<std::pair<Process, std::int64_t>, std::size_t>
-      place_;  ///< by process and rank: index into the run's ranks
+      place_;  ///< for each process and rank, the index into the run's ranks
   std::map<
       std::tuple<MeasuredKind, std::int64_t, std::int64_t, std::string, std::string, std::int32_t>,
       MeasuredChoice>

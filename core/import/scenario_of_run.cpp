@@ -1,5 +1,5 @@
-// A scenario is written as text, with comments that state the source of its parameters, so that the
-// user can edit it.
+// Writes a scenario as text that the user can edit. Comments in the text state where the parameters
+// come from.
 
 #include "core/import/scenario_of_run.h"
 
@@ -28,14 +28,14 @@ std::string schema_type(const std::string& name) {
   return upper;
 }
 
-/// Returns the reason why `model` cannot be the model whose gradients were measured; empty if there
-/// is no reason.
+/// Returns the reason why the gradients of `model` cannot be those that were measured; empty if
+/// they may be.
 std::string misfit(const CandidateModel& model, const StepModel& step) {
   if (model.gradients.size() != step.gradients.size())
     return fmt::format("the model has {} variables, but a step of the trace has {} gradients",
                        model.gradients.size(), step.gradients.size());
-  // If all gradients belong to packs, the bytes of each pack must equal the bytes of the model's
-  // gradients in reverse order of creation.
+  // If all gradients belong to packs, compare the bytes of the packs. Packs must contain the
+  // model's gradients in reverse order of creation.
   std::size_t g = model.gradients.size();
   for (std::size_t p = 0; p < step.packs.size(); ++p) {
     const StepModel::Pack& pack = step.packs[p];
@@ -69,8 +69,9 @@ void take_gradients(const CandidateModel& candidate, StepModel& model) {
   }
 }
 
-/// If only packs have sizes, replaces the gradients of each pack by one gradient with their total
-/// size and the time of the last gradient. Returns false if packs have no sizes.
+/// Replaces the gradients of each pack by a single gradient with the size of the pack, for traces
+/// in which only packs have sizes. The single gradient becomes ready with the last gradient of the
+/// pack. Returns false if packs have no sizes either.
 bool packs_as_gradients(StepModel& model) {
   if (model.packs.empty()) return false;
   for (const StepModel::Pack& pack : model.packs) {
@@ -235,8 +236,8 @@ class ScenarioWriter {
     std::vector<std::string> lines;
     std::int32_t before = -1;
     for (const StepModel::Gradient& g : model_.gradients) {
-      // The gradient of a layer that becomes ready first gets the whole time of the layer; the
-      // remaining gradients of the layer get no time.
+      // In the scenario, the whole time of a layer is assigned to the gradient of the layer that
+      // becomes ready first. All other gradients of the layer get a time of 0.
       const std::int64_t own = g.layer == before ? 0 : model_.layers[g.layer].backward_ns;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
@@ -297,8 +298,8 @@ class ScenarioWriter {
     return text + "}\n";
   }
 
-  /// Horovod decides at run time which tensors to fuse. The cycle is its only setting that the
-  /// timeline shows.
+  /// Writes the settings of Horovod. The cycle time is the only setting that a timeline shows,
+  /// because Horovod decides at run time which tensors to fuse.
   [[nodiscard]] std::string horovod_text() const {
     std::string text = fmt::format(
         "  # Measured: {} packs a step. Horovod fuses the gradients that are ready in each "
@@ -361,7 +362,8 @@ class ScenarioWriter {
     }
   }
 
-  /// Returns the distance between the group's ranks; 0 if distances differ or are not known.
+  /// Returns the distance between consecutive ranks of the group; 0 if the distances differ or are
+  /// unknown.
   [[nodiscard]] std::int64_t stride_of(const MeasuredGroup& group, std::int64_t world) const {
     if (group.size == world) return 1;
     if (group.ranks.size() < 2) return 0;
@@ -375,8 +377,8 @@ class ScenarioWriter {
   std::string communicators_text() {
     const std::int64_t world =
         std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
-    // If ranks gather parameters and scatter gradients but do not all-reduce gradients, they hold
-    // parts of the model (FSDP).
+    // If ranks execute all-gathers and reduce-scatters but no gradient all-reduces, each rank holds
+    // a part of the model (FSDP).
     bool gathers = false, scatters = false;
     for (const StepModel::Exchange& e : model_.exchanges) {
       gathers = gathers || e.kind == MeasuredKind::kAllGather;
@@ -456,7 +458,8 @@ class ScenarioWriter {
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts) {
   if (model.gradients.empty() || (has_sizes(model) && !facts.requested_model))
     return std::vector<std::string>();
-  // If packs have no known sizes, the number of gradients alone does not identify a model.
+  // Models are compared by the sizes of packs, because the number of gradients alone does not
+  // identify a model.
   const bool known_packs = std::any_of(model.packs.begin(), model.packs.end(),
                                        [](const StepModel::Pack& p) { return p.bytes >= 0; });
   Problems problems;
@@ -492,8 +495,9 @@ Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel&
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets) {
   if (buckets.empty()) return std::nullopt;
-  // Without its last gradient, a closed bucket is smaller than the limit; with it, the bucket
-  // reaches the limit. The last bucket may be below the limit.
+  // A bucket is closed by the gradient with which its size reaches the limit. The limit is
+  // therefore above the bucket's size without its last gradient, and at most the bucket's whole
+  // size. The last bucket need not reach the limit.
   std::int64_t first_low = 0, first_high = std::int64_t{1} << 50, low = 0, high = first_high;
   std::size_t g = 0;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -522,7 +526,7 @@ std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host)
     const char* part;
     const char* machine;
   };
-  // Longer names come first, because they may contain a shorter name.
+  // Longer names come first, because a longer name may contain a shorter one.
   constexpr std::array<Known, 15> kMachines{{{"GB200", "gb200-nvl72"},
                                              {"B200", "dgx-b200"},
                                              {"H200", "hgx-h200"},

@@ -23,35 +23,35 @@ struct CandidateModel {
   std::vector<Gradient> gradients;
 };
 
-/// Facts that a trace may lack, and that the user can supply.
+/// Facts that the user can supply, because a trace may lack them.
 struct ScenarioFacts {
-  std::string machine;  ///< name of a library machine, or a file; empty: chosen by the GPU's name
-                        ///< if possible
+  std::string machine;  ///< name of a library machine, or a file; if empty, a library machine with
+                        ///< the trace's GPUs is chosen if there is one
   std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
   std::string link;                   ///< type of the link between nodes; empty: not supplied
-  /// The candidate models, which are used if the trace has no sizes of gradients. A model matches
-  /// if its gradients produce the sizes of the packs. If `requested_model` is true, the user chose
-  /// the only model, and this model must match.
+  /// The candidate models, which are used if the trace does not have the sizes of gradients. A
+  /// model matches if its gradients explain the sizes of the packs. If `requested_model` is true,
+  /// there is only one model, which the user has chosen, and it must match.
   std::vector<CandidateModel> models;
   bool requested_model = false;
 };
 
 struct ScenarioOfRun {
   std::string text;
-  std::vector<std::string>
-      notes;  ///< assumptions, and parts of the trace that the scenario does not represent
+  std::vector<std::string> notes;  ///< notes on assumptions, and on parts of the trace that the
+                                   ///< scenario does not contain
 };
 
-/// Sets the names and sizes of gradients that the trace lacks, from a matching model in `facts`. If
-/// no model matches and packs have sizes, each pack becomes one gradient. Returns notes on the
-/// assumptions. ERRORS: the sizes are unknown (kMissing "--model"); the model that the user chose
-/// does not match (kConflict "--model"). `model` is then unchanged.
+/// If the trace lacks the names and sizes of gradients, takes them from a matching model in
+/// `facts`. If no model matches but packs have sizes, each pack becomes one gradient. Returns notes
+/// on the assumptions. ERRORS: the sizes are unknown (kMissing "--model"); the model that the user
+/// chose does not match (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
-/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario contains the known
-/// parts of the cluster, the measured times of layers, the gradients in the order in which they
-/// became ready, the packs, and other collectives as exchanges of communicators. `model` is the
-/// model of the run, with the sizes of all gradients.
+/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario contains what is known
+/// about the cluster, the measured times of layers, the gradients in the order in which they became
+/// ready, and the packs. All other collectives become exchanges. `model` is the result of
+/// step_model(run), in which all gradients must have sizes.
 /// ERRORS: a fact is missing (kMissing, with the option that supplies it: "--machine", "--nodes" or
 /// "--link").
 Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,
@@ -63,14 +63,13 @@ struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// Returns limits with which PyTorch DDP makes the given buckets. Returns DDP's default limits (1
-/// MiB and 25 MiB) if the defaults produce the given buckets. Returns nullopt if no limits produce
-/// the given buckets. `gradient_bytes` is in the order in which gradients become ready; `buckets`
-/// has the number of gradients in each bucket.
+/// Returns bucket limits with which PyTorch DDP would form the given buckets; nullopt if there are
+/// none. DDP's default limits (1 MiB and 25 MiB) are preferred. `gradient_bytes` is in the order in
+/// which gradients become ready; `buckets` contains the number of gradients of each bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 
-/// Returns the name of the library's machine with these GPUs; empty if there is none.
+/// Returns the name of the library machine that has these GPUs; empty if there is none.
 std::string machine_with_gpu(const std::string& gpu, std::int64_t gpus_per_host);
 
 }  // namespace tutti::core

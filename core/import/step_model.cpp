@@ -1,11 +1,10 @@
-// A trace has many steps. Some of the rank's steps are unusual, because the trace has only a part
-// of such a step or because the step has other gradients. The signature of a step is its number of
+// A trace contains many training steps. Some are unusual: they are only partly in the trace, or
+// have other gradients. To exclude such steps, each step has a signature, which is its number of
 // gradients and the bytes of its packs. Only steps with the most frequent signature are used. Times
-// are medians over these steps on all ranks. Names and sizes come from the last step with this
-// signature, on the first rank that has such a step. The backward time of a layer is the time from
-// the last gradient of the previous layer to the layer's own last gradient. Time in which only an
-// exchange was in flight is excluded, because a scenario that is made from the model simulates
-// exchanges itself.
+// are medians over these steps on all ranks. Names and sizes are taken from the last such step, on
+// the first rank that has one. The backward time of a layer begins when the last gradient of the
+// previous layer is ready and ends when the layer's own last gradient is ready. Time in which only
+// an exchange was in flight is excluded, because exchanges are simulated separately.
 
 #include "core/import/step_model.h"
 
@@ -22,7 +21,8 @@
 namespace tutti::core {
 namespace {
 
-/// Number of gradients, and bytes of each pack. Steps with the same signature are combined.
+/// The number of gradients of a training step, and the bytes of each of its packs. Steps with the
+/// same signature are averaged.
 using Signature = std::pair<std::size_t, std::vector<std::int64_t>>;
 
 std::vector<std::vector<const MeasuredCollective*>> packs_of_steps(const MeasuredRank& rank) {
@@ -44,7 +44,7 @@ Signature signature_of(const MeasuredStep& step,
   return signature;
 }
 
-/// A rank, and its steps with the most frequent signature.
+/// A rank, and those of its steps that have the most frequent signature.
 struct Chosen {
   const MeasuredRank* rank = nullptr;
   std::vector<std::size_t> steps;
@@ -112,7 +112,8 @@ void add_times(const Chosen& of, Times& times) {
         of_layer = std::max(of_layer, g.ready_ns);
       }
       for (std::size_t l = 0; l < ready.size(); ++l) {
-        // Gradients may become ready out of order, so a negative time of a layer is set to zero.
+        // Gradients may become ready in another order than that of the layers. A negative time of a
+        // layer is replaced by zero.
         const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
         times.layers[l].push_back(without_exposed(before, end));
         before = end;
@@ -140,7 +141,8 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
   std::map<std::size_t, std::size_t> place;
   for (std::size_t i = 0; i < reference.steps.size(); ++i) place[reference.steps[i]] = i;
   std::map<Key, ElementType> types;
-  std::map<Key, Interval> hidden;  // start: the time hidden behind computation; end: the total time
+  // Interval::start is the time that overlaps with computation; Interval::end is the total time.
+  std::map<Key, Interval> hidden;
   std::vector<Interval> compute;
   for (const MeasuredCompute& c : rank.compute) compute.push_back({c.start_ns, c.end_ns});
   compute = united(std::move(compute));
@@ -225,10 +227,10 @@ StepModel step_model(const MeasuredRun& run) {
 
 void align_clocks(MeasuredRun& run) {
   constexpr std::int64_t kSameClock =
-      200'000;  // ns: the ends of one collective differ by at most this on one host
+      200'000;  // ns; on one host, the ends of a collective differ by less than this
   if (run.ranks.size() < 2) return;
-  // A collective in which all ranks take part is identified by its step number and by its index
-  // among the collectives of its kind in the step.
+  // Identifies a collective on all ranks: the step number, the kind, the bytes, and the index among
+  // the collectives of the step for which these are the same.
   using Key = std::tuple<std::int64_t, MeasuredKind, std::int64_t, std::int64_t>;
   const auto ends_of = [](const MeasuredRank& rank) {
     std::map<Key, std::int64_t> ends;

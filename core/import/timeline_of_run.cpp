@@ -1,6 +1,6 @@
-// Times in nanoseconds on the run's clock are converted to picoseconds since the run's earliest
-// time. On each rank, one row shows computation. The number of rows for collectives is the maximum
-// number of collectives that are in flight at the same time.
+// The times of the run, which are in nanoseconds, are converted to picoseconds since the earliest
+// time of the run. On each rank, one track shows computation. Collectives that are in flight at the
+// same time are on different tracks.
 
 #include "core/import/timeline_of_run.h"
 
@@ -94,7 +94,8 @@ class TimelineOfRun {
     return nanoseconds(std::clamp(ns, origin_, last_) - origin_);
   }
 
-  /// Gives steps with the same number on different ranks the same index.
+  /// Assigns an index to each training step, so that steps with the same number have the same index
+  /// on all ranks.
   void number_steps() {
     for (const MeasuredRank& rank : run_.ranks)
       for (const MeasuredStep& s : rank.steps) step_of_number_.emplace(s.number, 0);
@@ -186,8 +187,8 @@ class TimelineOfRun {
   struct Rows {
     TrackId compute = kNoTrack;
     TrackId first_pack = kNoTrack;
-    std::vector<std::int32_t> slot;  ///< by collective: row of the collective; -1: the collective
-                                     ///< has no time
+    std::vector<std::int32_t> slot;  ///< for each collective, its row; -1 if the collective has no
+                                     ///< time
     std::int32_t slots = 0;
   };
 
@@ -198,9 +199,9 @@ class TimelineOfRun {
       rows.compute = next_track_++;
       sink_.track({rows.compute, TrackKind::kCompute, rank.worker, device});
     }
-    // Collectives are processed in the order of their starts. Each collective is drawn in the first
-    // free row.
-    std::multimap<std::int64_t, std::int32_t> busy;  // end of the last collective, row
+    // Assign each collective to the first free row, in the order in which the collectives start.
+    // The rows in use, sorted by the end of their last collective.
+    std::multimap<std::int64_t, std::int32_t> busy;
     std::set<std::int32_t> free;
     rows.slot.assign(rank.collectives.size(), -1);
     for (std::size_t i = 0; i < rank.collectives.size(); ++i) {
@@ -221,8 +222,8 @@ class TimelineOfRun {
     rows_.push_back(std::move(rows));
   }
 
-  /// False for collectives before the first step and for collectives without times. They are not
-  /// shown.
+  /// True if the timeline shows the collective. Collectives before the first step and collectives
+  /// without times are not shown.
   static bool is_shown(const MeasuredRank& rank, const MeasuredCollective& c) {
     return c.start_ns >= 0 && c.end_ns >= c.start_ns && (c.step >= 0 || rank.steps.empty());
   }
@@ -235,8 +236,8 @@ class TimelineOfRun {
       if (open) sink_.span(rows.compute, span);
       open = false;
     };
-    constexpr Time kBreath =
-        microseconds(1);  // longest pause between kernels of one layer that are shown as one span
+    // Kernels of one layer with shorter pauses between them are shown as one span.
+    constexpr Time kBreath = microseconds(1);
     Time before;
     for (const MeasuredCompute& c : rank.compute) {
       const Time start = std::max(at(c.start_ns), before), end = std::max(at(c.end_ns), start);
@@ -278,7 +279,7 @@ class TimelineOfRun {
   }
 
   void write_steps() {
-    // The end and the parts of each step, taken from the rank that ended the step last.
+    // The end and the parts of a training step, on the rank that ended the step last.
     struct Ended {
       std::int64_t end = std::numeric_limits<std::int64_t>::min();
       std::int64_t start = 0;
@@ -344,7 +345,7 @@ class TimelineOfRun {
   }
 
   void write_packs() {
-    // The k-th execution of a pack in a step is the same collective on all ranks.
+    // Identifies a collective on all ranks: the k-th execution of a pack in a training step.
     using Which = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
     std::map<Which, PackRecord> records;
     for (const MeasuredRank& rank : run_.ranks) {
@@ -376,7 +377,8 @@ class TimelineOfRun {
       }
     }
     for (auto& [which, record] : records) {
-      // The clocks of two ranks may differ by some microseconds.
+      // A pack may seem to start before it is ready, because the clocks of two ranks may differ by
+      // some microseconds.
       record.ready = std::min(record.ready, record.last_start);
       record.end = std::max(record.end, record.last_start);
       sink_.pack(record);

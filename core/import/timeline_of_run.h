@@ -9,12 +9,13 @@ namespace tutti::core {
 
 /// Writes a measured run to `sink` as a timeline, which `view`, `compare` and `export` read.
 ///
-/// The packs are the all-reduces of gradients; their gradients have the names that
-/// scenario_of_run() writes. Other collectives follow as further packs, one for each kind, size and
-/// group. A step is divided into forward (until the backward pass begins), backward (until the last
-/// gradient is ready), and copies and updates. Each part excludes exposed communication.
+/// Each all-reduce of gradients is a pack of the timeline; gradients have the same names as in
+/// scenario_of_run(). All other collectives are further packs, one for each combination of kind,
+/// size and group. A step is divided into three parts: forward (until the backward pass begins),
+/// backward (until the last gradient is ready), and copies and updates. The parts exclude exposed
+/// communication.
 ///
-/// `model` is the model of the run, and `name` is the run's name in the timeline.
+/// `model` is the result of step_model(run). `name` is the name of the run in the timeline.
 /// ERRORS: no record has a time; the run lasts longer than 50 days.
 Expected<void> write_timeline(const MeasuredRun& run, const StepModel& model,
                               const std::string& name, TimelineSink& sink);

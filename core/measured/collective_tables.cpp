@@ -1,9 +1,9 @@
 // The tables come from many publications, so a defect in one table must not hide the other tables.
-// A wrong record or row is reported as a problem of the table that contains it. Only two kinds of
-// errors stop the reader: files that cannot be parsed, and missing columns. Records (JSON) and rows
-// (CSV) are joined by table_id. If two records have the same id, both records are discarded. Rows
-// without a record form an empty table that has this problem. system_of_table.cpp and
-// table_model.cpp decide whether a table can be compared with the model.
+// An invalid record or row is stored as a problem of its table. Reading fails only if a file cannot
+// be parsed or a column is missing. Records (JSON) and rows (CSV) are joined by table_id. If two
+// records have the same id, both are discarded. Rows without a record belong to a table whose only
+// content is this problem. system_of_table.cpp and table_model.cpp decide whether a table can be
+// compared with the model.
 
 #include "core/measured/collective_tables.h"
 
@@ -69,7 +69,7 @@ class Record {
     }
     return all;
   }
-  /// Reports a problem if the value is of another kind.
+  /// Reports a problem unless the value of this name has the expected kind.
   void expect(std::string_view name, Value::Kind kind, const char* what) {
     const Value* value = find(name);
     if (value != nullptr && value->kind != kind)
@@ -160,8 +160,7 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
                                            {meta, record.at.line, record.at.column})
                                 .problems();
     } else if (const auto [first, fresh] = index.emplace(name, all.size() - 1); !fresh) {
-      // If two records have the same id, both are discarded, because it is unknown which of them is
-      // valid.
+      // Discard both records with the same id, because it is unknown which of them is valid.
       all[first->second].problems =
           Error::request({ProblemCode::kDuplicate, "table_id"},
                          fmt::format("a second record of table {}; keep one", name),
@@ -211,7 +210,8 @@ Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string&
         {whole, *us, std::find(outliers.begin(), outliers.end(), whole) != outliers.end()});
   }
   for (const CsvTable::Row& row : csv.uneven) {
-    // If a row has missing or extra cells, its name is used only if a record has that name.
+    // In a row with missing or extra cells, the table's name may be in the wrong column. Use it
+    // only if a record has this name.
     const std::string name =
         id < row.cells.size() && index.contains(row.cells[id].text) ? row.cells[id].text : "";
     Problem problem;

@@ -13,20 +13,20 @@
 
 namespace tutti::core {
 
-/// The recorded facts about the machines on which a table was measured. Empty texts, zeros and
-/// absent values mean that a fact is unknown.
+/// The recorded facts about a measurement and the machines on which it was made. An unknown fact is
+/// an empty text, 0 or nullopt.
 struct TableFacts {
   std::string table_id;
-  std::string config;  ///< identifier shared by all repetitions of one experiment
-  std::string system;  ///< owner of the machines; if the owner is unknown, the repository that
-                       ///< contains the table
+  std::string config;  ///< identifier of the experiment, which all its repetitions share
+  std::string system;  ///< owner of the machines or, if unknown, the repository that contains the
+                       ///< table
   std::string collective;
   std::string gpu_model;
   std::string intra;  ///< links inside a node: "NVLink4+NVSwitch", "PCIe gen4", …
   std::string nic_type;
   std::string version;  ///< release of NCCL
   std::string dtype;
-  std::optional<nccl::Driving> driving;  ///< the processes and threads that call NCCL; nullopt:
+  std::optional<nccl::Driving> driving;  ///< how processes and threads call NCCL; nullopt if
                                          ///< unknown
   std::int64_t ranks = 0;
   std::int64_t nodes = 0;
@@ -52,21 +52,21 @@ struct CollectiveTable {
   std::vector<MeasuredTime> rows;
   /// Errors in the table's record that make it impossible to identify the measurement.
   std::vector<Problem> problems = {};
-  std::vector<Problem> unread = {};  ///< one problem for each row whose size or time is invalid, or
-                                     ///< whose cells do not match the header
+  std::vector<Problem> unread = {};  ///< problems of rows that could not be read: their size or
+                                     ///< time is invalid, or their number of cells is wrong
 };
 
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
 /// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
 /// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
-/// order, including repeated sizes. Problems with a record or a row are stored in its table.
-/// Duplicate records and records without a table_id are problems, too. Rows whose table_id cannot
-/// be read are collected in a table without a name. ERRORS: unreadable files; missing columns.
+/// order, including repeated sizes. Problems with a record or a row are stored in its table. Among
+/// them are duplicate records and records without a table_id. Rows whose table_id cannot be read
+/// are collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads the variation of repeated experiments: for each config, the median coefficient of
-/// variation. The file is a CSV with the columns config, size_bytes and cv; other columns are
+/// Loads how much repetitions of an experiment vary. Returns the median coefficient of variation
+/// for each config. The file is a CSV with the columns config, size_bytes and cv; other columns are
 /// ignored. In the first column, the config may be followed by "||", a version and an environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 

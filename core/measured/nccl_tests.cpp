@@ -1,7 +1,7 @@
 // Reads the text output of nccl-tests. The columns have changed over the years: redop, root or the
 // second half of the table may be missing, "#wrong" was called "error", and some versions print a
-// CPU time or per-run statistics. Therefore rows are read by the titles above them, not by
-// position.
+// CPU time or per-run statistics. Therefore columns are identified by their titles and not by their
+// positions.
 
 #include "core/measured/nccl_tests.h"
 
@@ -40,7 +40,7 @@ struct Columns {
   std::vector<Half> halves;
 };
 
-/// Returns the columns that the titles name; nullopt if the words are not titles.
+/// Returns the columns that a line of titles announces; nullopt if the words are not titles.
 std::optional<Columns> read_titles(const std::vector<Word>& words,
                                    const std::vector<bool>& halves_in_place) {
   Columns columns;
@@ -139,8 +139,8 @@ class TextReader {
     update_table();
   }
 
-  /// Updates the run of the table, because NCCL's startup messages may come before or after the
-  /// titles.
+  /// Copies the properties of the run to the current table again. NCCL's startup messages, which
+  /// contain such properties, may come after the titles of the table.
   void update_table() {
     if (columns_) tables_.back().run = run_;
   }
@@ -181,14 +181,14 @@ class TextReader {
     }
   }
 
-  /// Begins a new header, because the previous header belonged to another run.
+  /// Begins a new header. Forgets everything that belonged to the previous run.
   void begin_head() {
     begin_run();
     run_ = NcclTestsRun();
     head_used_ = false;
   }
 
-  /// Begins a new run, because the previous lines belonged to another run.
+  /// Forgets the columns and ranks of the previous run.
   void begin_run() {
     columns_.reset();
     ranks_.clear();
@@ -265,7 +265,7 @@ class TextReader {
     const std::size_t before = problems_.size();
     for (std::size_t h = 0; h < c.halves.size(); ++h) {
       const Half& half = c.halves[h];
-      // In some tables, all rows omit the second half although the titles announce it.
+      // In some tables, the titles announce a second half, but no row has it.
       if (h > 0 && half.time >= words.size() && !second_half_) break;
       second_half_ = second_half_ || h > 0;
       (half.in_place ? row.in_place : row.out_of_place) = timing(words, half);
@@ -326,7 +326,7 @@ class TextReader {
   std::set<std::string> ranks_;
   RankList rank_list_;
   NcclTestsRun run_;
-  bool head_used_ = false;  ///< true if a table has used the current header
+  bool head_used_ = false;  ///< true if the current header already belongs to a table
   std::optional<std::int64_t> perf_ranks_;
   std::string collective_;
   std::vector<bool> halves_in_place_;
@@ -381,7 +381,7 @@ std::optional<nccl::Driving> NcclTestsRun::driving() const {
   const std::int64_t ranks = hosts * ranks_of_host;
   if (processes > 0 && processes == ranks) return nccl::Driving::kProcessPerGpu;
   if (!threads || !gpus_of_thread) return std::nullopt;
-  // One process handles several GPUs of a host, or the log does not list its ranks.
+  // Here, a process has several GPUs, or the log does not list the ranks.
   if (*gpus_of_thread > 1) return nccl::Driving::kOneThread;
   if (*threads > 1) return nccl::Driving::kThreadPerGpu;
   return nccl::Driving::kProcessPerGpu;
@@ -409,7 +409,8 @@ void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems) {
                    "{} bytes took no time; times must be positive", row.bytes);
       return;
     }
-    // Two decimals of a bandwidth are precise enough for bandwidths of 0.5 GB/s and more.
+    // Check the printed bandwidth. Bandwidths have two decimals, which are precise enough from 0.5
+    // GB/s on.
     const double algbw = static_cast<double>(row.bytes) / timing->us / 1e3;
     if (timing->algbw_gb_per_s >= 0.5 && std::abs(timing->algbw_gb_per_s / algbw - 1) > 0.05) {
       problems.add({ProblemCode::kConflict, "algbw"}, row.where,
@@ -505,7 +506,7 @@ struct NcclType {
   std::string_view name;
   DataType type;
 };
-/// For each type, the first name is the one that nccl-tests prints.
+/// The names of types. If a type has several names, nccl-tests prints the first.
 constexpr NcclType kNcclTypes[] = {
     {"float", DataType::kFloat32},     {"double", DataType::kFloat64}, {"half", DataType::kFloat16},
     {"bfloat16", DataType::kBfloat16}, {"int32", DataType::kInt32},    {"int64", DataType::kInt64},

@@ -17,7 +17,8 @@ namespace tutti::core {
 /// The result of nccl-tests for one size, out of place or in place.
 struct NcclTestsTiming {
   double us = 0;
-  double algbw_gb_per_s = 0;  ///< value as printed; small values have few digits
+  double algbw_gb_per_s = 0;  ///< the value that the log states, which has few digits if it is
+                              ///< small
   double busbw_gb_per_s = 0;
   std::int64_t wrong = 0;  ///< number of wrong elements; 0 if the run did not check results
 };
@@ -26,34 +27,36 @@ struct NcclTestsTiming {
 struct NcclTestsRow {
   Location where;
   std::int64_t bytes = 0;
-  /// The number of elements passed to the collective. If the collective works on blocks, the number
-  /// of elements of one block.
+  /// The number of elements that the collective was called with. For a collective that works on
+  /// blocks, this is the number of elements of one block.
   std::int64_t elements = 0;
   std::string type;  ///< name in nccl-tests: "float", "half", …
-  /// "sum", …; empty if the table does not state the operation or the collective does not reduce.
+  /// The reduction, such as "sum"; empty if the table does not state it or the collective does not
+  /// reduce.
   std::string redop;
   std::int64_t root = 0;  ///< 0 if the collective has no root
   std::optional<NcclTestsTiming> out_of_place;
   std::optional<NcclTestsTiming> in_place;
 };
 
-/// The description of a run from the head of its log. All fields are optional, because old releases
-/// and abbreviated logs lack some of them.
+/// The properties of a run, which are listed at the beginning of its log. All fields are optional,
+/// because the logs of old releases and abbreviated logs lack some of them.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< threads per process: "nThread"
   std::optional<std::int64_t> gpus_of_thread;  ///< GPUs per thread: "nGpus"
-  std::int64_t hosts = 0;          ///< number of hosts of the listed ranks; 0: the log lists no
-                                   ///< ranks
-  std::int64_t ranks_of_host = 0;  ///< ranks per host; 0: unknown, or different between hosts
-  std::int64_t processes = 0;      ///< number of processes of the listed ranks, over all hosts
+  std::int64_t hosts = 0;          ///< number of hosts; 0 if the log does not list the ranks
+  std::int64_t ranks_of_host = 0;  ///< ranks per host; 0 if this number is unknown or differs
+                                   ///< between hosts
+  std::int64_t processes = 0;      ///< total number of processes of the ranks that the log lists
   std::string device;              ///< name of the first rank's GPU
   std::string nccl_version;        ///< "2.18.3+cuda12.2", or NCCL's version number, 21803
-  /// NCCL's environment variables, as reported by NCCL_DEBUG=INFO and in the JSON.
+  /// NCCL's environment variables. The variables are read from NCCL's messages (NCCL_DEBUG=INFO) or
+  /// from the JSON output.
   std::vector<std::pair<std::string, std::string>> environment;
 
-  /// Returns how processes and threads call NCCL for the GPUs of a host. Returns nullopt if the
-  /// head of the log does not state the number of processes and threads, or if each host has one
-  /// GPU.
+  /// Returns how the processes and threads of a host divide its GPUs among themselves to call NCCL.
+  /// Returns nullopt if the log does not state the numbers of processes and threads, or if each
+  /// host has only one GPU.
   [[nodiscard]] std::optional<nccl::Driving> driving() const;
 };
 
@@ -91,15 +94,15 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
 /// Parses the tables of a file of at most 64 MiB.
 Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 
-/// Returns the collective that the table names, or the all-reduce if the table names none. Checks
-/// that the table matches this collective over `ranks` ranks: its ranks, operation, bytes per
-/// element, and ratio of busbw to algbw (if enough digits are printed). ERRORS: the table does not
-/// match; the error contains the location.
+/// Returns the collective that the table names; if it names none, the all-reduce. Checks that the
+/// content of the table fits this collective on `ranks` ranks: the number of ranks, the reduction,
+/// the bytes per element, and the ratio of busbw to algbw (if enough digits are printed). ERRORS:
+/// the table does not fit; the error contains the location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
 
-/// Returns busbw divided by algbw. busbw is the rate at which the links carry data if the
-/// collective runs at the rate algbw with the minimum number of transfers. SOURCE:
-/// NVIDIA/nccl-tests doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
+/// Returns the ratio of busbw to algbw. If a collective with the minimum number of transfers runs
+/// at the rate algbw, each link carries data at the rate busbw. SOURCE: NVIDIA/nccl-tests
+/// doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// Returns the type with this name in nccl-tests. Returns nullopt for types that Tutti does not

@@ -68,8 +68,8 @@ class JsonReader {
     return whole(object, name);
   }
 
-  /// Returns a number that may be missing or have another type, because the descriptions of a run
-  /// are optional.
+  /// Returns a number that describes the run; nullopt if it is missing or not a number, because
+  /// such facts are optional.
   static std::optional<std::int64_t> fact(const Value& object, const char* name) {
     const Value* value = find(object, name);
     return value == nullptr ? std::nullopt : whole_number<std::int64_t>(value->text);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Declarations shared by the readers of the two formats of nccl-tests. No other code includes this
-// header.
+// Declarations that the readers of nccl-tests' text output and JSON output share. No other code
+// includes this header.
 
 #include <functional>
 #include <map>
@@ -35,7 +35,7 @@ std::string collective_of_program(std::string_view program);
 /// Returns the root of a row; 0 if the row has no root ("-1").
 std::int64_t root_of(std::string_view written);
 
-/// Derives properties of the run from the ranks that a log lists.
+/// Collects the ranks that a log lists, and derives properties of the run from them.
 class RankList {
  public:
   void add(std::string_view host, std::string_view pid, std::string_view device);
@@ -50,8 +50,8 @@ class RankList {
 /// Adds an NCCL variable to `run` unless `run` already has a variable of that name.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table`, unless the row has 0 bytes. If numbers in the row contradict each other,
-/// adds a problem to `problems`.
+/// Adds `row` to `table`. Ignores rows of 0 bytes. If numbers in the row contradict each other,
+/// adds a problem to `problems` instead.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,

@@ -7,8 +7,8 @@ namespace tutti::core::nccl {
 
 namespace {
 
-/// Returns the weighted quantile of values in ascending order: the first value at which the
-/// cumulative weight reaches `share` of the total.
+/// Returns the weighted quantile of values that are in ascending order. The quantile is the first
+/// value at which the cumulative weight reaches `share` of the total weight.
 template <class One, class Value>
 double quantile(const std::vector<One>& sorted, double share, Value value) {
   double total = 0, seen = 0;

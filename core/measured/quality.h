@@ -16,17 +16,17 @@ struct Quality {
   double bias = 0;  ///< mean of (predicted - measured) / measured
 };
 
-/// Statistics of the error bands of predictions. Coverage alone has little meaning, because a very
-/// wide band covers everything. The interval score combines coverage and width. The expected
-/// interval score is best if the ends of the bands are the true quantiles.
+/// Statistics of the error bands of predictions. Coverage alone says little, because a very wide
+/// band covers everything. The interval score takes both coverage and width into account. The
+/// expected interval score is lowest (best) if the ends of the bands are the true quantiles.
 struct BandQuality {
   /// The share of measurements that are inside the bands of their predictions, including the ends.
   double coverage = 0;
   /// The median ratio of the upper to the lower end of a band; 1 if both ends are equal.
   double width = 0;
-  /// The mean interval_score() over all measurements. The score of one measurement is log(high /
-  /// low), plus ten times the logarithmic distance from the measurement to the band if the
-  /// measurement is outside.
+  /// The mean interval_score() over all measurements. The score of a measurement inside its band is
+  /// log(high / low). Outside the band, ten times the logarithmic distance between measurement and
+  /// band is added.
   double score = 0;
 };
 
@@ -36,9 +36,8 @@ struct BandQuality {
 /// REQUIRES: times above 0.
 double interval_score(double measured_us, double low_us, double high_us);
 
-/// Collects errors with weights. Quantiles are weighted. The errors are sorted in ascending order,
-/// and the quantile of a share is the first error at which the cumulative weight reaches this share
-/// of the total weight.
+/// Collects errors with weights, and computes weighted quantiles. The quantile q is the smallest
+/// error at which the cumulative weight reaches the share q of the total weight.
 class Errors {
  public:
   /// Adds an error. `signed_error` is (predicted - measured) / measured; see Quality. REQUIRES:

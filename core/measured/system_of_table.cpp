@@ -16,8 +16,8 @@ using nccl::Inside;
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-/// Returns the network that a record names: "HDR InfiniBand", "HPE Slingshot-11 (aws-ofi-nccl)".
-/// Records contain no other information about the network.
+/// Derives the transport from the type of network card in a record, such as "HDR InfiniBand" or
+/// "HPE Slingshot-11 (aws-ofi-nccl)". Records contain no other information about the network.
 std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "TCP over") || has(nic_type, "Ethernet") || has(nic_type, "ENA"))
     return Transport::kTcp;
@@ -27,7 +27,8 @@ std::optional<Transport> transport_of(const std::string& nic_type) {
   if (has(nic_type, "Slingshot")) return Transport::kSlingshot;
   if (has(nic_type, "InfiniBand")) return Transport::kInfiniband;
   if (has(nic_type, "RoCE")) return Transport::kRoce;
-  // These cards support both InfiniBand and RoCE. NVIDIA's own machines use InfiniBand.
+  // ConnectX cards support both InfiniBand and RoCE. InfiniBand is assumed, because NVIDIA's own
+  // machines use it.
   if (has(nic_type, "ConnectX")) return Transport::kInfiniband;
   return std::nullopt;
 }
@@ -41,7 +42,8 @@ std::optional<Inside> inside_of(const TableFacts& facts) {
   return std::nullopt;
 }
 
-/// An NVLink domain of 72 GPUs counts as one node, regardless of its number of hosts.
+/// For systems with NVLink domains of 72 GPUs, makes each domain one node, as NCCL does, regardless
+/// of its number of hosts.
 void join_racks(nccl::System& system) {
   constexpr int kHostsOfRack = 18;
   const int racks = (system.nodes + kHostsOfRack - 1) / kHostsOfRack;
@@ -50,7 +52,8 @@ void join_racks(nccl::System& system) {
   system.nodes = racks;
 }
 
-constexpr std::int64_t kMaxParts = 1000;  ///< maximum number per GPU (NVLinks) or per node (cards)
+constexpr std::int64_t kMaxParts = 1000;  ///< maximum number of NVLinks of a GPU or of network
+                                          ///< cards of a node
 bool is_rate(double value) { return value >= 1e-3 && value <= 1e6; }
 
 std::string variable(const TableFacts& facts, const char* name) {
@@ -60,10 +63,11 @@ std::string variable(const TableFacts& facts, const char* name) {
   return "";
 }
 
-/// If a record has no variables at all, the settings that the sites recommend are assumed.
-/// Otherwise, missing variables have libfabric's defaults. SOURCE: fi_cxi(7) for the defaults;
-/// docs.cscs.ch, NCCL, and set-up (5) of argonne-lcf/alcf-nccl-tests for the recommendations, both
-/// with FI_CXI_RX_MATCH_MODE=software.
+/// Returns how messages are matched on a Slingshot network. If a record lists no environment
+/// variables, the settings that the sites recommend are assumed. Otherwise, variables that are not
+/// listed have libfabric's defaults. SOURCE: fi_cxi(7) for the defaults; docs.cscs.ch, NCCL, and
+/// set-up (5) of argonne-lcf/alcf-nccl-tests for the recommendations, both with
+/// FI_CXI_RX_MATCH_MODE=software.
 nccl::Matching matching_of(const TableFacts& facts) {
   if (facts.env.empty()) return nccl::Matching::kByCpu;
   if (variable(facts, "FI_CXI_RX_MATCH_MODE") != "software") return nccl::Matching::kByCard;
@@ -151,7 +155,8 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
     s.transport = nccl::at_gpus(*transport, s.generation);
     s.matching = matching_of(facts);
     s.nic_gb_per_s = *facts.nic_gbps / 8;
-    // Many records have NCCL_COLLNET_ENABLE=1 although no switch can reduce.
+    // NCCL_COLLNET_ENABLE=1 is not sufficient, because many records list it although their switches
+    // cannot reduce.
     s.collnet = has(facts.nic_type, "SHARP");
     if (const std::string why = nccl::why_no_sharp(s); s.collnet && !why.empty())
       return cannot({ProblemCode::kUnsupported, "nic_type"}, why);

@@ -9,7 +9,7 @@
 
 namespace tutti::core {
 
-/// The machines that a table's facts describe, in the terms of the model of NCCL, with the release
+/// The machines on which a table was measured, as an input for the model of NCCL, with the release
 /// of NCCL and its settings.
 struct TableSystem {
   nccl::System system;
@@ -19,9 +19,8 @@ struct TableSystem {
   std::vector<std::string> assumed;
 };
 
-/// Returns the system of a table. ERRORS: the system cannot be modelled. A system cannot be
-/// modelled if a GPU, link or network is unknown, or if the release of NCCL is older than the cost
-/// model.
+/// Returns the system of a table. ERRORS: the system cannot be modelled, because a GPU, link or
+/// network is unknown, or because the release of NCCL is older than the cost model.
 Expected<TableSystem> system_of(const TableFacts& facts);
 
 }  // namespace tutti::core

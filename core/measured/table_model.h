@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A measured table together with its system and NCCL's choice for each row. The model contains
-/// everything that a prediction needs except the parameters of the time model.
+/// A measured table, with its system and NCCL's choice for each row. To predict the table's times,
+/// only the parameters of the time model are needed in addition.
 class TableModel {
  public:
   /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the table cannot
@@ -22,11 +22,11 @@ class TableModel {
   [[nodiscard]] const TableSystem& system() const { return system_; }
   [[nodiscard]] CollectiveKind kind() const { return kind_; }
   [[nodiscard]] const Communicator& communicator() const { return communicator_; }
-  /// Returns NCCL's choice for the row; nullopt for sends and receives, for which NCCL has no
+  /// Returns NCCL's choice for the row; nullopt for sends and receives, for which NCCL makes no
   /// choice.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
-  /// Returns the row as an input of a calibration. `time` is the row's prediction.
+  /// Returns the row as an input of a calibration. `time` is the predicted time of the row.
   [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:

@@ -1,14 +1,14 @@
 // Compares the time model of NCCL with published tables of nccl-tests. A prediction uses the
-// description in a table's record, but never the table's times. In the totals, every configuration
-// has weight 1, regardless of its number of rows and repetitions. Otherwise the configuration with
-// the most repetitions would dominate. A table is counted only if its record says that the system
-// was healthy, and if no calibration has used it. Other tables are predicted and listed, but not
-// counted.
+// description of the system in a table's record, but never the table's times. In the overall
+// statistics, every configuration has weight 1, regardless of its number of rows and repetitions.
+// Otherwise the configuration with the most repetitions would dominate. The statistics include only
+// tables whose record says that the system was healthy, and that were not used for calibration. All
+// other tables are predicted and listed, but not included in the statistics.
 //
-// With a calibration, each system has one Gaussian process, which corrects the logarithm of the
-// predicted time. The same tables are also predicted without the calibration, which shows its
-// effect. Single rows are predicted in table_model.cpp, and the statistics are computed in
-// quality.cpp.
+// If some tables are used for calibration, each system has a Gaussian process, which corrects the
+// logarithm of the predicted time. To show the effect of the calibration, the same tables are also
+// predicted without it. table_model.cpp predicts single rows, and quality.cpp computes the
+// statistics.
 
 #include "core/measured/validation.h"
 
@@ -23,8 +23,8 @@
 namespace tutti::core::nccl {
 namespace {
 
-/// The digit at the beginning of a name sorts the names in Parts. The digit and the space after it
-/// are removed from the result.
+/// Returns the name of a range of sizes. Names begin with a digit, which determines their order in
+/// Parts. The digit and the space after it are removed from the result.
 std::string size_band(std::int64_t bytes) {
   if (bytes < 64 << 10) return "1 below 64 KiB";
   if (bytes < 1 << 20) return "2 64 KiB to 1 MiB";
@@ -32,7 +32,7 @@ std::string size_band(std::int64_t bytes) {
   return "4 64 MiB and more";
 }
 
-/// Weighted sums over the rows of tables.
+/// The weighted errors and error bands of rows, from which the statistics are computed.
 struct Sums {
   Errors errors;
   Bands bands;
@@ -49,7 +49,8 @@ std::string nodes_band(std::int64_t nodes) {
   return nodes <= 16 ? "3 three to 16" : "4 more than 16";
 }
 
-/// Calibrations of predictions: one Gaussian process for each system in the given tables.
+/// Corrections of predictions: one Gaussian process for each system that occurs in the calibration
+/// tables.
 class Calibrations {
  public:
   explicit Calibrations(const Spread& spread) : spread_(spread) {}
@@ -139,7 +140,7 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   return made;
 }
 
-/// Adds the problems of rows that cannot be read.
+/// Adds the problems of the table's unreadable rows to the result.
 void add_unread(ValidatedTable& made) {
   const auto& unread = made.table->unread;
   if (unread.empty()) return;
@@ -152,7 +153,7 @@ void add_unread(ValidatedTable& made) {
   if (n > 1) made.reason += ", …";
 }
 
-/// The sums of each part, indexed by category and name (ValidatedPart).
+/// The sums for each ValidatedPart, indexed by its category and name.
 using Parts = std::map<std::pair<std::string, std::string>, Sums>;
 
 void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) {
@@ -167,13 +168,14 @@ void add(const ValidatedTable& table, double weight, Sums& whole, Parts& parts) 
   }
 }
 
-/// True if the table's rows count in the overall statistics.
+/// True if the overall statistics include the rows of the table.
 bool counts(const ValidatedTable& table, const Calibrations* calibrations) {
   const TableFacts& facts = table.table->facts;
   return facts.healthy && !table.given && (!calibrations || calibrations->of(facts.system));
 }
 
-/// Adds the rows of all counted tables, with equal weight per configuration.
+/// Adds the rows of all tables for which counts() is true. Each configuration has the same total
+/// weight.
 void add_whole(const std::vector<ValidatedTable>& tables, const Calibrations* calibrations,
                Sums& whole, Parts& parts) {
   std::map<std::string, double> rows_of_config;

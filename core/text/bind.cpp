@@ -1,12 +1,12 @@
-// Copies a parsed text into a message field by field, by reflection. A value that does not fit is
-// reported at its position and omitted. Binding then continues, so that one pass reports all
-// mistakes. If a value was omitted, the message differs from its text. So the message and all
-// messages around it are marked as incomplete, and readers do not use them. Further problems at the
-// same position are suppressed, because they would be consequences of the first problem. Numbers
-// are the hard part: an integer may be decimal, octal, hexadecimal, written as 1e6, in quotes (JSON
-// has no other form for 64 bits), or have a unit. A number with a unit is converted to the unit at
-// the end of the field's name: `latency_us: "1.5ms"` is 1500. core/text/fields.h checks ranges and
-// reports missing fields.
+// Copies a parsed text into a message field by field, by reflection. A value that the field cannot
+// store is reported at its position and omitted. Binding then continues with the next field, so
+// that one pass reports all mistakes. A message from which a value was omitted differs from its
+// text. This message and all messages that contain it are marked as incomplete, and readers do not
+// use them. Only the first problem at a position is reported, because later ones would be
+// consequences of it. Numbers are the hard part. An integer may be decimal, octal, hexadecimal,
+// written as 1e6, or have a unit. An integer may also be in quotes, because JSON has no other form
+// for 64-bit integers. A number with a unit is converted to the unit at the end of the field's
+// name: `latency_us: "1.5ms"` is 1500. core/text/fields.h checks ranges and reports missing fields.
 
 #include "core/text/bind.h"
 
@@ -55,8 +55,8 @@ std::vector<std::string> field_names(const Descriptor& type) {
   return names;
 }
 
-/// Returns the enum's values that a user may write, which are all except "…_UNSPECIFIED" and
-/// "…_DEFAULT".
+/// Returns the names of the enum values that a user may write. Names that end with "_UNSPECIFIED"
+/// or "_DEFAULT" are excluded.
 std::vector<std::string> value_names(const EnumDescriptor& type) {
   std::vector<std::string> names;
   for (int i = 0; i < type.value_count(); ++i) {
@@ -98,7 +98,8 @@ class Binder {
   Binder(SourceMap& sources, Problems& problems, GuestMessages* guests)
       : sources_(sources), problems_(problems), guests_(guests) {}
 
-  /// Binds a message. Returns false if some value of the text was not stored in the message.
+  /// Copies the fields of `value` into `message`. Returns false if at least one field could not be
+  /// stored.
   bool bind_message(const Value& value, Message& message) {
     sources_.add_message(message, value.at);
     std::set<const FieldDescriptor*> seen;
@@ -115,7 +116,8 @@ class Binder {
   }
 
  private:
-  /// Reports a problem. Always returns false, because the value is then not stored.
+  /// Reports a problem with a value. Always returns false, which means that the value was not
+  /// stored.
   template <class... Args>
   bool complain(ProblemKind kind, Position at, fmt::format_string<Args...> format, Args&&... args) {
     Location where = sources_.file();
@@ -268,15 +270,16 @@ class Binder {
                     describe(value), quoted_number ? "; write the number without quotes" : "");
   }
 
-  /// True if the text of the value may be a number. JSON puts large numbers in quotes, the text
-  /// format puts none.
+  /// True if the value may be a number. In JSON, a number may be in quotes; in the text format, it
+  /// may not.
   static bool may_be_number(const Value& value) {
     return value.kind == Value::Kind::kNumber ||
            (value.kind == Value::Kind::kString && value.from_json);
   }
 
-  /// Reads a number with a unit ("25MiB") and converts it to the unit of the field. Returns false
-  /// if the value has no unit. After a problem, `number` is empty.
+  /// Reads a number with a unit ("25MiB") and stores it in `number`, converted to the unit of the
+  /// field. Returns false if the value has no unit. If the unit is wrong, reports a problem, leaves
+  /// `number` empty and returns true.
   bool has_unit(const Value& value, const FieldDescriptor& field, std::optional<double>& number) {
     if (value.kind != Value::Kind::kNumber && value.kind != Value::Kind::kString) return false;
     const auto read = in_unit_of(field.name(), value.text);
@@ -289,7 +292,7 @@ class Binder {
     return read->has_value();
   }
 
-  /// Converts a number in the field's unit to a whole number.
+  /// Converts a number, which is already in the field's unit, to a whole number.
   template <class T>
   std::optional<T> whole(std::optional<double> number, const Value& value,
                          const FieldDescriptor& field) {
@@ -336,7 +339,7 @@ class Binder {
       double x = 0;
       const auto [end_x, status_x] =
           std::from_chars(digits.data(), digits.data() + digits.size(), x);
-      // A second sign ("--5") makes x negative here.
+      // If the text has a second sign ("--5"), x is negative here.
       const bool exact = base == 10 && status_x == std::errc() &&
                          end_x == digits.data() + digits.size() && x == std::floor(x) &&
                          !std::signbit(x) && x < 9.0e15;
@@ -473,8 +476,8 @@ Document bind_named_file(const std::string& text, const std::string& path, Messa
     document.cut_off = true;
     return document;
   }
-  // Parse again to report the problems. The positions of these problems are recorded, which
-  // suppresses consequential problems.
+  // Parse the text again, now to report the syntax errors. bind() then reports no second problem at
+  // the positions of these errors.
   if (!own.empty()) document = parse_document(text, path, problems);
   bind(document.root, message, sources, problems);
   return document;

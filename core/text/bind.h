@@ -31,10 +31,11 @@ class SourceMap {
     places_[{&message, field, index}] = at;
   }
 
-  /// Records that a value in the text of the message did not fit and was left out.
+  /// Records that `message` could not store a value of its text, so that the value was left out.
   void add_partial(const google::protobuf::Message& message) { partial_.insert(&message); }
-  /// True if every value in the text of the message, and of the messages inside it, was read. If
-  /// false, the message differs from its text, so callers must not use the message's values.
+  /// True if every value in the text of the message was stored, including the values of the
+  /// messages inside it. If false, callers must not use the message, because it differs from its
+  /// text.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
     return !partial_.contains(&message);
   }
@@ -58,8 +59,8 @@ class SourceMap {
 /// Returns the subject of a problem in the form of the schema: "Network", or "Network.latency_us".
 std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
 
-/// Messages in fields that the schema of the enclosing message does not define. This class is used
-/// by programs that add their own schemas.
+/// Messages that a program adds to Tutti's schema: they occur in fields that the schema of the
+/// enclosing message does not define.
 class GuestMessages {
  public:
   GuestMessages();
@@ -67,8 +68,8 @@ class GuestMessages {
   GuestMessages& operator=(GuestMessages&&) noexcept;
   ~GuestMessages();
 
-  /// Allows messages of type `host` to have a field `field`, which is a message of the same type as
-  /// `prototype`.
+  /// Allows a field named `field` in messages of type `host`. The field's value is a message of the
+  /// same type as `prototype`.
   void expect(const google::protobuf::Descriptor& host, const std::string& field,
               const google::protobuf::Message& prototype);
   [[nodiscard]] bool expected(const google::protobuf::Descriptor& host,
@@ -88,20 +89,20 @@ class GuestMessages {
   std::vector<Guest> guests_;
 };
 
-/// Parses a file that a scenario names, and fills `message` from it like bind(). If the file has no
-/// field of the message, the file is of another kind, and this is the only reported problem. The
-/// problem's text does not quote the file, because a scenario of unknown origin may name a file
-/// whose content must not be printed.
+/// Parses a file whose path is written in a scenario, and fills `message` from the file as bind()
+/// does. If the file has none of the message's fields, it is not a file of this type, and this is
+/// the only reported problem. The problem's text does not quote the file, because a scenario of
+/// unknown origin may name a file whose content must not be printed.
 Document bind_named_file(const std::string& text, const std::string& path,
                          google::protobuf::Message& message, SourceMap& sources,
                          Problems& problems);
 
-/// Fills `message` from a document according to the message's schema. Values that do not fit are
-/// reported and left out, and the messages around them are then not whole (SourceMap::whole()).
-/// Values that do not fit are unknown fields and enum values (reported with the nearest known
-/// name), wrong types, numbers that are out of range or not finite, and fields that occur twice.
-/// JSON's conventions (camel-case names, numbers in quotes, null) are accepted. `guests` defines
-/// additional fields that are allowed, and stores their messages.
+/// Fills `message` from a document according to the message's schema. Invalid values are reported
+/// and left out, and SourceMap::whole() is then false for all messages that contain them. The
+/// invalid values are: unknown fields and enum values (reported with the most similar known name),
+/// values of a wrong type, numbers that are out of range or not finite, and fields that occur
+/// twice. JSON's conventions (camel-case names, numbers in quotes, null) are accepted. `guests`
+/// defines additional fields that are allowed, and stores their messages.
 void bind(const Value& document, google::protobuf::Message& message, SourceMap& sources,
           Problems& problems, GuestMessages* guests = nullptr);
 

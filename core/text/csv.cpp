@@ -57,7 +57,8 @@ class CsvReader {
   }
 
  private:
-  /// True at a remark. After the header, a '#' is part of a cell, which may be a name.
+  /// True if a remark begins here. After the header, a line that begins with '#' is a row, because
+  /// a name in the first cell may begin with '#'.
   [[nodiscard]] bool at_remark() const { return table_.columns.empty() && text_[next_] == '#'; }
 
   void check_header() {
@@ -82,8 +83,8 @@ class CsvReader {
     ++line_;
   }
 
-  /// Reads the cells up to the end of the line; quoted cells may span several lines. `count` is
-  /// their number. Cells of a row beyond the largest number of columns are dropped.
+  /// Reads the cells up to the end of the line; quoted cells may span several lines. `count` is set
+  /// to the number of cells. Cells beyond kMaxCsvColumns are counted but not returned.
   std::vector<CsvTable::Cell> read_line(std::int64_t& count) {
     std::vector<CsvTable::Cell> cells;
     if (!table_.columns.empty()) cells.reserve(table_.columns.size());

@@ -15,8 +15,9 @@ struct Position {
   int column = 0;
 };
 
-/// A parsed value of the Protocol Buffers text format or JSON, whose meaning is not known yet.
-/// Every value has its position, at which later stages report problems.
+/// A value of a parsed text (Protocol Buffers text format or JSON) that has not been compared with
+/// a schema. Every value has its position in the text, so that later stages can report problems
+/// there.
 struct Value {
   enum class Kind {
     kMessage,     ///< `{ … }`; the fields are in `fields`, in the order of the text
@@ -31,7 +32,8 @@ struct Value {
   Kind kind = Kind::kMessage;
   Position at;
   Position end;  ///< position after the last character, such as the closing quote or bracket
-  bool from_json = false;  ///< true for scalars of JSON, where a quoted string may be a number
+  bool from_json = false;  ///< true for scalars of JSON, in which a number may be written as a
+                           ///< quoted string
   bool damaged = false;    ///< true if a field of the message could not be parsed; this field was
                            ///< reported, and is not in `fields`
   std::string text;
@@ -45,21 +47,22 @@ struct Value::Field {
   Value value;
 };
 
-/// A parsed text. `cut_off` is true if the text ended, or became unreadable, in the middle of a
-/// value. If the text was cut off, fields that were written may be missing from the document.
+/// A parsed text. `cut_off` is true if the text ended in the middle of a value, or could not be
+/// parsed from some position on. The document may then lack fields that the text has.
 struct Document {
   Value root;
   bool cut_off = false;
 };
 
-/// Returns a text without the byte order mark that some editors write. If the text is not valid
-/// UTF-8, reports the first invalid byte and returns nullopt. Texts must be UTF-8, because names
-/// are copied into timelines and JSON.
+/// Returns the text without the UTF-8 byte order mark at its beginning, which some editors write.
+/// If the text is not valid UTF-8, reports the first invalid byte and returns nullopt. Texts must
+/// be UTF-8, because names are copied into timelines and JSON.
 std::optional<std::string_view> utf8_content(std::string_view text, const std::string& file,
                                              Problems& problems);
 
-/// Checks a string in which escapes (\xff, \ud800) are resolved. Reports invalid UTF-8 at `where`,
-/// as the only problem at this position, and replaces the invalid bytes by U+FFFD.
+/// Checks a string in which escapes (\xff, \ud800) are resolved. If the string is not valid UTF-8,
+/// reports one problem at `where`, and replaces the whole string by U+FFFD. Later problems at
+/// `where` are ignored.
 void check_utf8(std::string& text, const Location& where, Problems& problems);
 
 /// Returns a description of the value for error messages: `a message`, `the number 5`, `"abc"`, …
@@ -67,8 +70,8 @@ std::string describe(const Value& value);
 
 /// Parses the Protocol Buffers text format (comments from '#' to the end of the line). After a
 /// syntax error, the parser continues at the next apparent beginning of a field, so that later
-/// errors are reported too. The result has everything that could be parsed. Nesting deeper than 64
-/// levels is an error, so that the stack cannot overflow.
+/// errors are reported too. The result contains all fields that could be parsed. Nesting deeper
+/// than 64 levels is an error, so that the stack cannot overflow.
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems);
 
 /// Parses JSON up to the first syntax error. If a name occurs twice in an object, both fields are

@@ -48,8 +48,8 @@ std::optional<double> Fields::required(const Message& message, const std::string
                                        const std::string& what, Bounds bounds,
                                        const std::string& remedy) {
   if (!has(message, field)) {
-    // Report at the position of the field, so that no second problem is added if a wrong value was
-    // already reported at this position.
+    // Report the problem at the position of the field. If a wrong value was already reported at
+    // this position, no second problem is added.
     complain_at(message, field, ProblemCode::kMissing, "{}: {} is missing{}", what, field,
                 remedy.empty() ? "" : "; " + remedy);
     return std::nullopt;

@@ -29,8 +29,8 @@ class Fields {
   /// returns nullopt if the value is out of range.
   std::optional<double> number(const google::protobuf::Message& message, const std::string& field,
                                const std::string& what, Bounds bounds);
-  /// Does the same as number(), and also reports a problem if the field is absent. `remedy` says
-  /// what to write.
+  /// Does the same as number(), and also reports a problem if the field is absent. `remedy` is a
+  /// part of the problem's text that tells the user what to write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
                                  const std::string& what, Bounds bounds,
                                  const std::string& remedy = "");

@@ -14,7 +14,8 @@ std::string in_quotes(std::string_view text) {
       default: {
         constexpr const char* kHex = "0123456789abcdef";
         const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20) {  // four digits: the one spelling that text format and JSON share
+        // Write \u with four digits, because text format and JSON both accept this escape.
+        if (byte < 0x20) {
           made += "\\u00";
           made += kHex[byte >> 4];
           made += kHex[byte & 15];

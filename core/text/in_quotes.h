@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// Returns the text in double quotes. Quotes, backslashes and control characters are escaped in the
-/// spelling that protobuf's text format and JSON share.
+/// Returns the text in double quotes. Quotes, backslashes and control characters are escaped in a
+/// form that is valid in both protobuf's text format and JSON.
 std::string in_quotes(std::string_view text);
 
 }  // namespace tutti::core

@@ -11,7 +11,7 @@
 namespace tutti::core {
 namespace {
 
-/// Computes line and column of ascending offsets in a text.
+/// Converts offsets in a text to lines and columns. The offsets must be in ascending order.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}
@@ -29,9 +29,9 @@ class Cursor {
     return position_;
   }
 
-  /// Returns the position of the next token, after white space and characters that begin no value.
-  /// (RapidJSON reports some brackets before it has passed them, and others after it has passed
-  /// them.)
+  /// Returns the position of the next value. Skips white space, colons, commas and closing
+  /// brackets, because RapidJSON reports some brackets before it has read them and others
+  /// afterwards.
   Position next_token() {
     std::size_t offset = next_;
     while (offset < text_.size() &&
@@ -47,7 +47,7 @@ class Cursor {
     return at(offset + 1);
   }
 
-  /// Steps over the bracket that next_token() found.
+  /// Moves the cursor past the opening bracket that next_token() found.
   void enter() { at(next_ + 1); }
 
  private:
@@ -101,7 +101,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     if (exceeds_limit(value.at)) return false;
     value.text = std::move(text);
     value.from_json = true;
-    // RapidJSON 1.1.0 accepts the second half of a surrogate pair as a character.
+    // The check is necessary because RapidJSON 1.1.0 accepts a low surrogate without its high
+    // surrogate.
     check_utf8(value.text, {file_, value.at.line, value.at.column}, problems_);
     value.end = cursor_.at(stream_.Tell());
     place(std::move(value));
@@ -129,7 +130,8 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
     return true;
   }
 
-  /// Only the innermost open value grows, so pointers to the other values remain valid.
+  /// Adds a value to the innermost open object or list. No other container grows, so pointers to
+  /// the open values remain valid.
   Value* place(Value value) {
     if (open_.empty()) {
       root = std::move(value);

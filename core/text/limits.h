@@ -1,7 +1,7 @@
 #pragma once
 
-// Limits on the values of a scenario. The limits are far beyond any hardware, and they ensure that
-// no time or size overflows.
+// Limits on the values of a scenario. The limits are far above the values of real hardware. With
+// these limits, no time or size can overflow.
 
 #include <cstdint>
 

@@ -12,9 +12,9 @@ class PlaceFinder {
  public:
   explicit PlaceFinder(Places& places) : places_(places) {}
 
-  /// `type` is null if the schema does not have the message.
+  /// `type` is null if the schema does not define the message.
   void add_message(const Value& message, const Descriptor* type, const std::string& path) {
-    std::map<std::string, int> counts;  // by repeated field: number of elements so far
+    std::map<std::string, int> counts;  // for each repeated field, the number of elements so far
     for (const Value::Field& written : message.fields) {
       const FieldDescriptor* field = type ? type->FindFieldByName(written.name) : nullptr;
       if (type && !field) field = type->FindFieldByCamelcaseName(written.name);
@@ -76,7 +76,8 @@ std::string Places::schema_name(std::string_view path) const {
         type ? type->FindFieldByName(std::string(written.substr(0, written.find('[')))) : nullptr;
     if (!field) return std::string(path);
     const bool last = end == std::string_view::npos;
-    // The path of a list's element refers to the element's message.
+    // If the path names an element of a list ("slow[1]"), the subject is the message type of the
+    // element.
     const bool element =
         last && written.find('[') != std::string_view::npos && field->message_type();
     name = element ? std::string(field->message_type()->name())

@@ -15,15 +15,15 @@ class Descriptor;
 
 namespace tutti::core {
 
-/// The positions of the fields of a text, by path: "strategy.byteps.partition_bytes",
-/// "conditions.slow[1].worker". Stages that work on values instead of messages report problems at
-/// these positions.
+/// The positions of the fields in a text. Each field is identified by its path:
+/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages that no longer have the
+/// Protobuf messages use this class to report problems at the right positions.
 class Places {
  public:
   Places() = default;
   explicit Places(std::string file) : file_(std::move(file)) {}
-  /// Returns the positions of the fields of a document, whose message type is `type`. Fields that
-  /// the type does not have are stored under the names by which they were written.
+  /// Returns the positions of the fields of a document, whose message type is `type`. A field that
+  /// the type does not define is stored under the name that the user wrote.
   static Places of(const Value& document, const google::protobuf::Descriptor& type,
                    const std::string& file);
 
@@ -35,7 +35,7 @@ class Places {
   /// of the innermost enclosing message that was written. The path "" is the whole text.
   [[nodiscard]] Location at(std::string_view path) const;
   /// Returns the subject of problems at `path` in the form of the schema: "Strategy.shards"; for
-  /// the path "", "Scenario". If the schema does not have the path, returns it unchanged.
+  /// the path "", "Scenario". If the schema does not define the path, returns the path unchanged.
   [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:
@@ -59,12 +59,12 @@ class Complaints {
     problems_.add({code, places_.schema_name(path)}, places_.at(path), format,
                   std::forward<Args>(args)...);
   }
-  /// Returns `value` if it is from `least` to `most`. If `value` is out of range, reports the same
-  /// problem as Fields::integer(), with the last part of `path` as the field, and returns nullopt.
+  /// Returns `value` if it is from `least` to `most`. Otherwise reports the same problem as
+  /// Fields::integer() and returns nullopt. The problem names the last part of `path` as the field.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what,
                                        std::int64_t value, std::int64_t least, std::int64_t most);
 
-  /// True if the field was written.
+  /// True if the text has the field.
   [[nodiscard]] bool has(std::string_view path) const { return places_.has(path); }
   [[nodiscard]] const Problems& problems() const { return problems_; }
 

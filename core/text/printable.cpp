@@ -19,7 +19,7 @@ bool misleads(std::string_view character) {
   return std::find(kMisleading.begin(), kMisleading.end(), character) != kMisleading.end();
 }
 
-/// Returns the number of bytes of the first character; 0 if the text does not begin with valid
+/// Returns the length of the first character in bytes; 0 if the text does not begin with valid
 /// UTF-8.
 std::size_t first_character(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(4, text.size()); ++length) {

@@ -8,7 +8,7 @@ namespace tutti::core {
 
 enum class LineBreaks { kBecomeSpaces, kStay };
 
-/// Returns a text from another process or a file in a form that is safe to print on a terminal.
+/// Makes a text from an untrusted source (another process or a file) safe to print on a terminal.
 /// Bytes that are not UTF-8, control characters (which includes all escape sequences) and
 /// characters that change the direction of writing are replaced by '?'.
 std::string printable(std::string_view text, LineBreaks breaks = LineBreaks::kBecomeSpaces);

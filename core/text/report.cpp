@@ -19,7 +19,7 @@ rapidjson::SizeType length(const std::string& text) {
   return static_cast<rapidjson::SizeType>(text.size());
 }
 
-/// Writes a value of any kind.
+/// Converts a report value of any type to JSON.
 struct ToJson {
   JsonWriter& writer;
 

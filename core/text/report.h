@@ -23,8 +23,9 @@ struct Fraction {
   double of_whole = 0;
 };
 
-/// Named values in a fixed order, from which text, JSON and the GUI's panels are written. JSON
-/// contains the values that have a name. Text contains the values that have a title.
+/// An ordered list of values with names. Text output, JSON output and the GUI's panels are all
+/// generated from it. JSON contains the values that have a name, and text contains the values that
+/// have a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}
@@ -49,9 +50,9 @@ class Report {
   std::vector<ReportField> fields_;
 };
 
-/// A value of a report, with its unit. In JSON, times are in microseconds with six decimals (exact
-/// to a picosecond), and rates are in GB/s; the names of fields state these units. In text, the
-/// unit depends on the value. An empty optional is omitted from JSON.
+/// A value of a report. In JSON, times are in microseconds with six decimals (exact to a
+/// picosecond), and rates are in GB/s; the field names state these units. In text, the unit depends
+/// on the size of the value. An empty optional is omitted from JSON.
 class ReportValue {
  public:
   using List = std::vector<ReportValue>;
@@ -70,7 +71,7 @@ class ReportValue {
  private:
   template <class T>
   static Content content_of(const T& value) {
-    // nullptr is excluded, because it also converts to string_view.
+    // nullptr is excluded, although it converts to string_view, because it means JSON's null.
     if constexpr (std::convertible_to<T, std::string_view> && !std::same_as<T, std::nullptr_t>) {
       return std::string(std::string_view(value));
     } else if constexpr (std::floating_point<T>) {
@@ -102,7 +103,7 @@ struct ReportField {
   std::string text{};   ///< text to show instead of the formatted value; empty: none
 };
 
-/// Returns a list with the report or value of each item.
+/// Returns the list of the results of `make` for all items. `make` returns a report or a value.
 template <class Items, class Make>
 ReportValue list_of(const Items& items, Make make) {
   std::vector<ReportValue> list;
@@ -110,12 +111,12 @@ ReportValue list_of(const Items& items, Make make) {
   return list;
 }
 
-/// Returns the text, or no value if the text is empty. JSON omits a field without a value.
+/// Returns the text; if the text is empty, returns an empty value, which JSON output omits.
 inline ReportValue unless_empty(const std::string& text) {
   return text.empty() ? ReportValue() : ReportValue(text);
 }
-/// Returns the value, or null if there is no value. A field with a null value occurs in JSON with
-/// the value null.
+/// Returns the value; if the value is empty, returns a value that JSON output writes as null
+/// instead of omitting it.
 inline ReportValue or_null(ReportValue value) {
   return std::holds_alternative<ReportValue::Nothing>(value.content()) ? ReportValue(nullptr)
                                                                        : value;

@@ -13,8 +13,8 @@ namespace tutti::core {
 /// U+FFFD, the Unicode replacement character.
 inline constexpr std::string_view kUnknown = "\uFFFD";
 
-/// Replaces each byte that is not UTF-8 by kUnknown. File names may contain bytes that are not
-/// UTF-8, but exported files must not.
+/// Replaces each byte that is not part of a valid UTF-8 character by kUnknown. File names may
+/// contain such bytes, but exported files must not.
 inline std::string as_utf8(std::string_view text) {
   std::string safe;
   for (;;) {

@@ -19,8 +19,8 @@ inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
 /// Builds an SVG picture on a white background. A later element covers earlier elements.
-/// Coordinates are in pixels, measured from the upper left corner. The parameter `more` has further
-/// attributes as text that begins with a space.
+/// Coordinates are in pixels, measured from the upper left corner. The parameter `more` is a text
+/// of further XML attributes, which begins with a space.
 class SvgPicture {
  public:
   /// Adds text whose baseline begins at (x, y). Escapes `content`.
@@ -28,7 +28,7 @@ class SvgPicture {
   void line(double x1, double y1, double x2, double y2, std::string_view stroke,
             std::string_view more = "");
   void circle(double x, double y, double radius, std::string_view fill, std::string_view more = "");
-  /// Adds a line through points. Each point is written as "x,y ".
+  /// Adds a line through points. `points` contains "x,y " for each point.
   void polyline(std::string_view points, std::string_view stroke, std::string_view more = "");
   /// Adds an SVG element unchanged.
   void add(std::string_view element) { body_ += element; }

@@ -1,6 +1,6 @@
 // A parser for the Protocol Buffers text format that keeps positions and reports every mistake.
-// google::protobuf::TextFormat stops at the first mistake and gives no positions for accepted
-// fields; only its tokenizer is used here.
+// google::protobuf::TextFormat cannot be used, because it stops at the first mistake and does not
+// give the positions of valid fields. The parser uses only Protobuf's tokenizer.
 
 #include <optional>
 #include <utility>
@@ -25,7 +25,8 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override {
     const Location where{file_, line + 1, column + 1};
     if (message.starts_with("Interpreting non ascii")) {
-      // The tokenizer reports every byte of a character; report each run of such bytes once.
+      // The tokenizer reports every byte of a non-ASCII character. Consecutive bytes are reported
+      // once.
       if (where.line != last_.line || where.column != last_.column + 1)
         problems_.add({ProblemCode::kSyntax}, where,
                       "non-ASCII characters are allowed only in strings (\"…\") and comments");
@@ -68,7 +69,7 @@ class TextParser {
  private:
   [[nodiscard]] const Tokenizer::Token& token() const { return tokens_.current(); }
   [[nodiscard]] Position at() const { return {token().line + 1, token().column + 1}; }
-  /// Returns the position after the previous token.
+  /// Returns the position just after the previous token.
   [[nodiscard]] Position behind() const {
     return {tokens_.previous().line + 1, tokens_.previous().end_column + 1};
   }
@@ -102,7 +103,7 @@ class TextParser {
   void read_unit(Value& value) {
     if (token().type != Tokenizer::TYPE_IDENTIFIER || !adjoins()) return;
     std::string unit = token().text;
-    // A name directly after a number may also be the next field: "shards: 4name: …".
+    // A name directly after a number is a unit or the next field: "shards: 4name: …".
     if (!is_unit(unit) && !is_unit(unit + "/s")) return;
     tokens_.Next();
     if (is("/") && adjoins()) {
@@ -121,8 +122,8 @@ class TextParser {
   }
 
   /// Skips to the apparent beginning of a field (a name before ':' or '{', or any name at the
-  /// beginning of a line), or to a bracket that may close the current message. Every call advances
-  /// or stops at a bracket.
+  /// beginning of a line), or to a bracket that may close the current message. Each call moves
+  /// forward, unless the current token is a bracket that may close the message.
   void recover() {
     const int line = tokens_.previous().line;
     int open = 0;
@@ -155,8 +156,8 @@ class TextParser {
       if (cut_off_) return;
       if (!begun_) {
         if (ended()) {
-          // Report only the innermost message, because the messages around it may be complete
-          // otherwise.
+          // The text ended inside several messages. Report only the innermost message, because the
+          // messages around it may lack nothing but their closing brackets.
           if (closing.empty()) return;
           problems_.add({ProblemCode::kSyntax}, {file_, message.at.line, message.at.column},
                         "the closing '{}' is missing", closing);
@@ -196,8 +197,8 @@ class TextParser {
     const bool colon = accept(":");
     if (!colon && !is("{") && !is("<")) {
       complain("':' after \"" + field.name + "\"");
-      // If a value seems to follow, the parser reads it; a missing field would cause further
-      // problems.
+      // If a value seems to follow, read it nevertheless, because a field without a value would
+      // cause further problems.
       if (!at_value_after_colon()) return;
       failed_ = false;
     }
@@ -285,13 +286,14 @@ class TextParser {
   Problems& problems_;
   TokenErrors errors_;
   google::protobuf::io::ArrayInputStream stream_;
-  mutable Tokenizer tokens_;  // not const in 3.21: current() and previous()
-  std::optional<Value::Field>
-      begun_;  ///< a field whose name is already read, because recover() had to look past it
-  std::int64_t values_ = 0;  ///< number of values in the whole text
-  int lists_ = 0;            ///< number of open lists in the current message
-  bool failed_ = false;      ///< true if the rest of the current field cannot be read
-  bool cut_off_ = false;     ///< true if the text ended inside a message, or the parser has stopped
+  // The tokenizer is mutable because current() and previous() are not const in Protobuf 3.21.
+  mutable Tokenizer tokens_;
+  std::optional<Value::Field> begun_;  ///< the field whose name recover() has already read, because
+                                       ///< it had to look at the next token
+  std::int64_t values_ = 0;            ///< number of values in the whole text
+  int lists_ = 0;                      ///< number of open lists in the current message
+  bool failed_ = false;                ///< true if the rest of the current field cannot be read
+  bool cut_off_ = false;  ///< true if the text ended inside a message, or the parser has stopped
 };
 
 }  // namespace

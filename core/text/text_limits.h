@@ -1,7 +1,6 @@
 #pragma once
 
-// Limits on the size of texts. Larger texts are refused, so that the memory for a parsed text is
-// bounded.
+// Limits on the size of texts. Larger texts are rejected, which limits the memory of a parsed text.
 
 #include <cstdint>
 
@@ -14,8 +13,8 @@ inline constexpr std::int64_t kMaxCsvColumns = 10'000;
 /// The maximum number of cells of a table. Each cell takes about 40 bytes when parsed.
 inline constexpr std::int64_t kMaxCsvCells = 12'000'000;
 
-/// The maximum number of variables of a model: a hundred times as many as the largest known models
-/// have.
+/// The maximum number of variables of a model. The largest known models have one hundredth of this
+/// number.
 inline constexpr std::int64_t kMaxVariables = 500'000;
 
 }  // namespace tutti::core

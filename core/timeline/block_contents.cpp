@@ -9,8 +9,8 @@
 namespace tutti::core {
 namespace {
 
-/// Adds up differences. A damaged file may contain any numbers, so sums wrap around instead of
-/// overflowing.
+/// Restores a column from the differences between its entries. The sums wrap around without
+/// undefined behaviour, because a damaged file may contain any numbers.
 template <class T>
 class RunningSum {
  public:
@@ -26,7 +26,8 @@ class RunningSum {
 
 // --- sane ranges ---
 
-/// The latest valid time: a span that begins before the horizon may end some time after it.
+/// The latest valid time. This limit is after kHorizon, because a span that begins before kHorizon
+/// may end after it.
 constexpr Time kLatest = kHorizon + 16 * kLongestDuration;
 /// An upper bound on the number of workers, slots or lanes. No real cluster reaches this number.
 constexpr std::int32_t kMaxNumber = 100'000'000;
@@ -51,7 +52,7 @@ bool is_valid(const Span& span) {
          span.pack >= -1 && span.bytes.count() >= 0 && span.peer >= kNoTrack;
 }
 
-/// True if all columns have the same number of entries, and at most `most`.
+/// True if all columns have the same number of entries, and this number is at most `most`.
 bool are_columns(std::initializer_list<int> sizes, std::size_t most) {
   const int size = *sizes.begin();
   return static_cast<std::size_t>(size) <= most &&
@@ -274,8 +275,9 @@ bool BlockContents::take_piece(const proto::PathPiece& p) {
       p.end_ps() < p.start_ps() || !are_times({p.start_ps(), p.end_ps(), p.queued_ps()})) {
     return false;
   }
-  // Pieces do not overlap, and the parts of a piece add up to at most its length. The sum of all
-  // parts is therefore below the end of the last piece.
+  // Pieces of the critical path must not overlap, and the parts of a piece add up to at most its
+  // duration. The sum of all parts is therefore at most the end time of the last piece and cannot
+  // overflow.
   if (!path.empty() && Time(p.start_ps()) < path.back().end) return false;
   std::int64_t left = p.end_ps() - p.start_ps();
   const auto part = [&left](std::int64_t t) {

@@ -25,8 +25,9 @@ class TrackList;
 
 namespace tutti::core {
 
-/// The contents of a timeline's blocks, except for the spans, collected block by block. All values
-/// are in valid ranges (see TimelineReader). Only the reader uses this class.
+/// The contents of a timeline, collected block by block. Spans are not stored, only the positions
+/// of their blocks. All values are in valid ranges (see TimelineReader). Only the reader uses this
+/// class.
 struct BlockContents {
   RunInfo run;
   std::vector<Track> tracks;
@@ -39,17 +40,18 @@ struct BlockContents {
   std::unordered_set<TrackId> known_tracks;
 
   /// Adds the content of the block that lies between the offsets `offset` and `end` of the file.
-  /// Returns false if the block is damaged; records before the damage may have been added.
+  /// Returns false if the block is damaged; some of its records may already have been added.
   bool take(const proto::Block& block, std::uint64_t offset, std::uint64_t end);
 
   /// Returns the spans of a block; nullopt if the columns differ in length, are empty, or have an
   /// invalid value.
   static std::optional<std::vector<Span>> decode(const proto::SpanColumns& c);
-  /// Returns the position and the time range of a block of spans, which decode() returned.
+  /// Returns the position and the time range of a block of spans. `spans` is the result of
+  /// decode().
   static TimelineReader::SpanBlock describe(const std::vector<Span>& spans, TrackId track,
                                             std::uint64_t offset, std::uint64_t end);
 
-  /// The content type and the position of a block, according to the index.
+  /// An entry of the file's index: the content type and the position of a block.
   struct IndexEntry {
     std::int32_t content = 0;         ///< a proto::Block::ContentCase
     TimelineReader::SpanBlock block;  ///< for blocks without spans, only the offsets are set

@@ -10,12 +10,12 @@
 
 namespace tutti::core {
 
-/// The duration of a causal chain of schedule steps, divided by cause. The parts add up exactly to
-/// the duration.
+/// The duration of a causal chain of schedule steps, divided by cause. The sum of all parts equals
+/// the duration exactly.
 struct Breakdown {
   Time launch;  ///< launch of the collective
   std::array<Time, kLinkKinds>
-      wire;      ///< transfer of bytes, by kind of the slowest link on the route
+      wire;      ///< transfer of bytes, separately for each kind of the slowest link on the route
   Time latency;  ///< latency of links
   Time queue;    ///< waiting for a busy link, port or copy engine, or for a free slot
   Time reduce;   ///< reductions

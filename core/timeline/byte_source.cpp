@@ -15,7 +15,7 @@ namespace tutti::core {
 
 namespace {
 
-/// Reads with pread(), so that threads share no file position.
+/// Reads a file with pread(), so that several threads can read at the same time.
 class FileBytes : public ByteSource {
  public:
   FileBytes(int file, std::uint64_t size) : file_(file), size_(size) {}

@@ -13,8 +13,8 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Returns the `count` bytes that begin at `offset`, or fewer at the end of the source. Accesses
-  /// no other bytes.
+  /// Returns the `count` bytes that begin at `offset`, or fewer if the source ends before. No other
+  /// bytes are read.
   [[nodiscard]] virtual std::string read(std::uint64_t offset, std::uint64_t count) const = 0;
 };
 
@@ -25,8 +25,8 @@ Expected<std::shared_ptr<const ByteSource>> open_byte_source(const std::string& 
 std::shared_ptr<const ByteSource> byte_source_of(std::string bytes);
 
 /// Reads a source from front to back in large pieces, so that small blocks do not need a system
-/// call each. This class is only for reading in file order, because with random access, every call
-/// would read a whole piece.
+/// call each. Use this class only to read in file order. With random access, every call would read
+/// a whole piece.
 class ReadAhead {
  public:
   explicit ReadAhead(const ByteSource& source) : source_(source) {}

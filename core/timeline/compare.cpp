@@ -1,10 +1,11 @@
 // Packs are matched by their gradients, because two strategies number packs differently. The times
-// of packs are relative to the start of the training step. The parts of a training step are
-// compared over the steady steps, but packs and schedule steps are compared only in the last step.
-// in_words() names the largest difference first. Then in_words() lists reasons why two times may
-// not be comparable. For example, one run is emulated, without slowdown by communication; one run
-// has NCCL's calibrated times and the other has rings; or packs or steps have no counterpart.
-// join.cpp matches the spans of the two timelines.
+// of packs are relative to the start of the training step. The parts of a training step (forward,
+// backward, …) are averaged over the steady steps and then compared. Packs and schedule steps are
+// compared only in the last training step. in_words() names the largest difference first, and then
+// the reasons why two times may not be comparable. Examples of such reasons: one run is emulated
+// and has no slowdown by communication; one run uses NCCL's calibrated times and the other run
+// simulates rings; packs or steps occur in only one timeline. join.cpp matches the spans of the two
+// timelines.
 
 #include "core/timeline/compare.h"
 
@@ -25,7 +26,7 @@ namespace {
 
 Time magnitude(Time t) { return t < Time() ? Time() - t : t; }
 
-/// For example "12.3 ms (4.5 %) more".
+/// Describes the difference of two times: "12.3 ms (4.5 %) more".
 std::string more(const Pair& pair) {
   const Time by = pair.difference();
   const auto of_first = pair.share();
@@ -33,7 +34,8 @@ std::string more(const Pair& pair) {
   return fmt::format("{}{} {}", show(magnitude(by)), share, by < Time() ? "less" : "more");
 }
 
-/// Pairs the parts of two steps that take `time_a` and `time_b`.
+/// Returns the parts of two training steps as pairs. `time_a` and `time_b` are the durations of the
+/// steps.
 template <class Step>
 PartsComparison both(const Step& a, const Step& b, Time time_a, Time time_b) {
   return {{time_a, time_b},
@@ -51,8 +53,8 @@ Expected<Summary> summary_of(const TimelineReader& timeline) {
   return summary;
 }
 
-/// Sums the times of the schedule steps of the last training step by kind, and counts the schedule
-/// steps that occur in only one timeline.
+/// For the last training step, sums the times of the schedule steps of each kind, and counts the
+/// schedule steps that occur in only one timeline.
 Expected<void> compare_lanes(const TimelineReader& a, const TimelineReader& b, const Numbers& packs,
                              Comparison& comparison) {
   std::map<std::pair<bool, std::int32_t>, KindComparison> kinds;
@@ -203,7 +205,8 @@ std::vector<std::string> Comparison::in_words() const {
                     "first channel to the end of its last channel",
                     together, max_channels_a, max_channels_b));
   }
-  // If one of the timelines has no lanes at all, its steps are not counted as missing.
+  // Mention missing steps only if some steps were joined. If no steps were joined, one of the
+  // timelines may have no lanes at all.
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
     sentences.push_back(
         fmt::format("{} schedule steps of the first timeline and {} of the second have no "

@@ -32,16 +32,17 @@ struct PackComparison {
   std::int32_t pack_b = 0;  ///< index in timeline b
   Bytes bytes;
   std::string last_gradient;
-  Pair ready, start, end;  ///< times are from the start of the step; `start` is the start on the
-                           ///< last replica
+  Pair ready, start, end;  ///< times since the start of the step; `start` is the time at which the
+                           ///< last replica started the pack
   Pair took;               ///< time from the pack's start to its end
 };
 
-/// The lane steps of one kind in the last training step that both timelines recorded, as joined by
-/// join_lane_steps().
+/// The lane steps of one kind in the last training step. Only lane steps that both timelines
+/// recorded are included (see join_lane_steps()).
 struct KindComparison {
   std::int32_t kind = 0;
-  bool together = false;  ///< true if all channels of a pack on a device are joined as one
+  bool together = false;  ///< true if the channels of a pack on a device were merged before they
+                          ///< were compared
   std::int64_t steps = 0;
   Pair time;        ///< total time of the lane steps
   Time mean_error;  ///< mean of |b - a| per step
@@ -57,8 +58,8 @@ struct PartsComparison {
 struct StepComparison : PartsComparison {
   std::int32_t step = 0;    ///< index in timeline a
   std::int32_t step_b = 0;  ///< index in timeline b
-  /// The packs with the same gradients in both timelines. Packs that occur in only one timeline are
-  /// only counted.
+  /// The packs that have the same gradients in both timelines. For packs that occur in only one
+  /// timeline, only their number is stored.
   std::vector<PackComparison> packs;
   std::int64_t packs_only_a = 0;
   std::int64_t packs_only_b = 0;
@@ -87,7 +88,7 @@ struct Comparison {
   std::int64_t max_channels_a = 0;
   std::int64_t max_channels_b = 0;
 
-  /// Returns the conclusions as sentences.
+  /// Returns the most important differences as sentences.
   [[nodiscard]] std::vector<std::string> in_words() const;
 };
 

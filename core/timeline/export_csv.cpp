@@ -13,7 +13,7 @@
 namespace tutti::core {
 namespace {
 
-/// Formats microseconds exactly: a picosecond is the sixth decimal.
+/// Formats a time exactly, in microseconds with six decimals.
 std::string us(Time t) {
   const std::int64_t ps = t.count();
   const std::uint64_t size =

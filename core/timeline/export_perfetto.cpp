@@ -1,13 +1,14 @@
-// Writes Perfetto's protobuf format packet by packet. At most 256 packets are in memory, and texts
-// are written once and then referred to by number. Spans are written in the order of the timeline's
-// blocks, because Perfetto sorts events by time. Perfetto's unit of time is the nanosecond, so
-// every span also has its exact start and duration in picoseconds as arguments.
+// Writes Perfetto's protobuf format packet by packet. At most 256 packets are in memory. Each text
+// is written once, and later packets refer to it by number. Spans are written in the order of the
+// timeline's blocks and not by time, because Perfetto itself sorts events by time. Perfetto's unit
+// of time is the nanosecond, so every span also has its exact start and duration in picoseconds as
+// arguments.
 //
-// Arrows between sends and receives are the difficult part. The two ends of an arrow must have the
-// same number. Each end computes it as a hash of the sender's track, step, pack and index, so no
-// table of messages is needed. In Perfetto, an arrow must end at the beginning of a slice, and the
-// send must come before it in the file. write_arrival() ensures both conditions. Reading and
-// checking the timeline is left to TimelineReader.
+// Arrows between sends and receives are the difficult part. Perfetto connects two events that have
+// the same flow id. The id is a hash of the sender's track, step, pack and index. The send and the
+// receive compute it independently, so no table of messages is needed. Perfetto requires that an
+// arrow ends at the beginning of a slice, and that the send precedes this slice in the file.
+// write_arrival() ensures both. Reading and checking the timeline is left to TimelineReader.
 
 #include "core/timeline/export_perfetto.h"
 
@@ -37,22 +38,26 @@ constexpr int kBegin = 1;
 constexpr int kEnd = 2;
 constexpr int kCounter = 4;
 constexpr int kExplicitOrder = 3;
-/// This number is small, so that packets remain in the processor's cache until they are written.
+/// The maximum number of packets in memory. The number is small, so that packets remain in the
+/// processor's cache until they are written.
 constexpr int kMaxHeldPackets = 256;
-/// The process number for the counters of links. Workers have the process numbers 1, 2, ….
+/// The process id under which the counters of all links are shown. Workers have the process ids 1,
+/// 2, ….
 constexpr int kLinksPid = 1'000'000'000;
 
 std::uint64_t nanoseconds_of(Time t) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, t.count()) / 1000);
 }
 
-/// Perfetto's uuids may be any distinct numbers except 0; small ones make small traces.
+/// The lowest three bits of a uuid, which state the kind of object that it identifies. Perfetto
+/// accepts any distinct uuids except 0, and small uuids make small traces.
 enum class UuidSpace : std::uint64_t { kWorker = 1, kDevice, kTrack, kLink, kLinks };
 std::uint64_t uuid(UuidSpace space, std::uint64_t number) {
   return number << 3 | static_cast<std::uint64_t>(space);
 }
 
-/// Returns the unique number of a sent message; sender and receiver compute the same number.
+/// Returns the flow id of a message, which identifies the message in the trace. Sender and receiver
+/// compute the same id.
 std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::int64_t index) {
   const auto number = [](auto value) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value));
@@ -62,14 +67,14 @@ std::uint64_t flow_id(TrackId track, std::int32_t step, std::int32_t pack, std::
   return Random(id ^ static_cast<std::uint64_t>(index)).next();
 }
 
-/// Texts that spans share. Each text is written once and then referenced by its index, counted from
-/// 1.
+/// Texts that occur in many spans. Each text is written once; spans refer to it by its index,
+/// counted from 1.
 constexpr std::array<const char*, 7> kArguments = {
     "training step", "pack", "step of the lane", "bytes", "waited ps", "start ps", "duration ps"};
 enum class Argument { kTrainingStep, kPack, kLaneStep, kBytes, kWaited, kStart, kDuration };
 constexpr std::array<const char*, 3> kCategories = {"step", "compute", "pack"};
 enum class Category { kStep, kCompute, kPack };
-/// The part of a receive during which the message moves.
+/// The name of the part of a receive in which the message is transferred.
 constexpr const char* kInFlight = "in flight";
 constexpr std::uint64_t kInFlightId = 1;
 template <class Text>
@@ -265,11 +270,11 @@ class Exporter {
 
   /// Ends a receive, with an arrow from the send of its message.
   ///
-  /// An arrow ends at the beginning of a slice, and the send must come before it in the file
-  /// (Perfetto's flow_tracker.cc). However, a receive often begins to wait before the corresponding
-  /// send begins. The message begins to move after the send has begun. So the receive contains an
-  /// inner slice that begins at that time, and the arrow is written with the end of the inner
-  /// slice.
+  /// In Perfetto, an arrow ends at the beginning of a slice, and the send must precede this slice
+  /// in the file (flow_tracker.cc). However, a receive often begins to wait before the
+  /// corresponding send begins. Therefore an inner slice is added to the receive. The inner slice
+  /// begins when the message begins to move, which is after the start of the send. The arrow is
+  /// attached to the end of the inner slice.
   void write_arrival(TrackId track, const Span& span) {
     const Time moves = span.start + std::min(span.wait, span.duration);
     const bool waits = nanoseconds_of(moves) > nanoseconds_of(span.start);
@@ -282,8 +287,8 @@ class Exporter {
     }
     perfetto::TrackEvent& end = write_end(track, end_of(span));
     const std::uint64_t flow = flow_id(span.peer, span.step, span.pack, span.peer_index);
-    // Within one nanosecond, events have the order of the file. In this case, the send may come
-    // later in the file, so the arrow must stay open.
+    // Events in the same nanosecond are sorted by their order in the file. If the inner slice takes
+    // less than a nanosecond, the send may come later in the file, so the arrow must not end here.
     if (nanoseconds_of(end_of(span)) > nanoseconds_of(moves)) {
       end.add_terminating_flow_ids(flow);
     } else {
@@ -331,7 +336,7 @@ class Exporter {
   bool links_declared_ = false;
   std::set<TrackId> tracks_;
   std::map<std::pair<std::int32_t, std::int64_t>, std::uint64_t>
-      names_;  ///< by kind, and by pack or layer: the id of the span's name
+      names_;  ///< ids of span names; the key is the kind of the span, with its pack or layer
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Draws a picture from top to bottom. `y_` is the upper edge of the next row, and every part
-// increases it by its own height. x() maps the last training step to the width of the picture;
-// spans that cross the ends of the step are cut off there. To stay legible, the picture has at most
-// 4 devices, 6 rows of packs per device and 3 links, and GPUs come before CPUs. Blocks are skipped
-// if their spans belong to other rows or end before the step. The axis is drawn after the rows,
-// because its lines extend to the last row. Shapes and escaping are in core/text/svg.h.
+// Draws a picture from top to bottom. `y_` is the upper edge of the next row; each function that
+// draws a row adds the row's height to `y_`. x() maps the last training step to the width of the
+// picture. Spans are clipped to this step. To stay legible, the picture has at most 4 devices, 6
+// rows of packs per device and 3 links, and GPUs come before CPUs. Blocks are not read if their
+// spans are not drawn or end before the step begins. The time axis is drawn after the rows, because
+// its vertical lines extend to the last row. Shapes and escaping are in core/text/svg.h.
 
 #include "core/timeline/export_svg.h"
 
@@ -80,8 +80,8 @@ class Drawing {
     return tl::make_unexpected(Error::request({ProblemCode::kMissing}, text));
   }
 
-  /// Reads the spans of the last step on the rows to draw: computation and some packs of each of
-  /// the first devices.
+  /// Reads the spans of the last training step that are drawn: the computation and some of the
+  /// packs of the first devices.
   Expected<void> read_spans() {
     std::map<std::pair<std::int32_t, std::string>, int> pack_rows;
     std::vector<const Track*> candidates;

@@ -31,7 +31,8 @@ Time ExposedTime::exposed() const {
   auto busy = computed_.begin();
   for (const Stretch& flight : in_flight_) {
     while (busy != computed_.end() && busy->end <= flight.start) ++busy;
-    // The last computation that overlaps this flight may also overlap the next flight.
+    // The inner loop advances its own iterator, because the last computation that overlaps this
+    // flight may also overlap the next flight.
     for (auto b = busy; b != computed_.end() && b->start < flight.end; ++b)
       sum -= std::min(b->end, flight.end) - std::max(b->start, flight.start);
   }

@@ -6,9 +6,10 @@
 
 namespace tutti::core {
 
-/// Measures two times of one replica in a training step: the time with packs in flight, and the
-/// part of this time without computation (exposed communication). The exposed time never exceeds
-/// the time with packs in flight, for any input.
+/// Measures two times of one replica in a training step: the time during which packs are in flight,
+/// and the part of this time in which the replica does not compute (exposed communication). The
+/// exposed time is never longer than the time during which packs are in flight, even if the
+/// recorded intervals are inconsistent.
 class ExposedTime {
  public:
   /// Resets all times, for a new step.

@@ -1,11 +1,12 @@
 // Spans are matched by a merge join. For each device, the spans of both timelines get keys (with
 // the pack and step numbers of the first timeline) and are sorted by key. The sorted lists of the
-// two timelines are then traversed in parallel. Only the spans of one device are in memory. Keys
-// must be unique on each side, which needs care in two cases. A computation that repeats within a
-// step (once per micro-batch) gets a pass number after sorting. NCCL numbers its channels
-// arbitrarily, so if the two sides have different numbers of channels for a pack, all channels of
-// the pack on a device are merged into one span. Packs without a counterpart stay in the first
-// timeline's list, because they are counted. compare.cpp adds up the results.
+// two timelines are then traversed in parallel. Only the spans of one device are in memory. The
+// keys within a timeline must be unique, and equal keys must mean the same work. Two cases need
+// care. First, a computation that repeats within a training step (once per micro-batch) gets a pass
+// number after sorting. Second, NCCL numbers its channels arbitrarily. If the two timelines have
+// different numbers of channels for a pack, all channels of the pack on a device are merged into
+// one span. Packs that occur only in the first timeline stay in its list, because they are counted.
+// compare.cpp adds up the results.
 
 #include "core/timeline/join.h"
 
@@ -22,13 +23,13 @@
 namespace tutti::core {
 namespace {
 
-/// The identity of a span on its device, in the numbers of the first timeline.
+/// Identifies a span on its device. Steps, packs and layers have the numbers of the first timeline.
 struct Key {
   std::int32_t step = 0;
   std::int32_t pack = -1;
   std::int32_t lane = -1;
-  std::int32_t kind = 0;  ///< kind of a computation; unset for the steps of a lane, because steps
-                          ///< of different kinds are joined too
+  std::int32_t kind = 0;  ///< kind of a computation; 0 for steps of a lane, so that lane steps have
+                          ///< equal keys even if their kinds differ
   std::int64_t index = 0;
   std::int32_t pass = 0;  ///< for a computation: index of its micro-batch, which is the number of
                           ///< earlier spans with the same key
@@ -44,12 +45,12 @@ struct Item {
 /// Spans with unique keys, sorted by key.
 using Items = std::vector<Item>;
 
-/// A pack of a training step on the current device, given by the indices of the step and of the
-/// pack.
+/// The indices of a training step and of a pack, which identify the transfer of the pack on the
+/// current device.
 using Place = std::pair<std::int32_t, std::int32_t>;
 Place place_of(const Key& key) { return {key.step, key.pack}; }
 
-/// Devices by worker and name, each with its tracks.
+/// The tracks of each device. A device is identified by its worker and its name.
 using Devices = std::map<std::pair<std::int32_t, std::string>, std::vector<const Track*>>;
 
 Devices devices_of(const TimelineReader& timeline, bool lanes) {
@@ -71,7 +72,7 @@ Blocks blocks_of(const TimelineReader& timeline) {
   return blocks;
 }
 
-/// Returns the inverse map.
+/// Returns the inverse of the map.
 Numbers reversed(const Numbers& numbers) {
   Numbers back;
   for (const auto& [a, b] : numbers) back[b] = a;
@@ -96,11 +97,11 @@ struct Side {
   Blocks blocks;
   Numbers steps, packs;
   std::optional<Numbers> layers;   ///< nullopt: both timelines have the same layer numbers
-  bool keeps_other_packs = false;  ///< for the first timeline: true if packs that the second
-                                   ///< timeline does not have are kept
+  bool keeps_other_packs = false;  ///< true for the first timeline, which keeps the spans of packs
+                                   ///< that only this timeline has
 };
 
-/// Numbers the computations that are repeated within a step, once per micro-batch, in order.
+/// Sets `pass` for computations that occur several times in a training step, once per micro-batch.
 void number_passes(Items& items) {
   for (std::size_t i = 1; i < items.size(); ++i) {
     Key before = items[i - 1].key;
@@ -109,8 +110,8 @@ void number_passes(Items& items) {
   }
 }
 
-/// Sorts by key. If a damaged file has two spans of a lane with the same key, the last span is
-/// used.
+/// Sorts the items by key. If a damaged file has several spans with the same key on a lane, only
+/// the last of them is kept.
 void sort_items(Items& items, bool lanes) {
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& x, const Item& y) { return x.key < y.key; });
@@ -122,7 +123,7 @@ void sort_items(Items& items, bool lanes) {
   std::reverse(items.begin(), items.end());
 }
 
-/// Returns the key; nullopt if the span's pack or layer has no number in the other timeline.
+/// Returns the key of a span; nullopt if the other timeline does not have the span's pack or layer.
 std::optional<Key> key_of(const Side& side, const Track& track, const Span& span,
                           std::int32_t step) {
   Key key{step, -1, -1, 0, 0};
@@ -150,8 +151,8 @@ std::optional<Key> key_of(const Side& side, const Track& track, const Span& span
   return key;
 }
 
-/// Returns the items of the tracks. `others` counts the spans of the compared training steps whose
-/// pack or layer does not occur in the first timeline.
+/// Returns the items of the tracks, for the compared training steps. `others` is increased by the
+/// number of spans whose pack or layer does not occur in the other timeline.
 Expected<Items> items_of(const Side& side, const std::vector<const Track*>& tracks, bool lanes,
                          std::int64_t& others) {
   Items items;
@@ -182,7 +183,8 @@ bool has_channels(const Items& items) {
                      [](const Item& i) { return i.span.kind == SpanKind::kChannel; });
 }
 
-/// Extends `whole` to the interval from the earlier start to the later end of both spans.
+/// Extends `whole` so that it also covers `span`. The waiting times at the beginnings of both spans
+/// are excluded.
 void extend(Span& whole, const Span& span) {
   const Time begin = std::min(whole.start + whole.wait, span.start + span.wait);
   const Time end = std::max(whole.start + whole.duration, span.start + span.duration);
@@ -192,7 +194,8 @@ void extend(Span& whole, const Span& span) {
   whole.kind = SpanKind::kChannel;
 }
 
-/// Merges items whose keys `whole` maps to the same key. REQUIRES: such items are adjacent.
+/// Merges all items for whose keys the function `whole` returns the same key. REQUIRES: such items
+/// are adjacent.
 template <class Whole>
 Items united(const Items& items, Whole whole) {
   Items made;
@@ -204,7 +207,7 @@ Items united(const Items& items, Whole whole) {
   return made;
 }
 
-/// Merges all spans of a pack on a lane into one, from the earliest start to the latest end.
+/// Merges all spans of a pack on a lane into one span, from the earliest start to the latest end.
 Items as_channels(const Items& items) {
   return united(items, [](const Key& key) { return Key{key.step, key.pack, key.lane, 0, 0}; });
 }
@@ -215,8 +218,8 @@ std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
   return counts;
 }
 
-/// Removes the items of all channels of these packs, and returns one item for each pack on a
-/// device.
+/// Removes the channels of the packs in `places` from `channels`. Returns one merged item for each
+/// of these packs.
 Items take_together(Items& channels, const std::set<Place>& places) {
   const auto rest = std::stable_partition(channels.begin(), channels.end(), [&](const Item& i) {
     return !places.contains(place_of(i.key));
@@ -226,7 +229,7 @@ Items take_together(Items& channels, const std::set<Place>& places) {
   return united(out, [](const Key& key) { return Key{key.step, key.pack, 0, 0, 0}; });
 }
 
-/// Joins items with equal keys and kinds. Returns false if stopped.
+/// Joins items with equal keys and kinds. Returns false if `take` returned false.
 bool join(const Items& a, const Items& b, bool together, const TakePair& take, JoinCounts& counts) {
   std::int64_t joined = 0;
   auto other = b.begin();
@@ -277,7 +280,8 @@ std::optional<Numbers> layers_of_first(const RunInfo& a, const RunInfo& b) {
   return numbers;
 }
 
-/// Calls `take` with the items of each device in both timelines, until it returns false.
+/// For each device, calls `take` with the device's items in both timelines. Stops when `take`
+/// returns false.
 template <class Take>
 Expected<JoinCounts> by_device(const TimelineReader& a, const TimelineReader& b,
                                const Numbers& steps, const Numbers& packs, bool lanes, Take take) {

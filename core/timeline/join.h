@@ -17,26 +17,28 @@ Numbers packs_in_common(const RunInfo& a, const RunInfo& b);
 
 /// A span that both timelines recorded.
 struct SpanPair {
-  TrackId track_a = kNoTrack;  ///< the track; if channels are joined, the track of the first
-                               ///< channel
+  TrackId track_a = kNoTrack;  ///< the track of the span; if channels were merged, the track of the
+                               ///< first channel
   TrackId track_b = kNoTrack;
-  Span a;  ///< the span; if several spans are joined, from the earliest start to the latest end
-  Span b;  ///< the span, with the step and pack numbers of the second timeline
-  bool together = false;  ///< true if all channels of a pack on a device are joined as one
+  Span a;  ///< the span in timeline a; if several spans were merged, from the earliest start to the
+           ///< latest end
+  Span b;  ///< the span in timeline b, with the step and pack numbers of timeline b
+  bool together = false;  ///< true if all channels of a pack on a device were merged into one span
 };
 
-/// Returns the duration of a span without its wait, because the peer causes the wait.
+/// Returns the duration of a span without its waiting time, because the peer causes the waiting
+/// time.
 inline Time work_of(const Span& span) { return span.duration - span.wait; }
 
 /// The number of lane steps that were joined, and the numbers of lane steps that were not joined.
 struct JoinCounts {
   std::int64_t joined = 0;
-  /// The number of lane steps that only timeline a (or b) recorded, or that have another kind in
+  /// The number of lane steps that occur only in timeline a (or b), or whose kind is different in
   /// the other timeline.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
-  /// The number of packs on devices whose channels are joined as one; `max_channels_a` and
-  /// `max_channels_b` are the maximum numbers of channels of such a pack.
+  /// The number of packs, counted on each device, whose channels were merged into one span.
+  /// `max_channels_a` and `max_channels_b` are the maximum numbers of channels of such a pack.
   std::int64_t together = 0;
   std::int64_t max_channels_a = 0;
   std::int64_t max_channels_b = 0;
@@ -46,13 +48,13 @@ struct JoinCounts {
 using TakePair = std::function<bool(const SpanPair&)>;
 
 /// Joins lane steps by (worker, device, training step, pack, lane, index), for the given training
-/// steps and packs. If one timeline has only whole NCCL channels (SpanKind::kChannel), each lane of
-/// the other timeline is also joined as a whole. If a pack on a device has different numbers of
-/// lanes in the two timelines, the lanes do not correspond to each other. If the lanes do not
-/// correspond, all lanes of the pack on this device are joined as one, from the earliest start to
-/// the latest end.
-/// ERRORS: a block is damaged; `take` returned false (kRun).
-/// Cost: reads every span of a lane once. Memory: the spans of one device.
+/// steps and packs. If one timeline has only one span for each NCCL channel (SpanKind::kChannel),
+/// all spans of a lane in the other timeline are merged into one span. If a pack on a device has
+/// different numbers of lanes in the two timelines, the lanes do not correspond to each other. If
+/// lanes do not correspond, all lanes of the pack on the device are merged into one span, from the
+/// earliest start to the latest end.
+/// ERRORS: a block is damaged; `take` returned false (kRun). Cost: each span of a lane is read
+/// once. Memory: the spans of one device.
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,
                                      const Numbers& steps, const Numbers& packs,
                                      const TakePair& take);

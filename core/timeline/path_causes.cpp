@@ -8,7 +8,7 @@ namespace tutti::core {
 std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
   struct Sum {
     PathCause cause;
-    Time longest;  ///< duration of the piece that determined `where`
+    Time longest;  ///< duration of the longest transfer or wait so far, whose link is `where`
   };
   std::vector<Sum> sums;
   const auto add = [&](const std::string& name, Time time, const std::string& where) {
@@ -23,7 +23,7 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
     }
   };
   for (const PathPiece& piece : path) {
-    // The slowest link is known only for transfers and waits.
+    // Only transfers and waits have a link, so the other parts are added without one.
     Breakdown wires, queue, rest = piece.parts;
     wires.wire = std::exchange(rest.wire, {});
     queue.queue = std::exchange(rest.queue, Time());
@@ -32,8 +32,8 @@ std::vector<PathCause> causes_of(std::span<const PathPiece> path) {
       add(name, time, time == longest ? piece.slowest_link : std::string());
     for (const auto& [name, time] : named_parts(queue)) add(name, time, piece.queued_at);
     for (const auto& [name, time] : named_parts(rest)) add(name, time, {});
-    // Computation has no parts. The time of a collective that its parts do not explain has the
-    // collective itself as its cause.
+    // The time of the piece that its parts do not explain counts as a cause with the name of the
+    // piece. For computation, which has no parts, this is the whole time.
     add(span_name(piece.kind), piece.end - piece.start - piece.parts.total(), {});
   }
   std::stable_sort(sums.begin(), sums.end(),

@@ -12,15 +12,15 @@ namespace tutti::core {
 /// the total time with this cause.
 struct PathCause {
   std::string name;
-  Time time;          ///< total time of this cause, over all pieces of the path
+  Time time;          ///< total time of this cause on the critical path
   std::string where;  ///< for transfers and waits: link of the longest transfer or wait; otherwise
                       ///< empty
 };
 
 /// Returns the causes of the critical path's time, the largest first. Causes inside collectives
-/// have the names of named_parts(); all other causes have the names of span_name(). The times add
-/// up to the length of the path. Time of collectives without recorded parts, such as NCCL's, counts
-/// as "pack in flight".
+/// have the names of named_parts(); all other causes have the names of span_name(). The sum of the
+/// times is the duration of the path. If a collective has no recorded parts, as in NCCL's cost
+/// model, its whole time counts as "pack in flight".
 std::vector<PathCause> causes_of(std::span<const PathPiece> path);
 
 }  // namespace tutti::core

@@ -1,14 +1,16 @@
-// Reads a file of blocks, each with its length in front, and an index of the blocks at the end. A
-// run writes its timeline continuously and may be killed, so the file may end anywhere; it may also
-// be damaged. There are two ways to read a file. The index finds blocks behind damaged blocks. A
-// scan from the front needs no index, but ends at the first offset at which no block begins. The
-// reader tries both the index and the scan if the index is missing or lists a damaged block. The
-// way that finds more intact blocks is used, because the index may be wrong. Damage is described in
-// words. Damage is an error only if no block is intact.
+// Reads a file that consists of blocks, each of which begins with its length. An index of the
+// blocks is at the end of the file. A run writes its timeline continuously and may be killed, so
+// the file may end anywhere; it may also be damaged. There are two ways to read a file. With the
+// index, the reader also finds the blocks after a damaged block. A scan from the beginning of the
+// file needs no index, but ends at the first offset at which no block begins. If the index is
+// missing or lists a damaged block, the reader also scans the file. The reader then uses whichever
+// result has more intact blocks, because the index may be wrong. Damage is described in damage().
+// Damage is an error only if no block is intact.
 //
 // Every length is checked before it is used, and an index must list blocks in order and without
-// overlap. So a forged file cannot make the reader read the same bytes repeatedly. The contents of
-// blocks are decoded in block_contents.cpp, and bytes come from byte_source.h.
+// overlap. These checks prevent a forged file from making the reader read the same bytes many
+// times. The contents of blocks are decoded in block_contents.cpp, and bytes come from
+// byte_source.h.
 
 #include "core/timeline/reader.h"
 
@@ -29,7 +31,7 @@
 
 namespace tutti::core {
 
-/// The maximum number of bytes of the length at the beginning of a block.
+/// The maximum size, in bytes, of the length field at the beginning of a block.
 static constexpr std::uint64_t kLongestPrefix = 10;
 
 struct TimelineReader::State {
@@ -38,7 +40,7 @@ struct TimelineReader::State {
   Check check = Check::kNow;
   bool checked = false;         ///< true if every block has a checksum
   std::string damage;           ///< description of all damage
-  std::string damage_of_walk;   ///< description of the damage, except for the blocks in `lost`
+  std::string damage_of_walk;   ///< description of all damage except the blocks in `lost`
   std::vector<SpanBlock> lost;  ///< damaged blocks of spans that the index lists
   BlockContents content;
 
@@ -47,8 +49,8 @@ struct TimelineReader::State {
     std::size_t whole = 0;                      ///< number of intact blocks
     std::size_t damaged = 0;                    ///< number of damaged blocks
     std::uint64_t first = 0;                    ///< offset of the first damaged block
-    std::optional<std::uint64_t> stopped_at{};  ///< the offset, before the end of the file, at
-                                                ///< which the scan found no block
+    std::optional<std::uint64_t> stopped_at{};  ///< the offset at which the scan found no block;
+                                                ///< nullopt if the scan reached the end of the file
     bool index_seen = false;
 
     void met(bool whole_block, std::uint64_t at) {
@@ -59,7 +61,7 @@ struct TimelineReader::State {
 
   struct RawBlock {
     proto::Block block;
-    std::uint64_t next = 0;  ///< offset after the block
+    std::uint64_t next = 0;  ///< offset of the next block
   };
 
   /// Returns the length of the block that begins with these bytes, and the offset of the block's
@@ -97,7 +99,7 @@ struct TimelineReader::State {
     return block.MergeFromCodedStream(&in) && in.ConsumedEntireMessage();
   }
 
-  /// Returns the block at `offset` when the file is read block by block; nullopt if no block begins
+  /// Returns the block at `offset`, for reading block by block. Returns nullopt if no block begins
   /// there or the file ends within the block.
   [[nodiscard]] std::optional<RawBlock> next_block(std::uint64_t offset, ReadAhead& ahead) const {
     const auto extent = extent_at(offset, ahead);
@@ -109,9 +111,9 @@ struct TimelineReader::State {
     return result;
   }
 
-  /// Parses the block that the index lists at `offset` to `end`. Returns false if these bytes are
-  /// not the listed block. Reads exactly these bytes in one call, because blocks of one row lie far
-  /// apart.
+  /// Parses the block that occupies the bytes from `offset` to `end` according to the index.
+  /// Returns false if these bytes are not one whole block. Reads only these bytes, in one call:
+  /// reading ahead would be useless, because the blocks of one track lie far apart.
   [[nodiscard]] bool parse_between(std::uint64_t offset, std::uint64_t end,
                                    proto::Block& block) const {
     if (end <= offset || end - offset > kLongestBlock + kLongestPrefix) return false;
@@ -132,7 +134,8 @@ struct TimelineReader::State {
     const auto entries = index();
     const Walk by_index = entries ? load_by_index(*entries) : Walk{};
     if (!entries || by_index.damaged > 0 || !lost.empty()) {
-      // Use the way that reads more blocks, because an index may be wrong about intact blocks.
+      // Use the result with more intact blocks, because a wrong index makes intact blocks look
+      // damaged.
       BlockContents indexed = std::exchange(content, {});
       const Walk by_scan = load_by_scan();
       const bool scan = by_scan.whole > by_index.whole;
@@ -153,8 +156,9 @@ struct TimelineReader::State {
     return {};
   }
 
-  /// True if the first block is the header of a file whose blocks have checksums. Either the flag
-  /// or the header's checksum suffices, because a damaged header may have only one of them.
+  /// True if the first block is a header which says that all blocks have checksums. The header has
+  /// a flag for this, and a checksum of its own. The flag or the checksum alone suffices, because
+  /// damage may have removed the other.
   [[nodiscard]] bool states_checksums() const {
     ReadAhead ahead(*bytes);
     const auto header = next_block(kTimelineMagic.size(), ahead);
@@ -164,7 +168,7 @@ struct TimelineReader::State {
 
   /// Returns the spans of a block; nullopt if the block is damaged or differs from its index entry.
   [[nodiscard]] std::optional<std::vector<Span>> spans_of(const SpanBlock& block) const {
-    // The columns are reused from block to block, because allocating their memory took a third of
+    // `raw` is reused for all blocks, because allocating the memory of its columns took a third of
     // the time.
     static thread_local proto::Block raw;
     proto::SpanColumns* const columns = raw.has_spans() ? raw.release_spans() : nullptr;
@@ -183,8 +187,7 @@ struct TimelineReader::State {
 
   // --- descriptions of damage ---
 
-  /// For example "is damaged at byte 108: 1 of its 12 blocks is damaged, and the contents of it are
-  /// missing".
+  /// Describes the damaged blocks: "is damaged at byte 108: 1 of its 12 blocks is damaged, and …".
   static std::string damage_in_words(const Walk& walk) {
     return fmt::format(
         "is damaged at byte {}: {} of its {} blocks {} damaged, and the contents of {} are missing",
@@ -225,7 +228,7 @@ struct TimelineReader::State {
     return length > 0 && length <= kLongestBlock;
   }
 
-  /// Composes `damage`.
+  /// Sets `damage` to the description of all damage.
   void report_damage() {
     damage = damage_of_walk;
     if (lost.empty()) return;
@@ -233,7 +236,8 @@ struct TimelineReader::State {
     damage += (damage_of_walk.empty() ? ": " : "; besides, ") + lost_in_words();
   }
 
-  /// For example "4096 of its 14160 spans are missing, on w0/gpu1, between 60.1 ms and 61.2 ms".
+  /// Describes the missing spans: "4096 of its 14160 spans are missing, on w0/gpu1, between 60.1 ms
+  /// and 61.2 ms".
   [[nodiscard]] std::string lost_in_words() const {
     std::int64_t spans = 0, all = 0;
     Time from = kNever, to;
@@ -258,8 +262,8 @@ struct TimelineReader::State {
   // --- reading by index or by scan ---
 
   /// Returns the entries of the index at the end of the file; nullopt if the file has no index.
-  /// Also returns nullopt if blocks overlap or are out of order, because the same bytes might then
-  /// be read many times.
+  /// Also returns nullopt if the listed blocks overlap or are out of order. A forged index could
+  /// otherwise make the reader read the same bytes many times.
   [[nodiscard]] std::optional<std::vector<BlockContents::IndexEntry>> index() const {
     constexpr std::uint64_t kTail = 8 + 8;
     if (bytes->size() < kTimelineMagic.size() + kTail) return std::nullopt;
@@ -278,7 +282,8 @@ struct TimelineReader::State {
         return std::nullopt;
       offset = raw->next;
     }
-    // A wrong offset might lead to a later part of the index, which lists only a part of the file.
+    // The first entry must be the first block of the file. Otherwise the offset of the index is
+    // wrong and points to a later part of the index, which lists only some of the blocks.
     if (checked && !entries.empty() && entries.front().block.offset != kTimelineMagic.size())
       return std::nullopt;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -289,8 +294,8 @@ struct TimelineReader::State {
     return entries;
   }
 
-  /// Reads everything by the index. If spans are checked only when they are read, takes the data
-  /// about them from the index.
+  /// Reads all blocks that the index lists. With Check::kWhenRead, blocks of spans are not read
+  /// here; their positions and time ranges come from the index.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
@@ -316,11 +321,12 @@ struct TimelineReader::State {
     while (const auto extent = extent_at(offset, ahead)) {
       const auto raw = next_block(offset, ahead);
       const auto is = raw ? std::optional(raw->block.content_case()) : std::nullopt;
-      // The index is followed by the 16 bytes at the end of the file, which may look like a block
-      // if they are truncated.
+      // Only the last 16 bytes of the file follow the index. If they are truncated, they may look
+      // like a block.
       if (walk.index_seen && is != proto::Block::kIndex) break;
       walk.index_seen |= is == proto::Block::kIndex;
-      // Skip contents that only later versions of Tutti know.
+      // Skip blocks whose content type is unknown, because a later version of Tutti may have
+      // written them.
       if (is != proto::Block::kIndex && is != proto::Block::CONTENT_NOT_SET)
         walk.met(raw && content.take(raw->block, offset, raw->next), offset);
       offset = extent->second;

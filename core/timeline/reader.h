@@ -34,20 +34,21 @@ class TimelineReader {
     bool operator==(const SpanBlock&) const = default;
   };
 
-  /// The time at which blocks of spans are checked. kNow: all blocks are checked when the file is
-  /// opened, which takes as long as reading them; damage() then covers all blocks. kWhenRead: a
-  /// block is checked when it is read. kWhenRead is for callers that read all blocks anyway, and
-  /// that call leave_out() for damaged blocks.
+  /// The time at which blocks of spans are checked. With kNow, all blocks are checked when the file
+  /// is opened, so that damage() covers all of them; opening then takes as long as reading the
+  /// whole file. With kWhenRead, a block is checked when it is read. kWhenRead is for callers that
+  /// read all blocks anyway and call leave_out() for damaged blocks.
   enum class Check { kNow, kWhenRead };
 
   /// Opens a timeline file.
   /// ERRORS: the file cannot be read, is not a regular file (a pipe, …), is not a timeline, or has
   /// no intact block.
   static Expected<TimelineReader> open(const std::string& path, Check spans = Check::kNow);
-  /// Does the same as open(), for bytes in memory. Errors call them `name`.
+  /// Does the same as open(), for bytes in memory. Errors show `name` in place of the file's path.
   static Expected<TimelineReader> from_bytes(std::string bytes, const std::string& name,
                                              Check spans = Check::kNow);
-  /// Does the same as open(), for bytes from any source. Errors call it `name`.
+  /// Does the same as open(), for bytes from any source. Errors show `name` as the path of the
+  /// file.
   static Expected<TimelineReader> from_source(std::shared_ptr<const ByteSource> source,
                                               const std::string& name, Check spans = Check::kNow);
 
@@ -65,9 +66,9 @@ class TimelineReader {
   [[nodiscard]] const std::optional<SteadyState>& steady() const;
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
   /// Describes the damage as a phrase that follows the words "the file", without a full stop; empty
-  /// if the file is intact. The intact parts of a damaged file were read. The intact parts of a
-  /// truncated file are all complete blocks. The intact parts of any other damaged file are the
-  /// intact blocks that the index lists or, without an index, the blocks before the damage.
+  /// if the file is intact. The contents of all intact blocks that were found are available. In a
+  /// truncated file, these are all complete blocks. In any other damaged file, they are the intact
+  /// blocks that the index lists or, without an index, the blocks before the damage.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 
@@ -77,7 +78,8 @@ class TimelineReader {
   /// Removes damaged blocks from span_blocks(), and adds them to damage().
   void leave_out(const std::vector<SpanBlock>& damaged);
 
-  /// Sends all records to a sink, in the same order as an executor. ERRORS: as for read().
+  /// Passes all records to a sink, in the order in which an executor would pass them. ERRORS: as
+  /// for read().
   Expected<void> replay(TimelineSink& sink) const;
 
  private:

@@ -52,7 +52,8 @@ void SteadyStateSearch::check() {
   if (!steady && rounds < max_rounds_) return;
 
   const auto [least, most] = std::minmax_element(means.begin(), means.end());
-  // Batches that drift are not a sample of one distribution, so the interval includes all of them.
+  // If the state is not steady, the batches do not come from one distribution, so the interval is
+  // extended to the means of all batches.
   const double low = steady ? mean - half_width : std::min(*least, mean - half_width);
   const double high = steady ? mean + half_width : std::max(*most, mean + half_width);
   state_ = SteadyState{Time(whole.count() / (kBatches * per_batch)),

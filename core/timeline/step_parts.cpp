@@ -20,7 +20,8 @@ StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaPar
   record.backward = inside(longest.backward);
   record.other_compute = inside(longest.other_compute);
   record.communication = std::min(longest.communication, end - start);
-  // The clocks of several machines differ slightly, so computation may seem longer than the step.
+  // The clocks of the machines differ slightly, so the computation may seem to take longer than the
+  // step.
   const Time left = end - start - record.forward - record.backward - record.other_compute;
   record.exposed = std::max(Time(), std::min({longest.exposed, record.communication, left}));
   record.slowed = std::min(longest.slowed, record.forward + record.backward + record.other_compute);

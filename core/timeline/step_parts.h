@@ -13,18 +13,18 @@ namespace tutti::core {
 /// The times of one replica in one training step.
 struct ReplicaParts {
   std::string device;
-  Time start;  ///< start of the replica's own step
+  Time start;  ///< time at which this replica started the step
   Time forward, backward, other_compute;
-  Time communication;  ///< time with at least one pack in flight
-  Time exposed;        ///< part of `communication` without computation
+  Time communication;  ///< time during which at least one pack was in flight
+  Time exposed;        ///< part of `communication` in which the replica did not compute
   Time slowed = {};    ///< see StepRecord::slowed
 };
 
-/// Returns the record of a training step from `start`, when all replicas had completed the previous
-/// step, to `end`. The parts of the record are those of the replica `longest`. If this replica
-/// began the step before `start`, the time before `start` is excluded, so that all parts lie within
-/// the step. waiting(record) returns the rest of the step, in which the replica waited for other
-/// replicas.
+/// Returns the record of a training step. `start` is the time at which the last replica completed
+/// the previous step. The times of forward, backward and so on are those of the replica `longest`.
+/// If this replica began the step before `start`, the time before `start` is excluded, so that all
+/// parts lie within the step. waiting(record) returns the rest of the step, in which the replica
+/// waited for other replicas.
 StepRecord step_record(std::int32_t step, Time start, Time end, const ReplicaParts& longest);
 
 /// A part of a training step, with its names in reports.
@@ -32,8 +32,8 @@ template <class T>
 struct NamedStepPart {
   const char* name;      ///< name in JSON, without a unit
   const char* title;     ///< title in text and in the GUI
-  T value;               ///< the time of the part, or the times of the part in two timelines
-  bool adds_up = false;  ///< true if the step time is the sum of this part and others
+  T value;               ///< the part's time; for a comparison, its times in both timelines
+  bool adds_up = false;  ///< true if the part is a summand of the step time
 };
 
 /// Returns the parts of a StepRecord, StepParts or PartsComparison, in the order of reports.
@@ -49,7 +49,7 @@ auto named_step_parts(const Step& step) {
        {"slowed_by_communication", "slowed by communication", step.slowed}}};
 }
 
-/// Returns the parts that add up to the step. waiting() is included only if it is above 0.
+/// Returns the parts whose sum is the step time. waiting() is included only if it is above 0.
 template <class Step>
 auto parts_that_add_up(const Step& step) {
   std::vector<NamedStepPart<decltype(step.forward)>> parts;

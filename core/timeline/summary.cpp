@@ -1,10 +1,11 @@
-// The first part averages the records of a run; the first step is omitted if there are other steps.
-// The second part describes the critical path in words. A path may have thousands of pieces, such
-// as one for each layer, so consecutive pieces are joined into stretches. Each stretch becomes one
-// sentence: a forward pass, a backward pass with its copies into packs, packs in flight one after
-// the other, or the work after packs. With micro-batches, forward and backward passes alternate.
-// The passes of all micro-batches except the last form one stretch. Every piece belongs to exactly
-// one stretch. The path itself comes from the executor.
+// The first part of this file averages the records of a run. The first training step is omitted
+// unless it is the only one. The second part of this file describes the critical path in words. A
+// path may have thousands of pieces, such as one for each layer, so consecutive pieces that one
+// sentence can describe are grouped. A group is a forward pass, a backward pass with its copies
+// into packs, consecutive packs in flight, or the work after packs have arrived. With
+// micro-batches, forward and backward passes alternate, and the passes of all micro-batches except
+// the last form one group. Every piece belongs to exactly one group. The path itself is computed by
+// the executor.
 
 #include "core/timeline/summary.h"
 
@@ -33,8 +34,7 @@ Time Summary::step_time() const {
 std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
   if (!steady_) return {all > 1 ? 1 : 0, all};
-  // If workers differ in speed, the slowest worker has completed fewer steps than the number of
-  // rounds.
+  // The slowest worker may have completed fewer training steps than there are rounds.
   const std::size_t first =
       std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
   return {first,
@@ -46,7 +46,8 @@ std::optional<StepParts> Summary::steady_parts() const {
   const std::size_t first = steady_steps().first, end = steady_steps().second;
   StepParts parts;
   const auto mean = [&](Time StepRecord::*part) {
-    // Quotients and remainders are summed separately, because times of a forged file may overflow.
+    // Quotients and remainders are summed separately, because the sum of all times in a forged file
+    // could overflow.
     const auto count = static_cast<std::int64_t>(end - first);
     std::int64_t quotients = 0, remainders = 0;
     for (std::size_t s = first; s < end; ++s) {
@@ -133,7 +134,8 @@ bool is(const PathPiece& piece, ComputeKind kind) {
   return piece.kind == SpanKind::kFirstCompute + static_cast<std::int32_t>(kind);
 }
 
-/// Returns "12.3 ms transfer over network links, 1.1 ms link latency, …", largest part first.
+/// Describes the parts of a duration, the largest first: "12.3 ms transfer over network links, 1.1
+/// ms link latency, …".
 std::string in_words(const Breakdown& parts) {
   std::vector<std::pair<std::string, Time>> named = named_parts(parts);
   std::stable_sort(named.begin(), named.end(),
@@ -147,13 +149,14 @@ std::string in_words(const Breakdown& parts) {
 
 bool is_exchange(const PathPiece& piece) { return piece.kind == SpanKind::kExchange; }
 
-/// True if two neighbouring pieces of the path are on one device, or if one of them is an exchange.
+/// True if one sentence may describe both pieces: they are on the same device, or at least one of
+/// them is an exchange.
 bool hang_together(const PathPiece& a, const PathPiece& b) {
   return a.device == b.device || is_exchange(a) || is_exchange(b);
 }
 
-/// Returns the index of the last piece in a series of forward passes; `first` if the series has
-/// only one piece.
+/// Returns the index of the last forward pass in a series of alternating forward and backward
+/// passes; `first` if no other forward pass follows.
 std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t first) {
   std::size_t last = first;
   if (!is(path[first], ComputeKind::kForward)) return last;
@@ -170,8 +173,8 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
   return last;
 }
 
-/// Returns the end of the pieces that one sentence describes, such as a backward pass with its
-/// copies or consecutive packs.
+/// Returns the end of the group that begins at `first`. One sentence describes a group, such as a
+/// backward pass with its copies, or consecutive packs.
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
   const bool forward = is(path[first], ComputeKind::kForward),
              backward = is(path[first], ComputeKind::kBackward);
@@ -193,8 +196,8 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
   return end;
 }
 
-/// Returns "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms transfer over nvlink links, …"; empty
-/// if there are no exchanges.
+/// Describes the exchanges among the pieces: "; 4.5 ms of it for 48 exchanges (tensor): 3.1 ms
+/// transfer over nvlink links, …". Empty if there are no exchanges.
 std::string report_exchanges(std::span<const PathPiece> pieces) {
   Time time;
   Breakdown parts;
@@ -213,7 +216,7 @@ std::string report_exchanges(std::span<const PathPiece> pieces) {
                      count == 1 ? "" : "s", fmt::join(names, ", "), in_words(parts));
 }
 
-/// For example "pack 3" or "5 packs, 3 to 7".
+/// Names the packs: "pack 3" or "5 packs, 3 to 7".
 std::string which_packs(std::int32_t first, std::int32_t last, std::size_t count) {
   if (first < 0) return "all packs";
   return count == 1 ? fmt::format("pack {}", first)
@@ -241,8 +244,8 @@ std::string report_packs(std::span<const PathPiece> pieces) {
   return text;
 }
 
-/// Describes the work after complete packs: "update", "copies out of packs and updates", …. The
-/// pieces of a pack are adjacent on the path.
+/// Describes the work after the packs' collectives have ended: "update", "copies out of packs and
+/// updates", ….
 std::string ends_of_packs(std::span<const PathPiece> pieces) {
   const auto some = [&](ComputeKind kind) {
     return std::any_of(pieces.begin(), pieces.end(),
@@ -275,7 +278,7 @@ std::string report_compute(std::span<const PathPiece> pieces) {
                        exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
-    // One update of all packs may follow the copies out of some packs.
+    // The last piece may be one update for all packs, which has no pack number.
     std::size_t packs = 0;
     std::int32_t last = first.pack;
     for (const PathPiece& piece : pieces) {

@@ -18,7 +18,8 @@ struct StepParts {
   Time slowed = {};  ///< see StepRecord::slowed
 };
 
-/// Collects the key results of a run, during the run or from a timeline file.
+/// Collects the main results of a run. The records may come from a run in progress or from a
+/// timeline file.
 class Summary : public NullSink {
  public:
   void begin(const RunInfo& run) override { info_ = run; }
@@ -38,23 +39,24 @@ class Summary : public NullSink {
   [[nodiscard]] Time step_time() const;
   /// Returns the steady state of asynchronous workers; nullopt for all other runs.
   [[nodiscard]] const std::optional<SteadyState>& steady_state() const { return steady_; }
-  /// Returns the means of all parts over the steps that step_time() averages; nullopt if no step
-  /// has ended.
+  /// Returns the mean time of each part, over the steps that step_time() averages; nullopt if no
+  /// step has ended.
   [[nodiscard]] std::optional<StepParts> steady_parts() const;
   /// Describes the steps that step_time() and steady_parts() average: "the only step", "step 1",
   /// "mean of steps 1 to 4". Empty if no step has ended.
   [[nodiscard]] std::string steady_basis() const;
-  /// Returns the first step from which on all steps take the same time, to the picosecond; -1 if
-  /// the last two steps differ.
+  /// Returns the first step that takes exactly as long as every later step; -1 if the last two
+  /// steps take different times.
   [[nodiscard]] int steady_from() const;
-  /// The device with the longest total time for which the steps of step_time() waited.
+  /// The device for which the training steps waited longest. Only the steps that step_time()
+  /// averages are included.
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which the device's gradients were ready last
-    Time mean;      ///< mean of StepRecord::awaited_for per step, over all devices
+    Time mean;      ///< mean of StepRecord::awaited_for over the steps, whatever the awaited device
     int of_steps = 0;
   };
-  /// Returns nullopt if no step recorded a device that it waited for.
+  /// Returns nullopt if no step has recorded which device it waited for.
   [[nodiscard]] std::optional<Awaited> awaited() const;
   /// Returns the packs of the last step, in plan order.
   [[nodiscard]] std::vector<PackRecord> last_packs() const;
@@ -63,8 +65,8 @@ class Summary : public NullSink {
   /// Returns the `most` busiest links, the busiest first.
   [[nodiscard]] std::vector<LinkRecord> busiest_links(
       std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  /// Returns the end of the last step. The busy shares of links are relative to the time from the
-  /// start of the run to the end of the last step.
+  /// Returns the time from the start of the run to the end of the last step. The busy share of a
+  /// link is relative to this time.
   [[nodiscard]] Time length() const { return steps_.empty() ? Time() : steps_.back().end; }
 
   /// Describes the critical path of the last step, in a list of sentences.

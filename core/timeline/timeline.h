@@ -12,7 +12,7 @@ namespace tutti::core {
 /// The records of a run, which form a timeline. Times are in picoseconds from the start of the run.
 /// docs/timelines.md describes the file format.
 
-/// The level of detail of a timeline. Each level includes the levels before it.
+/// The level of detail of a timeline. Each level also records what the previous levels record.
 enum class RecordLevel {
   kNone,   ///< steps, packs, link totals and the critical path
   kPacks,  ///< like kNone, plus computation and packs in flight on each device
@@ -35,7 +35,8 @@ struct RunInfo {
   std::string timing;  ///< source of computation times
   std::int64_t replicas = 0;
   Bytes gradient_bytes;
-  Time communication_bound;  ///< lower bound of the time of the all-reduces with any algorithm
+  Time communication_bound;  ///< lower bound of the communication time, which no all-reduce
+                             ///< algorithm can beat
   std::string bound_reason;
   Time step_bound;  ///< lower bound of the step time
   /// True for a real run in which the devices of each worker were emulated in the worker's memory.
@@ -50,11 +51,11 @@ struct RunInfo {
     /// NCCL's predicted choice: "Ring LL128, 24 channels × 640 threads". Empty if NCCL's cost model
     /// was not used.
     std::string nccl;
-    /// The error band: the range that contains the quotient of measured and predicted time for 8 of
-    /// 10 measurements. 0: not known.
+    /// The error band of the predicted time: in 8 of 10 measurements, the measured time divided by
+    /// the predicted time is between these values. 0 if not known.
     double band_low = 0, band_high = 0;
-    /// The link that caused an increase of the predicted time, because it cannot carry the bytes in
-    /// less time. Empty: the time was not increased.
+    /// The link that limits the predicted time. The prediction was increased to the time that this
+    /// link needs to transfer the bytes. Empty if the prediction was not increased.
     std::string capped_at = {};
   };
   std::vector<PackInfo> packs;
@@ -65,7 +66,7 @@ enum class TrackKind { kCompute = 0, kPacks = 1, kLane = 2 };
 using TrackId = std::int32_t;
 inline constexpr TrackId kNoTrack = -1;
 
-/// A row of a timeline, whose spans do not overlap.
+/// A track of a timeline: a row of spans that do not overlap.
 struct Track {
   TrackId id = 0;
   TrackKind kind = TrackKind::kCompute;
@@ -76,14 +77,15 @@ struct Track {
   std::int32_t lane = -1;  ///< for kLane: lane of the collective's schedule
 };
 
-/// The kind of a span. Numbers below 32 are StepKinds; 32 plus a ComputeKind is computation.
+/// The kind of a span. A number below 32 is a StepKind. For computation, the number is 32 plus the
+/// ComputeKind.
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
   static constexpr std::int32_t kExchange =
       50;  ///< an exchange in flight; Span::index is the exchange's index in the scenario
   static constexpr std::int32_t kChannel =
-      49;  ///< all work of an NCCL channel for a pack, on its own lane
+      49;  ///< all work of one NCCL channel for a pack; each channel has its own lane
 };
 std::string span_name(std::int32_t kind);
 
@@ -100,8 +102,8 @@ struct Span {
   std::int64_t peer_index = -1;  ///< for a receive: index of the sender's step in its lane
 };
 
-/// A training step of all replicas. The times of the parts are the times of the replica that ended
-/// the step last.
+/// A training step of all replicas. Times of parts, such as `forward`, are those of the replica
+/// that ended the step last.
 struct StepRecord {
   std::int32_t step = 0;
   Time start;  ///< time at which the last replica ended the previous step
@@ -110,20 +112,20 @@ struct StepRecord {
   Time forward;
   Time backward;
   Time other_compute;  ///< time of copies and updates
-  Time communication;  ///< time with at least one pack in flight on this replica
-  Time exposed;        ///< part of `communication` without computation on this replica
+  Time communication;  ///< time during which at least one pack was in flight on this replica
+  Time exposed;        ///< part of `communication` in which this replica did not compute
   /// The device whose gradients were ready last. Empty if the run has only one device, or the
   /// device is not known.
   std::string awaited = {};
-  /// The time by which longer computation delayed `awaited`, relative to the average of the other
-  /// devices.
+  /// The additional computation time of the device `awaited`, compared with the average of the
+  /// other devices.
   Time awaited_for = {};
-  /// The time by which communication on the same device extended computation. The added time is
-  /// included in `forward`, `backward` and `other_compute`.
+  /// The time by which computation took longer because communication ran on the same device. The
+  /// added time is included in `forward`, `backward` and `other_compute`.
   Time slowed = {};
-  /// For real runs: the time for which the thread that moves a worker's bytes was ready to run but
-  /// had no CPU core (maximum over all workers). Part of this time did not delay the run, because
-  /// the thread would have had no bytes to move. 0: not known.
+  /// For real runs: the time during which the thread that moves a worker's bytes was ready to run
+  /// but had no CPU core (maximum over all workers). Not all of this time delayed the run, because
+  /// at times the thread had no bytes to move. 0 if not known.
   Time core_wait = {};
 };
 
@@ -142,23 +144,24 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< transfer time of the bytes at `bandwidth`; for NCCL, the time in NCCL's cost
-              ///< model
+  Time busy;  ///< time in which the link transfers the bytes at `bandwidth`; for NCCL, the time
+              ///< according to NCCL's cost model
   Time bin_width;
-  std::vector<std::int64_t> bins;  ///< bytes in each interval of `bin_width`; may be empty
+  std::vector<std::int64_t> bins;  ///< bytes transferred in each interval of length `bin_width`;
+                                   ///< may be empty
 };
 
 /// A piece of the critical path of the last step. The path is a chain of causes from the start of
 /// the step to its end, without gaps.
 struct PathPiece {
-  std::int32_t kind = 0;  ///< kind of a compute span, kPackInFlight or kExchange
+  std::int32_t kind = 0;  ///< the SpanKind of a computation, kPackInFlight or kExchange
   std::string device;
   std::int32_t pack = -1;
   std::string layer;  ///< for kBackward: layer whose gradients are ready at the end of the piece;
                       ///< for kExchange: name of the communicator
   Time start;
   Time end;
-  Breakdown parts;           ///< parts of the time, for collectives
+  Breakdown parts;           ///< for collectives, the parts of the time by cause
   std::string slowest_link;  ///< link of the longest single transfer
   std::string queued_at;     ///< resource with the longest single wait
   Time queued_time;
@@ -170,9 +173,10 @@ struct SteadyState {
   Time step_time;
   Time low, high;  ///< 95 % confidence interval; if `steady` is false, the interval also includes
                    ///< the means of all batches
-  std::int32_t first_step = 0;  ///< first training step that the result includes
-  std::int32_t end_step = 0;    ///< the step after the last training step that the result includes
-  bool steady = false;          ///< false: the search ended at its limit, without a steady state
+  std::int32_t first_step = 0;  ///< first training step in the steady state
+  std::int32_t end_step = 0;    ///< index after the last training step in the steady state
+  bool steady = false;          ///< false if the search reached its maximum number of rounds
+                                ///< without finding a steady state
 };
 
 /// Receives the records of a run. The order of calls is: begin(); track() before the spans of the
@@ -188,7 +192,7 @@ class TimelineSink {
   virtual void pack(const PackRecord& pack) = 0;
   virtual void link(const LinkRecord& link) = 0;
   virtual void path(const PathPiece& piece) = 0;
-  /// Called at most once, and only for asynchronous workers.
+  /// Passes the steady state to the sink. Called at most once, and only for asynchronous workers.
   virtual void steady(const SteadyState& state) = 0;
   /// Adds a note about the run for the user.
   virtual void note(const std::string& text) = 0;

@@ -8,8 +8,8 @@
 namespace tutti::core {
 namespace {
 
-/// Returns the rest of the step. The result is at least 0, although clocks of machines differ
-/// slightly and means are rounded.
+/// Returns the step time minus all parts. Negative results, which differences between clocks or
+/// rounding may cause, are replaced by 0.
 Time rest(Time step, Time forward, Time backward, Time other_compute, Time exposed) {
   return std::max(Time(), step - forward - backward - other_compute - exposed);
 }

@@ -10,9 +10,9 @@ struct StepParts;
 struct StepRecord;
 
 // waiting() returns the time of a training step that is neither computation nor exposed
-// communication. In this time, the replica whose parts are recorded had nothing to compute and no
-// pack in flight, because other replicas were late. (In a real run, the replica's thread may also
-// have waited for a CPU core.)
+// communication. During this time, the recorded replica had nothing to compute and no pack in
+// flight, because other replicas were late. (In a real run, the replica's thread may also have
+// waited for a CPU core.)
 
 /// True if the time is above 0. The overload for a Pair (compare.h) returns true if at least one of
 /// its times is above 0.

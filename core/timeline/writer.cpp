@@ -1,11 +1,12 @@
 // A timeline file is a sequence of blocks, each with a length, a Protobuf message and a checksum,
-// followed by an index of all blocks and 16 bytes that locate the index. Most columns of spans are
-// differences from the previous span, which makes varints short. An incomplete file must be
-// readable, so a track is written before its spans. Steps are written when a step ends, provided
-// that at least 16 Ki spans follow the steps that were written last. This interval is counted in
-// spans and not in time, so that equal runs give equal files. Texts have a maximum length, and long
-// lists of gradients or bins continue in the next block, so no block exceeds 1 MiB.
-// docs/timelines.md describes the format, and reader.cpp reads it.
+// followed by an index of all blocks and 16 bytes that locate the index. Most columns store the
+// difference from the previous span, so that the numbers take few bytes as varints. An incomplete
+// file must be readable, so a track is written before its spans. Records of training steps are
+// written at the end of a step, but only if at least 16 Ki spans were added since such records were
+// last written. The interval is a number of spans and not a time, so that identical runs give
+// identical files. No block exceeds 1 MiB, because texts have a maximum length, and long lists of
+// gradients or bins continue in the next block. docs/timelines.md describes the format, and
+// reader.cpp reads it.
 
 #include "core/timeline/writer.h"
 
@@ -25,29 +26,30 @@ namespace {
 using google::protobuf::io::CodedOutputStream;
 
 constexpr std::size_t kMaxHeldSpans = 256 << 10;
-/// The number of spans after which the steps and packs that have ended are written.
+/// The number of spans after which the records of completed steps and packs are written.
 constexpr std::int64_t kSpansBetweenSteps = 16 << 10;
-/// The size at which a block takes no more records. The last record has only a few texts, so a
-/// block is far smaller than kLongestBlock.
+/// A block that has reached this size, in bytes, takes no more records. One record is small, so all
+/// blocks are far smaller than kLongestBlock.
 constexpr std::size_t kFullBlock = 256 << 10;
 
 void put_fixed64(std::string& bytes, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-/// Returns `text`, or its beginning if it is too long. No real name is that long, but the size of
-/// blocks must be limited.
+/// Returns `text`, truncated to kLongestText bytes. No real name is that long, but the limit keeps
+/// blocks small.
 std::string bounded(const std::string& text) {
   if (text.size() <= kLongestText) return text;
   constexpr std::string_view kMore = "…";
   std::size_t length = kLongestText - kMore.size();
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80)
-    --length;  // not inside a character
+    --length;  // do not cut inside a character
   return text.substr(0, length).append(kMore);
 }
 
 void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
-  // The first span is stored as differences from zeros, not from the defaults of Span.
+  // The first span of a block is stored as the difference from a span of zeros. Span's default
+  // values are not all zero.
   Span before;
   before.pack = 0;
   before.peer = 0;
@@ -67,7 +69,7 @@ void fill(proto::SpanColumns& columns, const std::vector<Span>& spans) {
   }
 }
 
-/// An index entry: the position of a block and, for a block of spans, its range.
+/// An index entry: the position of a block and, for a block of spans, its track and time range.
 struct IndexEntry {
   std::uint64_t offset = 0;
   proto::Block::ContentCase content = proto::Block::CONTENT_NOT_SET;
@@ -77,7 +79,7 @@ struct IndexEntry {
   std::int64_t spans = 0;
 };
 
-/// Records that are gathered for one block.
+/// Records that wait to be written as one block.
 template <class List>
 struct Gathered {
   List* (proto::Block::*in_block)();
@@ -86,7 +88,7 @@ struct Gathered {
   std::size_t bytes = 0;
 
   [[nodiscard]] bool full() const { return records >= kRecordsPerBlock || bytes >= kFullBlock; }
-  /// Adds a record of about this number of bytes to the counts.
+  /// Counts a record whose size is about `bytes_of_record`.
   void count(std::size_t bytes_of_record) {
     ++records;
     bytes += bytes_of_record;
@@ -104,8 +106,7 @@ struct TimelineWriter::State {
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
-  std::int64_t spans_at_flush = 0;  ///< number of spans at the time when steps and packs were last
-                                    ///< written
+  std::int64_t spans_at_flush = 0;  ///< value of `spans` when steps and packs were last written
   Gathered<proto::PlanList> plan{&proto::Block::mutable_plan};
   Gathered<proto::LayerList> layers{&proto::Block::mutable_layers};
   Gathered<proto::TrackList> tracks{&proto::Block::mutable_tracks};
@@ -130,7 +131,8 @@ struct TimelineWriter::State {
     write(bytes);
   }
 
-  /// Writes a block with an index entry; for spans, `what` holds their range.
+  /// Writes a block and adds its index entry. For a block of spans, `what` contains their track and
+  /// time range.
   void write_indexed(const proto::Block& block, IndexEntry what = {}) {
     what.offset = offset;
     what.content = block.content_case();
@@ -147,8 +149,7 @@ struct TimelineWriter::State {
     gathered = {gathered.in_block};
   }
 
-  /// Writes the gathered records as a block if the list is full. Returns true if a block was
-  /// written.
+  /// If the gathered records fill a block, writes them and returns true.
   template <class List>
   bool make_room(Gathered<List>& gathered) {
     if (!gathered.full()) return false;
@@ -212,7 +213,8 @@ struct TimelineWriter::State {
 
   void flush_spans(TrackId track, std::vector<Span>& list) {
     if (list.empty()) return;
-    // Programs that read the growing file must find a track before its spans.
+    // Write the tracks first, because a program that reads the file during the run must find a
+    // track before its spans.
     flush(tracks);
     proto::Block block;
     block.mutable_spans()->set_track(track);
@@ -238,7 +240,7 @@ struct TimelineWriter::State {
     spans_at_flush = spans;
   }
 
-  /// Writes steps and packs first, so that only spans are lost if the disk becomes full.
+  /// Writes steps and packs before spans, so that only spans are lost if the disk becomes full.
   void flush_records() {
     flush(tracks);
     flush_steps();
@@ -331,8 +333,9 @@ void TimelineWriter::step(const StepRecord& step) {
   c.add_slowed_ps(step.slowed.count());
   c.add_core_wait_ps(step.core_wait.count());
   state_->steps.count(step.slowest.size() + step.awaited.size());
-  // Flush steps regularly, so that an incomplete file contains the steps of its spans. The interval
-  // is a number of spans, so that the file is reproducible.
+  // Write the records of steps regularly, so that an incomplete file has the steps to which its
+  // spans belong. The interval is a number of spans and not a time, so that the file is
+  // reproducible.
   if (state_->spans - state_->spans_at_flush >= kSpansBetweenSteps) state_->flush_steps();
 }
 

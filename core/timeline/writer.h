@@ -29,9 +29,9 @@ class TimelineWriter : public TimelineSink {
   void steady(const SteadyState& state) override;
   void note(const std::string& text) override;
   void end() override;
-  /// Writes all buffered data, in shorter blocks than usual, so that a crash of this process does
-  /// not lose the data. Only real runs may call this function, because in a simulation, the file
-  /// would then depend on the speed of the machine.
+  /// Writes all buffered data to the file, so that a crash of this process does not lose the data.
+  /// Blocks may be shorter than usual. Only real runs may call this function. In a simulation,
+  /// calls at intervals of real time would make the file depend on the speed of the machine.
   void flush();
 
   /// True if no write to `out` has failed (because the disk was full, for example).

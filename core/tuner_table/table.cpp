@@ -1,11 +1,12 @@
-// Two plugins read tables, and the same line can have different meanings: with -1 channels, NCCL
-// chooses the number in Tutti's plugin, while NVIDIA's example uses one channel. The first line
-// decides. A header that is misspelled or not in the first line is an error, not a comment.
-// Otherwise, the lines of the table would silently get another meaning.
+// Tutti's plugin and NVIDIA's example plugin read the same format, but interpret some lines
+// differently: if the number of channels is -1, NCCL chooses it with Tutti's plugin, but NVIDIA's
+// plugin uses one channel. A header in the first line marks a table for Tutti's plugin. A header
+// that is misspelled or in another line is an error. If it were taken as a comment, the lines of
+// the table would silently get the other meaning.
 //
-// Reading ends at the first mistake and reports its line, its column and a hint. The code uses only
-// the standard library, even for messages, because the plugin is loaded into other programs. If
-// several rows match, the callers decide which row applies, because the decision depends on the
+// The reader stops at the first mistake and reports its line, its column and a hint. The code uses
+// only the standard library, even for messages, because the plugin is loaded into other programs.
+// If several rows match a call, the caller chooses one of them, because the choice depends on the
 // algorithms that NCCL offers.
 
 #include "core/tuner_table/table.h"
@@ -18,11 +19,12 @@
 namespace tutti::core::tuner_table {
 namespace {
 
-constexpr std::size_t kCells = 8;      // cells of a line up to the ranks
-constexpr std::size_t kMaxCells = 11;  // cells with pipe_ops, registered and chunk_bytes
-constexpr std::size_t kLongest = 254;  // characters that NVIDIA's example reads as one line
+constexpr std::size_t kCells = 8;      // cells of a line without the optional ones
+constexpr std::size_t kMaxCells = 11;  // cells of a line with pipe_ops, registered and chunk_bytes
+// Maximum length of a line that NVIDIA's example does not split.
+constexpr std::size_t kLongest = 254;
 constexpr std::size_t kMaxRows = 1'000'000;
-constexpr std::size_t kShown = 40;  // characters of a cell in a message
+constexpr std::size_t kShown = 40;  // maximum number of characters of a cell that a message shows
 
 constexpr std::array<std::string_view, kMaxCells> kColumns = {
     "collective", "min_bytes", "max_bytes", "algorithm",  "protocol",   "channels",
@@ -30,7 +32,7 @@ constexpr std::array<std::string_view, kMaxCells> kColumns = {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A cell without the blanks around it, and the column at which the cell begins.
+/// The text of a cell, without the blanks around it, and the column at which the text begins.
 struct Cell {
   std::string_view text;
   int column = 1;
@@ -94,7 +96,7 @@ class RowReader {
                "");
     if (row_.min_bytes > row_.max_bytes)
       refuse(2, "is below min_bytes, so the line matches nothing", "");
-    // NVIDIA's plugin gives one channel to a line with -1, contrary to its README.
+    // With -1, NVIDIA's plugin uses one channel, although its README says otherwise.
     if (row_.channels == kAny) row_.channels = reader_ == Reader::kTutti ? 0 : 1;
     if (refusal_) return tl::make_unexpected(std::move(*refusal_));
     return row_;
@@ -102,7 +104,7 @@ class RowReader {
 
  private:
   void refuse(std::size_t cell, const std::string& what, std::string hint) {
-    if (refusal_) return;  // only the first problem counts
+    if (refusal_) return;  // only the first problem is reported
     refusal_ = Refusal{line_, cells_[cell].column,
                        std::string(kColumns[cell]) + ": " + shown(cells_[cell].text) + ' ' + what,
                        std::move(hint)};
@@ -134,8 +136,10 @@ class RowReader {
     to = value;
   }
 
-  /// NCCL asks the tuner about chunks without the values pipe_ops and registration, and separately
-  /// for each channel.
+  /// Reads the cell chunk_bytes. A row with this cell must not restrict pipe_ops or registration,
+  /// because NCCL does not pass these values when it asks the tuner for the size of chunks. The row
+  /// must also state the number of channels, because NCCL asks with the number of bytes of one
+  /// channel.
   void chunk() {
     int value = 0;
     limited(10, value, kAny, std::numeric_limits<int>::max());
@@ -188,7 +192,7 @@ bool resembles_header(std::string_view line) {
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
 }
 
-/// Refuses a table whose first line names another version of the format.
+/// Returns an error if the first line names another version of the format.
 std::optional<Refusal> refuse_header(std::string_view line) {
   constexpr std::string_view kOurs = "# tutti nccl-tuner table ";
   if (!line.starts_with(kOurs)) return std::nullopt;
@@ -198,7 +202,8 @@ std::optional<Refusal> refuse_header(std::string_view line) {
                  "use the plugin of the Tutti release that wrote the table"};
 }
 
-/// Returns the text as one line; NVIDIA's example plugin must not split the line.
+/// Returns the text as one line for a comment. Truncates it, because NVIDIA's example plugin splits
+/// long lines.
 std::string as_remark(std::string_view text) {
   std::string line(text.substr(0, kLongest - 54));
   std::replace_if(
@@ -219,8 +224,9 @@ tl::expected<Table, Refusal> read_table(std::string_view text) {
   Lines lines(text);
   while (const auto line = lines.next()) {
     const bool first = lines.number() == 1;
-    // Without its header in the first line, the file would be read as a table for NVIDIA's example,
-    // in which -1 and missing lines have other meanings.
+    // The header is not in the first line, or not exact. Report an error, because the file would be
+    // read as a table for NVIDIA's example plugin, which interprets -1 and missing lines
+    // differently.
     if (resembles_header(*line) && (!first || without_blanks_behind(*line) != kHeader))
       return tl::make_unexpected(
           Refusal{lines.number(), 1, "the header of a Tutti table must be exactly the first line",
@@ -277,7 +283,7 @@ std::string write_table(const Table& table) {
     cell(std::to_string(row.channels));
     cell(std::to_string(row.nodes));
     cell(std::to_string(row.ranks));
-    // NVIDIA's example reads these three columns; the last of them is optional.
+    // Write the optional columns, which have a fixed order, only as far as they are needed.
     const int more = row.chunk_bytes > 0 ? 3 : row.registered != kAny ? 2 : row.pipe_ops != kAny;
     if (more > 0) cell(std::to_string(row.pipe_ops));
     if (more > 1) cell(std::to_string(row.registered));

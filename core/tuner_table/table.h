@@ -9,9 +9,9 @@
 
 #include <tl/expected.hpp>
 
-/// The table by which a tuner plugin sets NCCL's choices (docs/formats.md, Tables for NCCL's
-/// tuner). The tuner plugin and the simulator share the code in this file. This code depends only
-/// on the standard library, because the plugin is loaded into other programs.
+/// A table that determines NCCL's choices (docs/formats.md, Tables for NCCL's tuner). Tutti's tuner
+/// plugin and the simulator share this code. The code depends only on the standard library, because
+/// the plugin is loaded into other programs.
 namespace tutti::core::tuner_table {
 
 // The names that tables use, in the order of NCCL's enumerators. SOURCE: NVIDIA/nccl
@@ -26,18 +26,19 @@ inline constexpr int kAny = -1;
 /// NCCL's MAXCHANNELS since 2.27; it was 32 before.
 inline constexpr int kMaxChannels = 64;
 
-/// One line of a table: the calls to which the line applies, and the choice that it sets for these
-/// calls.
+/// One line of a table: the calls to which it applies, and the algorithm, protocol and number of
+/// channels that NCCL uses for them.
 struct Row {
   int collective = 4;           ///< index of kCollectives
-  std::uint64_t min_bytes = 0;  ///< inclusive minimum of the larger buffer, as NCCL counts it
-  std::uint64_t max_bytes = 0;  ///< inclusive maximum of the larger buffer
+  std::uint64_t min_bytes = 0;  ///< minimum size of the larger buffer (inclusive), as NCCL counts
+                                ///< it
+  std::uint64_t max_bytes = 0;  ///< maximum size of the larger buffer (inclusive)
   int algorithm = 1;            ///< index of kAlgorithms
   int protocol = 2;             ///< index of kProtocols
   int channels = 0;             ///< 0: NCCL chooses the number
   int nodes = kAny;
   int ranks = kAny;
-  int pipe_ops = kAny;            ///< number of collectives that NCCL has aggregated in the group
+  int pipe_ops = kAny;            ///< number of collectives in the group that NCCL aggregates
   int registered = kAny;          ///< 1: both buffers are registered; 0: they are not
   std::uint64_t chunk_bytes = 0;  ///< 0: NCCL chooses the chunk size
   int line = 0;                   ///< line number in the file, for messages
@@ -53,8 +54,8 @@ struct Table {
   Reader reader = Reader::kTutti;
   /// Comments on the purpose of the table, one line each. Lines are truncated after 200 bytes.
   std::vector<std::string> remarks;
-  std::vector<Row> rows;  ///< in order of precedence: the first row that matches a call and has a
-                          ///< possible choice applies
+  std::vector<Row> rows;  ///< in order of precedence: the first row that matches a call and is
+                          ///< possible for it applies
 };
 
 /// The reason why a text is not a valid table, and the location of the mistake.
@@ -74,7 +75,7 @@ inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
 /// proportional to the length of the text.
 tl::expected<Table, Refusal> read_table(std::string_view text);
 
-/// Returns the text of a table, which read_table() reads back unchanged except for line numbers.
+/// Returns the text of a table. read_table() reads the same table from it, except for line numbers.
 /// REQUIRES: all rows are valid.
 std::string write_table(const Table& table);
 

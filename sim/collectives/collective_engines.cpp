@@ -41,8 +41,8 @@ std::uint32_t CollectiveEngines::handle_of(std::uint32_t engine, std::uint32_t i
   return engine << kInstanceBits | instance;
 }
 
-/// The collective is executed by the last engine in the list that accepts it; the first engine, the
-/// interpreter, accepts every collective.
+/// Returns the index of the engine that executes the collective: the last engine that accepts it.
+/// The first engine, the interpreter, accepts every collective.
 std::size_t CollectiveEngines::engine_for(const core::Collective& collective) const {
   std::size_t engine = kEngines - 1;
   while (!engines_[engine]->takes(collective)) --engine;
@@ -99,8 +99,8 @@ std::vector<std::string> CollectiveEngines::notes() const {
 
 namespace {
 
-/// Returns the number of schedule steps over all lanes and ranks, assuming that each helper has as
-/// many steps as the last helper.
+/// Estimates the number of schedule steps over all lanes and ranks. Assumes that all ranks with
+/// data have as many steps as rank 0, and that all helper ranks have as many steps as the last one.
 double lane_steps(const core::Collective& collective) {
   const core::Schedule& schedule = *collective.schedule;
   const auto of_rank = [&](Rank rank) {

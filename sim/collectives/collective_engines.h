@@ -20,24 +20,25 @@ namespace tutti::sim {
 /// Owns the engines that execute collectives, and assigns each collective to one engine. Callers
 /// refer to a collective by a handle, and need not know which engine executes it.
 ///
-/// A handle combines the number of the engine with the engine's number of the instance.
-/// Simultaneous events of kind kStart are ordered by rank and then by handle, so the order of the
-/// engines affects the simulated result.
+/// A handle consists of the number of the engine and the instance number within this engine.
+/// Simultaneous events of kind kStart are ordered by rank and then by handle, so a different order
+/// of the engines could change simulated times.
 class CollectiveEngines {
  public:
   /// `listener` is notified about all collectives, by their handles.
   CollectiveEngines(Network& network, Devices& devices, EventQueue& events, Ties& ties,
                     CollectiveListener& listener, bool watch_steps);
-  // Not copyable, because ports point to this object.
+  // Not copyable, because the ports (struct Port) point to this object.
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
 
-  /// Starts the detection of ties. Required if one simulated worker represents several workers.
+  /// Starts the detection of ties (Ties). Must be called if one simulated worker represents several
+  /// workers.
   void watch_ties();
 
   /// expect(), open() and close() do the same as in CollectiveEngine, but open() returns a handle.
-  /// This class has no start(): a rank starts when handle() gets an event of kind kStart (`a`:
-  /// handle, `b`: rank).
+  /// There is no start(). To start a rank, pass an event of kind kStart (`a`: handle, `b`: rank) to
+  /// handle().
   void expect(const core::Collective& collective, const CollectiveEngine::GoOn& go_on);
   std::uint32_t open(const core::Collective& collective);
   void close(std::uint32_t handle);
@@ -58,11 +59,12 @@ class CollectiveEngines {
       default: return start(event);
     }
   }
-  /// Skips rounds of a collective that repeat. Returns the duration of the skipped rounds; 0 if no
-  /// round was skipped. REQUIRES: the caller calls this function after every event.
+  /// If a collective repeats identical rounds, skips them (sim/interpreter/rounds.h). Returns the
+  /// duration of the skipped rounds; 0 if there are none. REQUIRES: the caller calls this function
+  /// after every event.
   core::Time skip_rounds(core::Time now) {
-    // This function is inline and has no loop over the engines, because virtual calls after each
-    // event would cost one or two percent of the run time.
+    // This function does not loop over the engines, because virtual calls after each event would
+    // take one or two percent of the run time.
     static_assert(kEngines == 3, "this names every engine");
     const bool visited =
         interpreter_.state_is_visited() && staged_.state_is_visited() && timed_.state_is_visited();
@@ -77,7 +79,8 @@ class CollectiveEngines {
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  /// Translates an engine's instance numbers to handles.
+  /// Forwards notifications of one engine to the listener, with handles in place of the engine's
+  /// instance numbers.
   struct Port : CollectiveListener {
     CollectiveListener* listener = nullptr;
     std::uint32_t engine = 0;
@@ -109,11 +112,11 @@ class CollectiveEngines {
   Rounds rounds_;
 };
 
-/// Returns the approximate amount of work to execute `collective`. The unit is schedule steps in
-/// all `groups` groups of replicas that execute it at the same time, or pieces of one group if
-/// NCCL's predicted time is used.
+/// Returns the approximate amount of work of a collective that `groups` groups of replicas execute
+/// at the same time. The unit is one schedule step. For a collective with NCCL's predicted time,
+/// the work is the number of pieces (timed_collectives.h) of one group.
 double work_of(const core::Collective& collective, double groups);
-/// Returns true if the steps of `collective` can be recorded.
+/// Returns true if a timeline can record the schedule steps of `collective`.
 bool has_steps(const core::Collective& collective);
 
 }  // namespace tutti::sim

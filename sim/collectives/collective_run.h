@@ -13,17 +13,17 @@ namespace tutti::sim {
 struct CollectiveRun {
   core::Time end;                    ///< time at which the last rank completes; the clock starts at
                                      ///< 0
-  std::vector<core::Time> rank_end;  ///< by rank: time at which the rank completes
+  std::vector<core::Time> rank_end;  ///< for each rank, the time at which it completes
   CausalChain causal_chain;          ///< the causal chain of the rank that completes last
   std::int64_t steps = 0;            ///< number of schedule steps executed, over all lanes
   std::int64_t events = 0;
   LinkLoads loads;
 };
 
-/// Runs a single collective on the engine that would execute it in a run of a whole scenario
+/// Runs a single collective, on the same engine as in a run of a whole scenario
 /// (collective_engines.h). Rank r starts at `start[r]`; if `start` is empty, all ranks start at 0.
-/// If `keep_causal_chain` is false, the critical path is not tracked, which is faster. REQUIRES:
-/// the schedule is sound (core::check); a deadlock is a failed check.
+/// If `keep_causal_chain` is false, the result has no causal chain, which makes the run faster.
+/// REQUIRES: the schedule is sound (core::check). A deadlock aborts the program.
 CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
                         const std::vector<core::Time>& start = {}, bool keep_causal_chain = true);
 

@@ -9,22 +9,21 @@
 
 namespace tutti::sim {
 
-/// A unit of communication in a training step: one collective of the plan in one of the groups that
-/// execute it at the same time.
+/// A collective of the plan, in one of the groups of replicas that execute it at the same time.
 struct Work {
   core::CollectiveId collective = -1;
   core::Partition::Place place;  ///< group and rank of any replica of the group
-  // The labels are the indices of the pack and of the exchange that requested the collective; -1:
-  // none.
+  // The index of the pack and of the exchange that requested the collective. At least one of them
+  // is -1 (none).
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
   std::int64_t occurrence = 0;  ///< number of earlier executions of the exchange in the same
                                 ///< training step
 };
 
-/// The collectives of a plan, for all groups of replicas that execute them. Only the collectives of
-/// the first group are stored. The collectives of other groups are created on demand, so memory
-/// does not grow with the number of groups.
+/// The collectives of a plan, for each group of replicas that executes them. Only those of the
+/// first group are stored. The collectives of other groups are created on demand, so memory does
+/// not grow with the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -51,8 +50,8 @@ class PlanCollectives {
   [[nodiscard]] std::int64_t groups_of_packs() const {
     return plan_.partition ? plan_.partition->groups() : 1;
   }
-  /// Returns NCCL's launch time if the collective begins with an NCCL operation; otherwise returns
-  /// `otherwise`.
+  /// Returns the launch overhead of a collective: NCCL's launch time if it begins with an NCCL
+  /// operation, and otherwise the argument `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);
@@ -65,7 +64,9 @@ class PlanCollectives {
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {
-      if (plan_.graph) {  // its packs share collectives, and only the named groups are used
+      // The packs of a graph share collectives, and only the groups that the graph names execute
+      // them.
+      if (plan_.graph) {
         for (const core::PlannedCollective& one : plan_.collectives) with(one);
         return;
       }

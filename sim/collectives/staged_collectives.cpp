@@ -31,7 +31,7 @@ CausalChain joined(const CausalChain& way, const CausalChain& behind) {
   return all;
 }
 
-/// Returns the number of lanes of the whole collective that precede the lanes of the part.
+/// Returns the number of lanes that the rank has in earlier stages of the whole collective.
 Lane lanes_before(const CollectiveParts& parts, std::size_t stage, Rank rank) {
   Lane lanes = 0;
   for (std::size_t s = 0; s < stage; ++s) lanes += parts.lanes(parts.all[s], rank);
@@ -91,8 +91,8 @@ void StagedCollectives::start(std::uint32_t instance, Rank rank, Time now) {
   enter(*wholes_.at(instance), 0, rank, now, causal_chain);
 }
 
-/// Starts a part that NCCL executes. At the time of this call, all replicas of the worker have
-/// arrived, and the launch is complete.
+/// Starts a part that NCCL executes in a worker. When this function is called, all replicas of the
+/// worker have arrived, and NCCL's launch is complete.
 void StagedCollectives::handle(const Event& event) {
   timed_.start(event.a, static_cast<Rank>(event.b), event.time);
 }
@@ -107,7 +107,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
                               const CausalChain& causal_chain) {
   const std::vector<CollectivePart>& all = whole.parts->all;
   while (stage < all.size() && !whole.parts->takes_part(all[stage], rank)) ++stage;
-  // The listener closes the instance when the last rank is reported.
+  // Do not use the instance after the last rank is reported, because the listener then closes it.
   if (stage == all.size())
     return whole.listener->rank_done(whole.instance, rank, now, causal_chain);
   whole.stages[stage].began[rank] = causal_chain;
@@ -116,8 +116,8 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
 }
 
-/// Returns the launch overhead of a stage. The first stage has none, because it is launched with
-/// the whole collective.
+/// Returns the launch overhead of a stage. The first stage has no launch overhead of its own,
+/// because it is launched with the whole collective.
 Time StagedCollectives::launch_of(const CollectiveParts& parts, std::size_t stage) {
   return stage == 0 ? Time() : parts.all[stage].collective.nccl->launch;
 }
@@ -143,7 +143,7 @@ void StagedCollectives::run_among_all(Whole& whole, std::size_t stage, Rank rank
   interpreter_.start(static_cast<std::uint32_t>(at.instance), rank, now);
 }
 
-/// Continues with the next stage after a rank has completed a part.
+/// Starts the next stage on a rank that has completed its part in the current stage.
 void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank rank, Time now,
                                   const CausalChain& causal_chain) {
   Part& part = parts.of.at(instance);
@@ -160,16 +160,16 @@ void StagedCollectives::part_done(Parts& parts, std::uint32_t instance, Rank ran
   enter(whole, stage + 1, first + rank, now, way);
 }
 
-/// Converts a step of the part to a step of the whole collective, with the lane and step numbers of
-/// the whole schedule.
+/// Converts the record of a part's step to a record of the whole collective's step. The lane and
+/// the step get their numbers in the whole schedule.
 StepDone StagedCollectives::of_whole(const Part& part, const StepDone& step) {
   const Whole& whole = *part.whole;
   const core::Schedule& own = *whole.parts->all[part.stage].collective.schedule;
   const core::Schedule& all = *whole.collective->schedule;
   const auto place = [&](Rank rank, Lane& lane, std::int64_t& index) {
     const Lane in_whole = lanes_before(*whole.parts, part.stage, rank) + lane;
-    index += all.steps(rank, in_whole) -
-             own.steps(rank, lane);  // minus steps that wait for the stage before
+    // Add the number of steps that wait for the previous stage, which the part's schedule lacks.
+    index += all.steps(rank, in_whole) - own.steps(rank, lane);
     lane = in_whole;
   };
   StepDone placed = step;

@@ -2,10 +2,11 @@
 
 // Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h). Each
 // worker's NCCL part is a timed collective with NCCL's predicted time. The parts between workers
-// are simulated message by message. Each rank proceeds to its next part independently of the other
-// ranks. NCCL begins in a worker when the last of the worker's replicas has arrived, because
-// TensorFlow launches the kernels of all its GPUs together. On a real GPU, each kernel then waits
-// for the data of its own GPU and occupies multiprocessors while it waits; the model omits this.
+// are simulated message by message. Each rank continues with its next part as soon as it has
+// completed its current one, independently of the other ranks. NCCL begins in a worker when the
+// last of the worker's replicas has arrived, because TensorFlow launches the kernels of all its
+// GPUs together. On a real GPU, each kernel then waits for the data of its own GPU and occupies
+// multiprocessors while it waits; the model omits this.
 // SOURCE: tensorflow/core/nccl/nccl_manager.cc, NcclManager::CheckReady, RunCollective.
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class StagedCollectives final : public CollectiveEngine {
         among_all_(*this),
         inside_workers_(*this) {}
 
-  /// Returns true if some parts of the collective inside workers have NCCL's predicted times.
+  /// Returns true if the collective has parts inside workers for which NCCL's times are predicted.
   [[nodiscard]] bool takes(const core::Collective& collective) const override {
     return core::timed_parts(collective) != nullptr;
   }
@@ -42,30 +43,30 @@ class StagedCollectives final : public CollectiveEngine {
   void close(std::uint32_t instance) override;
   /// Handles kStage.
   void handle(const Event& event) override;
-  /// Returns 0, because the engines that execute the parts of a collective count their work
-  /// themselves.
+  /// Returns 0. The work is counted by the engines that execute the parts of a collective.
   [[nodiscard]] std::int64_t work_done() const override { return 0; }
-  /// Returns true, because the state of this engine changes only when a rank completes a part of a
-  /// collective.
+  /// Returns true. The state of this engine need not be visited, because it changes only when a
+  /// rank completes a part of a collective.
   [[nodiscard]] bool state_is_visited() const override { return true; }
 
   /// Returns the total number of pieces (timed_collectives.h) of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// Starts to report requests to `ties`.
+  /// From now on, reports to `ties` which resources events request.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
-  /// A part of a collective in flight.
+  /// The state of one stage of a collective in flight.
   struct Stage {
-    std::uint64_t serial = 0;  ///< NCCL parts: serial number, which orders simultaneous events
-    /// For NCCL parts: the number of replicas that have not arrived, indexed by worker.
+    std::uint64_t serial = 0;  ///< for NCCL parts: serial number, which determines the order of
+                               ///< simultaneous events
+    /// For NCCL parts: the number of replicas of each worker that have not arrived.
     std::vector<core::Rank> waits_for;
-    std::int64_t instance = -1;      ///< other parts: instance number; -1: no rank has arrived
-    core::Rank left = 0;             ///< other parts: number of ranks that have not completed the
-                                     ///< part
-    std::vector<CausalChain> began;  ///< by rank: the causal chain at the time at which the rank
+    std::int64_t instance = -1;      ///< for other parts: instance number; -1 if no rank has
                                      ///< arrived
+    core::Rank left = 0;             ///< for other parts: number of ranks that have not completed
+                                     ///< the part
+    std::vector<CausalChain> began;  ///< for each rank, its causal chain when it arrived
   };
   struct Whole {
     std::uint32_t instance = 0;
@@ -74,16 +75,18 @@ class StagedCollectives final : public CollectiveEngine {
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
   };
-  /// The collective and the part that an instance of another engine executes.
+  /// Describes an instance of another engine: the collective and the stage to which it belongs.
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< NCCL parts: the worker that executes the part; other parts: -1
-    core::Rank left = 0;       ///< NCCL parts: number of ranks whose completion was not reported
-                               ///< yet
+    std::int32_t worker = -1;  ///< for NCCL parts: the worker that executes the part; -1 for other
+                               ///< parts
+    core::Rank left = 0;       ///< for NCCL parts: number of ranks whose completion has not been
+                               ///< reported
   };
 
-  /// The parts that another engine executes, indexed by the instance numbers of that engine.
+  /// All parts that one of the other engines executes. The key is the instance number of that
+  /// engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,

@@ -1,13 +1,14 @@
-// A piece occupies links in one of two ways, depending on the links. If links serve in order of
-// arrival, the end of a hold is known at its beginning. So the whole piece is one event, at the
-// latest of these ends. If links are shared fairly, the end of a hold depends on future traffic.
-// Each hold then ends with a separate event, and the last of these events starts the next piece.
+// A collective moves its data in pieces, and each piece occupies (holds) all links of the
+// collective for some time. If the links serve traffic in order of arrival, the end of each hold is
+// known when it begins. In this case, a single event ends the piece, at the end of its last hold.
+// If links are shared fairly, the end of a hold depends on future traffic. With fair sharing, each
+// hold therefore ends with its own event, and the last of these events starts the next piece.
 //
-// A piece is one slot of 512 KiB per channel, and a collective has at most 1024 pieces. The work
-// and the bytes of a piece are differences of two rounded cumulative values, so the pieces add up
-// exactly to the predicted work and bytes. The links of a collective are computed once for each
-// schedule and group. core/strategy/nccl_links.cpp determines the links, and core/nccl/time
-// determines the times.
+// A piece has 512 KiB per channel, which is one slot of NCCL's buffer; a collective has at most
+// 1024 pieces. To compute the work and the bytes of a piece, cumulative values are rounded and
+// subtracted. The sum over all pieces is therefore exactly the predicted work and bytes. The links
+// of a collective are computed once for each schedule and group. core/strategy/nccl_links.cpp
+// determines the links, and core/nccl/time determines the times.
 
 #include "sim/collectives/timed_collectives.h"
 
@@ -23,12 +24,13 @@ using core::Time;
 
 namespace {
 
-/// The size of a piece: one slot of the Simple protocol's buffer, on all channels.
+/// The size of a piece on each channel: one slot of the buffer of NCCL's Simple protocol.
 constexpr double kSlot = 512 << 10;
 constexpr double kMaxPieces = 1024;
 
 Time part_of(Time whole, std::int64_t part, std::int64_t parts) {
-  // Most products fit into 64 bits, and a 64-bit division is several times faster.
+  // Use 64 bits if the product fits, because a 64-bit division is several times as fast as a
+  // 128-bit division.
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(whole.count(), part, &product)) return Time(product / parts);
   return Time(static_cast<std::int64_t>(static_cast<core::Wide>(whole.count()) *
@@ -134,7 +136,8 @@ void TimedCollectives::handle(const Event& event) {
   event.kind == EventKind::kReleased ? released(event) : go_on(event);
 }
 
-/// Begins the next piece after the end of the previous piece or of the initial delay.
+/// Begins the next piece. Called at the end of the previous piece or, for the first piece, at the
+/// end of the delay.
 void TimedCollectives::go_on(const Event& event) {
   Job& job = *jobs_.at(event.a);
   if (!is_whole(job, event.time)) return;
@@ -146,8 +149,8 @@ void TimedCollectives::go_on(const Event& event) {
   begin_piece(job, event.time);
 }
 
-/// Returns the share of a hold time that belongs to the piece. The shares of all pieces add up
-/// exactly to the hold time.
+/// Returns the part of a hold that belongs to the current piece. The durations of all parts add up
+/// exactly to the duration of the hold.
 Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   const Time carried(hold.carried.count());
   hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
@@ -156,7 +159,7 @@ Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
   return hold;
 }
 
-/// True if no worker of the group is lost. If a worker is lost, the other ranks wait forever.
+/// True if no worker of the group is lost. If a worker is lost, all other ranks wait forever.
 bool TimedCollectives::is_whole(const Job& job, Time now) const {
   const DeviceFaults& device_faults = devices_.device_faults();
   if (!device_faults.loses_workers()) return true;
@@ -183,7 +186,7 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
         last = hold.link;
       }
     }
-    if (end == core::kNever) return;  // a link is dead
+    if (end == core::kNever) return;  // a link is down and stays down, so the collective never ends
     waited(job, last, end);
     return expect_piece(job, end);
   }
@@ -196,7 +199,7 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   if (job.held == 0) expect_piece(job, job.piece_ends);
 }
 
-/// Handles the end of the piece's share of a link.
+/// Handles the end of the current piece's hold of one link.
 void TimedCollectives::released(const Event& event) {
   const Network::Arrival arrival = network_.deliver(event);
   Job& job = *jobs_.at(arrival.address.instance);
@@ -219,8 +222,8 @@ void TimedCollectives::move_in_memory(const Job& job, Time now) {
   }
 }
 
-/// Each channel's thread block holds a multiprocessor of the GPU, even while it waits for other
-/// ranks.
+/// Changes the number of multiprocessors that the collective holds on the rank's GPU. The thread
+/// block of each channel holds one multiprocessor, even while it waits for other ranks.
 void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
   if (!devices_.any_shared()) return;
   ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));

@@ -1,17 +1,17 @@
 #pragma once
 
-// NCCL collectives whose duration is predicted as a whole (core/nccl/collective_time.h) instead of
-// being simulated message by message (decision 33).
+// NCCL collectives that are not simulated message by message. NCCL's cost model predicts the
+// duration of the whole collective instead (core/nccl/collective_time.h, decision 33).
 //
 // Such a collective begins when its last rank arrives. After the time `delay`, the data moves in n
-// equal pieces. Each piece takes 1/n of the predicted `work`, and occupies every link on the route
-// for 1/n of the time that the whole collective needs the link. If a link is busy with other
-// traffic, the piece, and therefore the whole collective, waits for the link. The ranks of a real
-// ring or tree wait for their neighbours in the same way. A collective without competing traffic
-// therefore takes exactly the predicted time. Two collectives that each need the full bandwidth of
-// a link use the link alternately, piece by piece. All ranks complete at the same time. In
-// collectives with NCCL inside workers (staged_collectives.h), each worker's part is one such
-// collective.
+// equal pieces. Each piece takes 1/n of the predicted `work`. A piece occupies each link of the
+// collective for 1/n of the time for which the whole collective needs this link. If a link is busy
+// with other traffic, the piece waits for the link, and so does the whole collective. The same
+// happens in a real ring or tree, whose ranks wait for their neighbours. Without competing traffic,
+// a collective therefore takes exactly the predicted time. If two collectives need the full
+// bandwidth of the same link, their pieces use the link alternately. All ranks complete at the same
+// time. If a collective uses NCCL only inside workers (staged_collectives.h), the part of each
+// worker is simulated in this way.
 
 #include <cstdint>
 #include <functional>
@@ -32,8 +32,8 @@ namespace tutti::sim {
 
 class TimedCollectives final : public CollectiveEngine {
  public:
-  /// `interpreter` assigns serial numbers to opened collectives; simultaneous events are ordered by
-  /// these numbers.
+  /// `interpreter` assigns a serial number to each opened collective. Serial numbers determine the
+  /// order of simultaneous events.
   TimedCollectives(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events)
       : interpreter_(interpreter), network_(network), devices_(devices), events_(events) {}
 
@@ -55,9 +55,9 @@ class TimedCollectives final : public CollectiveEngine {
 
   /// expect_inside() and open_inside() do the same as expect() and open(), for a collective inside
   /// one worker (core/strategy/collective_parts.h). `collective` is the collective of the first
-  /// worker. All ranks have arrived when the collective is opened; a single call of start(), for
-  /// the last rank, begins the collective. Simultaneous events are ordered by `serial`, which is
-  /// the number of the part, and then by worker.
+  /// worker. All ranks must have arrived when the collective is opened. A single call of start(),
+  /// for the last rank, begins it. Simultaneous events are ordered by `serial` (the number of the
+  /// part), and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);
@@ -73,20 +73,21 @@ class TimedCollectives final : public CollectiveEngine {
     const core::Collective* collective;
     CollectiveListener* listener;
     core::Group group;
-    std::int32_t worker = -1;  ///< the argument of open_inside(); -1: the collective was opened by
-                               ///< open()
+    std::int32_t worker = -1;  ///< the argument of open_inside(); -1 if the collective was opened
+                               ///< by open()
     std::uint64_t serial = 0;
     std::uint64_t events = 0;          ///< number of events that this collective has added to the
-                                       ///< event queue
+                                       ///< event queue so far
     core::Rank waits_for = 0;          ///< number of ranks that have not arrived
     core::Rank last = 0;               ///< the rank that arrived last
     core::Time began;                  ///< time at which the last rank arrived
-    std::vector<Network::Hold> holds;  ///< by link: the time for which each piece occupies the link
+    std::vector<Network::Hold> holds;  ///< for each link, the total time for which the collective
+                                       ///< occupies it
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
-    std::int64_t piece = -1;  ///< index of the current piece; -1: none yet
+    std::int64_t piece = -1;  ///< index of the current piece; -1 before the first piece
     core::Time piece_began;
-    core::Time piece_ends;  ///< earliest end of the current piece
+    core::Time piece_ends;  ///< earliest time at which the current piece can end
     std::size_t held = 0;   ///< number of links that the current piece occupies
     core::LinkId queued_at = -1;
     core::Time queued;  ///< longest time that a piece waited for a link
@@ -128,8 +129,7 @@ class TimedCollectives final : public CollectiveEngine {
   /// routes), and the number of the group or worker. A new schedule may have the same address as a
   /// deleted schedule, so `of` is checked.
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
-  /// The links of the last collective. The links are kept because consecutive collectives often use
-  /// the same links.
+  /// The links of the last collective. Consecutive collectives often use the same links.
   std::shared_ptr<const core::NcclLinks> last_links_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Job>> jobs_;
   /// Free instance numbers. The lowest free number is used first, so that a training step that

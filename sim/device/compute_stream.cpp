@@ -1,12 +1,13 @@
-// The header defines the end t of a task by its losses. This file computes t without simulating
-// small time steps. begin() stores the sums at t0, so that each loss is a difference of two sums.
-// begin() also adds an event at the predicted end. Losses only grow, so t can be found by
-// bisection. end_if_busy() solves the formula for a given busy time. The current busy time gives a
-// lower bound, and the busy time after all known services gives an upper bound. If communication
-// takes more than predicted, the task is not complete when the event occurs, and end() adds another
-// event. If multiprocessors are released, the end may be earlier, so hold() adds an earlier event;
-// `stamp_` invalidates the old event. Losses are rounded up in 128 bits, so no result depends on
-// floating-point arithmetic.
+// The header defines the end t of a task by the time that the task loses to communication. This
+// file computes t without simulating small time steps. begin() stores the sums (of held
+// multiprocessors, busy time and bytes) at t0, so that later losses are differences of sums.
+// begin() also adds an event at the predicted end. Lost time only grows, so t can be found by
+// bisection. end_if_busy() solves the formula for a given busy time of the device. The current busy
+// time gives a lower bound of t, and the busy time after all known reductions and copies gives an
+// upper bound. If more communication arrives than was predicted, the task is not complete when the
+// event occurs, and end() adds another event. If multiprocessors are released, the task may end
+// earlier, so hold() adds an earlier event, and `stamp_` marks the old event as invalid. Lost times
+// are rounded up in 128-bit integers, so no result depends on floating-point arithmetic.
 
 #include "sim/device/compute_stream.h"
 
@@ -26,7 +27,7 @@ Wide wide(Time t) { return static_cast<Wide>(t.count()); }
 
 Wide quotient_up(Wide dividend, Wide divisor) { return (dividend + divisor - 1) / divisor; }
 
-/// Converts a number to a time, and saturates at the longest duration.
+/// Converts a number of picoseconds to a time, at most the longest duration.
 Time time_of(Wide picoseconds) {
   return Time(static_cast<std::int64_t>(std::min(picoseconds, wide(core::kLongestDuration))));
 }
@@ -84,31 +85,31 @@ Time ComputeStream::lost_to(Wide bytes) const {
 }
 
 /// Returns the time by which the task is delayed because kernels hold multiprocessors and the
-/// device reduces and copies, in units of 1/unit() ps.
+/// device executes reductions and copies. The unit is 1/unit() picoseconds.
 Wide ComputeStream::lost_to(Wide held, Wide busy) const {
   return wide(compute_bound_) * held * wide(threads_) +
          wide(memory_bound()) * busy * wide(multiprocessors_or_one());
 }
 
-/// Returns the number of units of lost_to() in one picosecond.
+/// Returns how many units of lost_to(held, busy) make up one picosecond.
 Wide ComputeStream::unit() const {
   return wide(kAll) * wide(multiprocessors_or_one()) * wide(threads_);
 }
 
-/// True if the task completes its work at `t` or earlier, given that `moved` bytes are moved in the
-/// meantime.
+/// True if the task completes at `t` or earlier. `moved` is the sum of bytes that communication has
+/// moved by then.
 bool ComputeStream::is_done(Time t, Wide moved) const {
   const Wide lost = lost_to(held_until(t) - at_start_.held, busy_until(t) - at_start_.busy);
   return t - start_ - lost_to(moved - at_start_.bytes) - time_of(quotient_up(lost, unit())) >=
          duration_;
 }
 
-/// Returns the end of the task for a total busy time `busy` of the device, if kernels keep their
-/// current number of multiprocessors.
+/// Returns the end of the task under two assumptions: the total busy time of the device at the end
+/// is `busy`, and kernels keep the number of multiprocessors that they hold now.
 Time ComputeStream::end_if_busy(Wide busy, Time now) const {
   const Time end = core::later(core::later(start_, duration_),
                                lost_to(moved_before(core::kNever) - at_start_.bytes));
-  // Find the first t ≥ now with (t - end) · unit ≥ lost by now + φ held (t - now).
+  // Find the first t ≥ now with (t - end) · unit ≥ (time lost until now) + φ held (t - now).
   Wide left = lost_to(held_until(now) - at_start_.held, busy - at_start_.busy);
   if (end > now) {
     left += unit() * wide(end - now);
@@ -126,7 +127,8 @@ Time ComputeStream::foreseen_end(Time now) const {
   if (services_.empty()) return least;
   Time most = end_if_busy(busy_until(core::kNever), now);
   const Wide moved = moved_before(core::kNever);
-  // Services make the busy time piecewise linear, so there is no closed form for the end.
+  // The busy time is a piecewise linear function of time, so the end has no closed form. Use
+  // bisection.
   while (least < most) {
     const Time middle = least + Time((most - least).count() / 2);
     if (is_done(middle, moved)) {
@@ -146,8 +148,8 @@ void ComputeStream::hold(int change, Time now, EventQueue& events) {
   held_at_ = now;
   held_by_all_ += change;
   TUTTI_CHECK(held_by_all_ >= 0, "{} multiprocessors are held", held_by_all_);
-  // The task always keeps one multiprocessor. Otherwise, work that waits for the computation would
-  // wait forever.
+  // The task always keeps at least one multiprocessor. Without any multiprocessor, the task might
+  // never end.
   holding_ = std::min(held_by_all_, multiprocessors_ - 1);
   if (change > 0 || !running_ || expected_ <= now) return;
   const Time end = foreseen_end(now);
@@ -165,7 +167,7 @@ void ComputeStream::move(core::Bytes bytes, Time now) {
 
 void ComputeStream::moved(core::Bytes bytes, Time now) {
   sum_of_bytes_.before += wide(bytes.count());
-  // Bytes that were moved before the task began do not slow it down.
+  // These bytes were moved before the task began, so they do not slow it down.
   if (running_ && start_ == now) at_start_.bytes += wide(bytes.count());
 }
 
@@ -181,8 +183,8 @@ void ComputeStream::serve(Time start, Time end, Time duration, Time now) {
   if (start < end) services_.push_back({start, end, duration});
 }
 
-/// Only the growth of the sums since the start of a task affects the future, so the sums are
-/// ignored while no task is running.
+/// A task depends only on the growth of the sums since its start. While no task is running, the
+/// sums need not be visited.
 void ComputeStream::visit_state(StateVisitor& visitor) {
   if (running_) return visitor.unfit();
   remove_finished(visitor.now());
@@ -211,8 +213,8 @@ Wide ComputeStream::moved_before(Time t) const {
   return sum_of_bytes_.before + (sum_of_bytes_.last < t ? sum_of_bytes_.at_last : 0);
 }
 
-/// Returns the total busy time of the device until `t`. Each service occupies its share of the
-/// device evenly over time.
+/// Returns the total busy time of the device until `t`. The busy time of a reduction or copy is
+/// spread evenly over its duration.
 Wide ComputeStream::busy_until(Time t) const {
   Wide sum = served_;
   for (const Service& s : services_) {

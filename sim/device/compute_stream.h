@@ -1,23 +1,24 @@
 #pragma once
 
-// The compute stream of a device. Communication on the device at the same time slows down the tasks
-// of this stream (docs/interference.md, decision 28).
+// The compute stream of a device. Communication that the device executes at the same time slows
+// down the tasks of this stream (docs/interference.md, decision 28).
 //
 // A task of nominal duration d that begins at t0 ends at the first time t with
 //
 //     t - t0 - lost(t0, t) ≥ d
 //     lost = ⌈φ Σ held · dt / M + (1 - φ) busy / T⌉ + ⌈(1 - φ) bytes / B⌉
 //
-// φ is the share of the task that is limited by multiprocessors; the rest is limited by memory. On
-// a CPU, φ is 0. `held`: the number of multiprocessors, out of M, that kernels of collectives hold,
-// at most M - 1. `bytes`: the bytes that communication has read and written in memory of bandwidth
-// B. `busy`: the time that reductions and copies have taken on the T threads of the device, each of
-// which serves one operation at a time. These three quantities are stored as integer sums that
-// never decrease.
+// φ is the share of the task that multiprocessors limit; memory bandwidth limits the rest. On a
+// CPU, φ is 0. `held` is the number of the M multiprocessors that kernels of collectives hold (at
+// most M - 1). `bytes` is the number of bytes that communication has read and written in the
+// memory, whose bandwidth is B. `busy` is the time that reductions and copies have taken on the T
+// threads of the device, each of which executes one operation at a time. These three quantities are
+// stored as integer sums that never decrease.
 //
-// Multiprocessors, bytes and threads that are taken at time t slow down computation after t; bytes
-// that have arrived by t slow down computation until t. So the order of simultaneous events has no
-// effect, provided that the ends of earlier tasks are handled before arrivals.
+// When communication begins to use a multiprocessor, memory or a thread at time t, this slows down
+// tasks after t. The arrival of bytes at time t slows down tasks before t. The order of
+// simultaneous events therefore has no effect, if the ends of earlier tasks are handled before
+// arrivals.
 
 #include <cstdint>
 
@@ -30,24 +31,24 @@ namespace tutti::sim {
 
 class ComputeStream {
  public:
-  /// `replica`: the number that this stream's events carry.
+  /// `replica` is the number by which events (Event::a) refer to this stream.
   explicit ComputeStream(std::uint32_t replica) : replica_(replica) {}
 
-  /// Enables interference: communication then slows down computation on the device. Must be called
-  /// before the first task.
+  /// Enables interference, so that communication slows down computation on the device. Must be
+  /// called before the first task.
   void share(const core::Part& part);
 
   // --- computing ---
 
-  /// Begins a training step; the next task then does not count as a continuation of the previous
-  /// task.
+  /// Begins a training step. The next task is then independent of the previous one.
   void begin_step() { goes_on_from_ = core::kNever; }
-  /// Starts a task that takes `duration` without interference, and adds an event of kind kCompute
-  /// for its end. REQUIRES: no task is running; `now` is not before the end of the previous task.
+  /// Starts a task, and adds an event of kind kCompute for its end. `duration` is the time of the
+  /// task without interference. REQUIRES: no task is running; `now` is not before the end of the
+  /// previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Handles kCompute. Returns true if the task is complete; otherwise another event for its end is
-  /// pending.
+  /// Handles kCompute. Returns true if the task is complete. Otherwise, adds another event for its
+  /// end if none is pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
   /// Returns the time by which interference extended the last task.
@@ -57,25 +58,25 @@ class ComputeStream {
 
   /// Adds `change` to the number of multiprocessors that kernels hold.
   void hold(int change, core::Time now, EventQueue& events);
-  /// Counts bytes that are read or written after `now`.
+  /// Counts bytes that communication will read or write after `now`.
   void move(core::Bytes bytes, core::Time now);
-  /// Counts bytes that were read or written until `now`. REQUIRES: events of kind kCompute at this
-  /// time have been handled.
+  /// Counts bytes that communication has read or written until `now`. REQUIRES: events of kind
+  /// kCompute at this time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Visits the state of the stream. If a task is running, calls unfit(), because the sums from
-  /// which the end of the task is computed cannot be shifted in time.
+  /// Visits the state of the stream. While a task is running, calls unfit(), because the end of the
+  /// task depends on sums that cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// Returns the duration of a reduction or copy that starts at `now` and takes `duration` on an
-  /// idle device. `nth`: its position among the operations that the device executes at the same
-  /// time. A memory-bound compute task shares the memory bandwidth evenly with the reductions and
-  /// copies.
+  /// Returns the duration of a reduction or copy that starts at `now`. `duration` is its duration
+  /// on an idle device, and `nth` is its position among the operations that the device executes at
+  /// the same time. The operation takes longer if a compute task is running: the memory-bound share
+  /// of the task uses an equal part of the memory bandwidth.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// Records that a reduction or copy runs from `start` to `end`. The operation would take
-  /// `duration` on an idle device. REQUIRES: start ≥ now.
+  /// Records that a reduction or copy runs from `start` to `end`. `duration` is its duration on an
+  /// idle device. REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// A sum of bytes. The bytes that were moved at the latest time are counted separately.
+  /// A sum of moved bytes. Bytes that were moved at the latest time are counted separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;
@@ -86,9 +87,9 @@ class ComputeStream {
   };
   /// Totals since the beginning of the run.
   struct Taken {
-    core::Wide held = 0;  ///< multiprocessors times ps
+    core::Wide held = 0;  ///< number of held multiprocessors, integrated over time in ps
     core::Wide bytes = 0;
-    core::Wide busy = 0;  ///< threads times ps
+    core::Wide busy = 0;  ///< number of busy threads, integrated over time in ps
   };
 
   [[nodiscard]] core::Wide held_until(core::Time t) const;
@@ -128,16 +129,16 @@ class ComputeStream {
   core::Time goes_on_from_ = core::kNever;  ///< end of the previous task of the same step
   core::Time slowed_;
 
-  // The share of communication.
+  // The resources that communication uses.
   std::int64_t held_by_all_ = 0;  ///< multiprocessors held by kernels
-  /// The number of multiprocessors that kernels take from the task. The task always keeps at least
-  /// one multiprocessor.
+  /// The number of multiprocessors that kernels take from the task, which always keeps at least
+  /// one.
   std::int64_t holding_ = 0;
   core::Time held_at_;
   core::Wide held_ = 0;
   Moved sum_of_bytes_;
-  ShortQueue<Service> services_;  ///< current and future services
-  core::Wide served_ = 0;         ///< sum of the `busy` times of past services
+  ShortQueue<Service> services_;  ///< current and future reductions and copies
+  core::Wide served_ = 0;         ///< sum of the busy times of past reductions and copies
 };
 
 }  // namespace tutti::sim

@@ -13,7 +13,7 @@
 namespace tutti::sim {
 
 /// The memory operations (reductions, copies and updates) of devices. A device with n threads
-/// serves up to n operations at the same time, each at 1/n of the device's rate. Devices are
+/// executes up to n operations at the same time, each at 1/n of the device's rate. Devices are
 /// created on first use.
 class Devices {
  public:
@@ -38,21 +38,21 @@ class Devices {
     return ids_[place];
   }
 
-  /// Enables interference between the computation of `stream` and the memory operations of the
-  /// device. REQUIRES: the stream outlives this object.
+  /// Enables interference: the computation of `stream` and the memory operations of the device then
+  /// slow each other down. REQUIRES: the stream outlives this object.
   void share(Id id, ComputeStream& stream) {
     devices_[id].stream = &stream;
     any_shared_ = true;
   }
   [[nodiscard]] bool any_shared() const { return any_shared_; }
-  /// Returns the compute stream that was passed to share(); null if share() was not called.
+  /// Returns the compute stream that was passed to share(); null if share() was not called for the
+  /// device.
   [[nodiscard]] ComputeStream* stream(Id id) const { return devices_[id].stream; }
 
   /// The component that executes a reduction or a copy.
   enum class By : std::uint8_t {
     kDevice,  ///< the device as a whole, with all of its threads
-    kKernel,  ///< a kernel on its own multiprocessors; the compute stream counts the bytes of this
-              ///< kernel
+    kKernel,  ///< a kernel on its own multiprocessors, whose bytes the compute stream counts
   };
 
   void visit_state(StateVisitor& visitor) {
@@ -62,7 +62,8 @@ class Devices {
     }
   }
 
-  /// Reduces `operands` ranges of `bytes` each, which takes operands - 1 additions per element.
+  /// Reduces `operands` buffers of `bytes` bytes each. A reduction takes operands - 1 additions per
+  /// element.
   Server::Service reduce(Id id, core::Bytes bytes, std::int64_t operands, core::Time now,
                          By by = By::kDevice) {
     Device& device = devices_[id];
@@ -79,7 +80,7 @@ class Devices {
     if (device.copy.count() == 0) return {now, now};
     return serve(device, core::transfer_time(bytes, device.copy), now, by);
   }
-  /// Reads or writes `bytes` of the device's memory `passes` times.
+  /// Reads or writes a buffer of `bytes` bytes `passes` times.
   Server::Service update(Id id, core::Bytes bytes, std::int64_t passes, core::Time now) {
     Device& device = devices_[id];
     if (device.memory.count() == 0) return {now, now};
@@ -95,8 +96,8 @@ class Devices {
           copy(share(rates.copy, rates.threads)),
           pool(rates.threads) {}
 
-    /// Returns the share of a rate that one thread gets. A rate of 0 means that operations take no
-    /// time; the share of such a rate is also 0.
+    /// Returns one thread's share of a rate. A rate of 0 means that operations take no time; its
+    /// share is also 0.
     static core::Bandwidth share(core::Bandwidth rate, int threads) {
       return rate.count() == 0 ? rate
                                : core::Bandwidth(std::max<std::int64_t>(1, rate.count() / threads));
@@ -106,8 +107,8 @@ class Devices {
     core::Bandwidth memory, reduce, copy;
     ServerPool pool;
     ComputeStream* stream = nullptr;
-    // A cache: the last request and its result, because consecutive requests usually have the same
-    // size.
+    // The last request and its result. The result is reused, because consecutive requests usually
+    // have the same size.
     core::Bytes known_bytes{-1};
     std::int64_t known_operands = 0;
     core::Time known_time;

@@ -8,11 +8,13 @@
 
 namespace tutti::sim {
 
-/// The devices that are slow during an interval, and the workers that are lost.
+/// The devices that are slow during some interval of the run, and the workers that are lost during
+/// the run.
 class DeviceFaults {
  public:
   DeviceFaults() = default;
-  /// REQUIRES: every entry names its worker (core::chosen).
+  /// REQUIRES: every entry states its worker; entries with random workers were replaced
+  /// (core::chosen).
   explicit DeviceFaults(const std::vector<core::SlowDevices>& slow,
                         const std::vector<core::GoneWorker>& gone = {}) {
     for (const core::GoneWorker& entry : gone) {
@@ -49,7 +51,7 @@ class DeviceFaults {
   }
 
  private:
-  std::map<std::int64_t, core::Time> gone_;  ///< by worker: time at which the worker is lost
+  std::map<std::int64_t, core::Time> gone_;  ///< for each lost worker, the time at which it is lost
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
 };
 

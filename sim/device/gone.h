@@ -6,8 +6,8 @@
 
 namespace tutti::sim {
 
-/// Returns a text that names the lost workers and the links that are down at the end of the run;
-/// empty if there are no such workers and links.
+/// Returns a text that names the workers that are lost and the links that are down at the end of
+/// the run; empty if there are none.
 std::string lost_worker_text(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

@@ -9,7 +9,7 @@
 namespace tutti::sim {
 
 /// A server with a first-come, first-served queue. Requests must arrive in order of virtual time.
-/// The only state is the time at which the server becomes free.
+/// The only state of a server is the time at which it becomes free.
 class Server {
  public:
   struct Service {
@@ -31,7 +31,8 @@ class Server {
   core::Time free_;
 };
 
-/// Several identical servers with one queue. A request goes to the server that is free first.
+/// Several identical servers with one queue. Each request is served by the server that becomes free
+/// first.
 class ServerPool {
  public:
   explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
@@ -48,8 +49,8 @@ class ServerPool {
         std::count_if(servers_.begin(), servers_.end(),
                       [now](const Server& server) { return server.free_at() > now; }));
   }
-  /// Visits the times at which the servers become free, in ascending order. This order is
-  /// sufficient, because the servers are interchangeable.
+  /// Visits the times at which the servers become free, in ascending order. The order of the
+  /// servers does not matter, because they are interchangeable.
   void visit_state(StateVisitor& visitor) {
     std::sort(servers_.begin(), servers_.end(),
               [](const Server& a, const Server& b) { return a.free_at() < b.free_at(); });

@@ -7,17 +7,18 @@
 
 namespace tutti::sim {
 
-/// The causal chain that led to the current state of a lane or a message, as a sum of times. For
-/// each kind of activity, it has the time that the chain spent on it since its first rank started.
-/// The critical path is computed forwards in time: a lane that waited for an event copies the
-/// causal chain of that event. When a collective ends, the chain of its last rank is therefore the
-/// critical path, so schedule steps need not be stored. The sum of `parts` is always the time since
-/// the start of rank `origin`.
+/// A summary of the causal chain of events that led to the current state of a lane or a message.
+/// For each kind of activity, it contains the time that the chain spent on this activity. The
+/// critical path is computed forwards in time: a lane that waited for an event copies the causal
+/// chain of that event. When a collective ends, the chain of its last rank is therefore the
+/// critical path, so no schedule steps need to be stored. The sum of `parts` is always the time
+/// since the start of rank `origin`, at which the chain begins.
 ///
-/// Every message carries a causal chain, so the size of a chain dominates the simulator's memory
-/// traffic. Links are therefore 32-bit numbers in this struct; Network checks that 32 bits suffice.
+/// Every message carries a causal chain, so the size of this struct determines most of the
+/// simulator's memory traffic. Links are therefore 32-bit numbers here; Network checks that 32 bits
+/// suffice.
 struct CausalChain {
-  std::int32_t origin = 0;      ///< the rank whose launch is the first event of the chain
+  std::int32_t origin = 0;      ///< the rank whose launch begins the chain
   std::int32_t slowest = -1;    ///< link of the longest single transfer on the chain
   std::int32_t queued_at = -1;  ///< link with the longest single wait on the chain
   core::Time slowest_time;

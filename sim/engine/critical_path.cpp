@@ -11,8 +11,8 @@ using core::Wide;
 
 namespace {
 
-/// Removes the time of the first pieces that precede `start`, the start of the step. Such time
-/// exists if a replica is ahead of the other replicas. The parts of a pack are shortened
+/// Removes the part of a piece that lies before `start`, the start of the training step. The first
+/// pieces may begin earlier if a replica is ahead of the others. The parts of a pack are shortened
 /// proportionally.
 void cut_front(PathPiece& piece, Time start) {
   const auto before = static_cast<Wide>((piece.end - piece.start).count());
@@ -45,7 +45,8 @@ std::int32_t CriticalPath::add(const PathNode& node) {
 }
 
 std::int32_t CriticalPath::add(PathNode node, const CausalChain& causal_chain) {
-  // All ranks of a collective with NCCL's own time have the same causal chain.
+  // Store equal chains only once. If NCCL's time is predicted, all ranks of a collective have the
+  // same chain.
   if (causal_chains_.empty() || causal_chains_.back() != causal_chain)
     causal_chains_.push_back(causal_chain);
   node.causal_chain = static_cast<std::int32_t>(causal_chains_.size()) - 1;
@@ -70,7 +71,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
     if (from.causal_chain >= 0) describe(piece, causal_chains_[from.causal_chain], cluster);
     if (from.kind == core::SpanKind::kExchange) {
       const std::int32_t e = std::exchange(piece.pack, -1);
-      // Messages of an execution trace do not belong to an exchange of the plan.
+      // Messages of an execution trace have no name, because they do not belong to an exchange of
+      // the plan.
       piece.layer =
           e < 0 ? "messages" : scenario.communicators[scenario.plan.exchanges[e].communicator].name;
     }
@@ -82,8 +84,8 @@ std::vector<PathPiece> CriticalPath::pieces(const Cause& last, Time start,
   return pieces;
 }
 
-/// Nodes refer only to older nodes. So one pass in descending order marks the needed nodes, and one
-/// pass in ascending order moves these nodes.
+/// Nodes refer only to older nodes. Therefore one pass from the newest to the oldest node marks all
+/// needed nodes, and one pass in the other direction moves them together.
 void CriticalPath::forget_before(Time horizon, const std::vector<Cause*>& roots) {
   std::vector<char> needed(nodes_.size(), 0);
   const auto mark = [&](Cause& cause) {

@@ -9,8 +9,8 @@
 
 namespace tutti::sim {
 
-/// A cause of an event: the work of node `node` until time `until`. The work of the node may
-/// continue after that time.
+/// The cause of an event: the work of a node until the time `until`. The node's work may continue
+/// after that time.
 struct Cause {
   std::int32_t node = -1;
   core::Time until;
@@ -18,11 +18,12 @@ struct Cause {
                               ///< otherwise -1
 };
 
-/// A unit of work of a replica, for which other work may have waited.
+/// A unit of work of a replica: a computation or a pack in flight. Other work may have waited for
+/// it.
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;  ///< kind of a compute span, or kPackInFlight
-  /// The index of the replica. Numbers above the indices of all replicas denote the CPUs of
+  /// The index of the replica. Larger numbers than those of all replicas denote the CPUs of
   /// workers.
   std::int32_t replica = 0;
   std::int32_t step = 0;
@@ -32,9 +33,10 @@ struct PathNode {
                                    ///< -1
 };
 
-/// A graph of all computation and all packs, in which every node records the node for which it
-/// waited. The chain of these causes, followed backwards from the end of a training step, is the
-/// step's critical path. (Inside a pack, lanes and messages carry a CausalChain.)
+/// A graph of all computation and all packs. Every node stores the node for which it waited, its
+/// cause. The critical path of a training step is the chain of causes, followed backwards from the
+/// end of the step. Inside a pack, the path is not in this graph, but in the CausalChain of lanes
+/// and messages.
 class CriticalPath {
  public:
   /// Adds a node and returns its number.
@@ -47,12 +49,13 @@ class CriticalPath {
   [[nodiscard]] std::vector<core::PathPiece> pieces(const Cause& last, core::Time start,
                                                     const core::Scenario& scenario) const;
 
-  /// Returns true if so many nodes have been added since the last call of forget_before() that
-  /// another call is worth its cost.
+  /// Returns true if forget_before() should be called, because many nodes have been added since its
+  /// last call.
   [[nodiscard]] bool is_worth_pruning() const { return nodes_.size() > 2 * kept_ + 100'000; }
-  /// Removes all nodes that no chain from one of `roots` reaches after time `horizon`. Clears the
-  /// causes that end at `horizon` or earlier, and updates the node numbers in all other causes.
-  /// REQUIRES: `roots` are all causes that are stored outside this object.
+  /// Removes all nodes that cannot be on a critical path from one of `roots` back to the time
+  /// `horizon`. Clears the causes that end at `horizon` or earlier, and updates the node numbers in
+  /// all other causes.
+  /// REQUIRES: `roots` contains all causes that are stored outside this object.
   void forget_before(core::Time horizon, const std::vector<Cause*>& roots);
 
  private:

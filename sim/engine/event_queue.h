@@ -2,18 +2,19 @@
 
 // The event queue is a radix queue with 64 buckets per six-bit digit of the time (after Cherkassky,
 // Goldberg and Silverstein, "Buckets, heaps, lists, and monotone priority queues", 1997). Virtual
-// time never goes back: a pushed event is never earlier than the last popped event. Events that are
-// far in the future therefore do not need to be fully sorted immediately. In the time of an event
-// on level l of `buckets_`, digit l is the highest digit that differs from `base_`; digit 0 is the
-// lowest. When the earliest bucket is reached, it becomes the current run. The bucket is sorted if
-// it is small or has only one time; otherwise its events are first distributed to the levels below.
-// Events pushed into the time range of the current run go to a small separate heap.
+// time never goes back, so an event that is pushed is never earlier than the last popped event.
+// Events in the far future therefore need not be sorted until their time comes near. An event is on
+// level l of `buckets_` if digit l is the highest digit in which its time differs from `base_`;
+// digit 0 is the lowest digit. When the earliest bucket is reached, it becomes the current run. The
+// bucket is sorted if it is small or has only one time; otherwise its events are first distributed
+// to the levels below. Events pushed into the time range of the current run go to a small separate
+// heap.
 //
-// Each event is moved once or twice and sorted with a few dozen other events, regardless of the
-// number n of events in the queue. In a heap, each event would be moved log n times. A pop and a
-// push together take 5 ns with 4,096 ranks in lockstep (a heap: 55 ns), 38 ns with 4,096 ranks out
-// of lockstep (the same as a heap), and 52 ns with 65,536 ranks out of lockstep (a heap: 75 ns).
-// These times were measured with tools/bench.sh --benchmark_filter=Hold.
+// Each event is moved once or twice, and sorted together with a few dozen other events, however
+// many events are in the queue. In a heap of n events, each event would be moved log n times. A pop
+// and a push together take 5 ns with 4,096 ranks in lockstep (a heap: 55 ns), 38 ns with 4,096
+// ranks out of lockstep (the same as a heap), and 52 ns with 65,536 ranks out of lockstep (a heap:
+// 75 ns). These times were measured with tools/bench.sh --benchmark_filter=Hold.
 //
 // Simultaneous events are ordered by their `order` key, then by their other fields, never by the
 // order of insertion. The result therefore depends on the scenario alone.
@@ -34,20 +35,22 @@ enum class EventKind : std::uint32_t {
   kLane,      ///< `a`: instance, `b`: the lane that can continue
   kStart,     ///< `a`: handle of a collective, `b`: the rank that starts it
   kHop,       ///< `a`: message, `b`: the hop that its head reaches
-  kSent,      ///< `a`: message that has left its sender's buffer; used only if the time was unknown
-              ///< when the message was sent
+  kSent,      ///< `a`: message that has left its sender's buffer; used only if this time was
+              ///< unknown when the message was sent
   kDeliver,   ///< `a`: message, `b`: index of a receiver, at which the whole message has arrived
-  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; replaces kHop and
-              ///< kDeliver if the times of the message were computed when it was sent
+  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; used in place of
+              ///< kHop and kDeliver if the times of the message were already computed when it was
+              ///< sent
   kChange,    ///< `a`: index of the link whose bandwidth changes
   kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
   kTimer,     ///< `a`: number in Deadlines
   kCycle,     ///< `a` = 0: a round of Gates begins; `a` = 1: a round ends, and the packs that this
               ///< round released start
-  kShare,     ///< `a`: number in FairLinks; handled after all other events of the same time
-  kReleased,  ///< `a`: hold of a link that ends (holds and messages share one sequence of numbers)
-  kStage,  ///< `a`: instance of TimedCollectives that begins a part of StagedCollectives, `b`: rank
-           ///< that arrived last
+  kShare,     ///< `a`: stamp of FairLinks; handled after all other events of the same time
+  kReleased,  ///< `a`: number of a hold of a link, which ends (holds are numbered together with
+              ///< messages)
+  kStage,     ///< `a`: instance of TimedCollectives that begins to execute a part of
+              ///< StagedCollectives, `b`: rank that arrived last
 };
 
 struct Event {
@@ -65,7 +68,7 @@ struct Event {
   }
 };
 
-/// A priority queue of events, implemented as a heap in which each node has four children.
+/// A priority queue of events: a heap in which each node has four children.
 class EventHeap {
  public:
   [[nodiscard]] bool empty() const { return heap_.empty(); }
@@ -123,8 +126,7 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// REQUIRES: time ≥ 0. If a pushed event is earlier than the last popped event, the queue pops it
-  /// next.
+  /// REQUIRES: time ≥ 0. If an event is earlier than the last popped event, it is popped next.
   void push(const Event& event) {
     ++size_;
     if (event.time <= run_end_) {
@@ -165,8 +167,9 @@ class EventQueue {
   static constexpr int kDigitBits = 6;
   static constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   static constexpr std::size_t kLevels = 11;  ///< 63 bits of time in digits of 6 bits
-  static constexpr std::size_t kSorted = 64;  ///< a bucket with more events is distributed to finer
-                                              ///< buckets instead of sorted
+  static constexpr std::size_t kSorted = 64;  ///< maximum size of a bucket that is sorted; the
+                                              ///< events of a larger bucket are distributed to the
+                                              ///< level below
 
   void put_away(const Event& event) {
     const auto time = static_cast<std::uint64_t>(event.time.count());
@@ -184,8 +187,8 @@ class EventQueue {
     levels_ |= 1U << level;
   }
 
-  /// Makes the earliest events the current run. REQUIRES: there are pending events, and the current
-  /// run is empty.
+  /// Makes the bucket with the earliest events the current run. REQUIRES: there are pending events,
+  /// and the current run is empty.
   void begin_run() {
     while (true) {
       const auto level = static_cast<std::size_t>(std::countr_zero(levels_));
@@ -203,8 +206,8 @@ class EventQueue {
       for (const Event& event : events) put_away(event);
       keep(std::move(events));
     }
-    // Ranks in lockstep add their events in the order in which the queue pops them, except where
-    // rank numbers wrap around.
+    // If ranks proceed in lockstep, the events are nearly sorted already: they were added in the
+    // right order, except where rank numbers wrap around.
     const auto before = [](const Event& a, const Event& b) { return a.before(b); };
     const auto middle = std::is_sorted_until(run_.begin(), run_.end(), before);
     std::sort(middle, run_.end(), before);
@@ -212,20 +215,22 @@ class EventQueue {
     run_end_ = run_.back().time;
   }
 
-  /// Keeps the memory of a bucket for later use.
+  /// Keeps the memory of an empty bucket for later use.
   void keep(Bucket&& bucket) {
     if (bucket.capacity() == 0) return;
     bucket.clear();
     spare_.push_back(std::move(bucket));
   }
 
-  Bucket run_;  ///< sorted events of the earliest bucket; those before index `next_` were popped
+  Bucket run_;  ///< the current run: the sorted events of the earliest bucket; events before index
+                ///< `next_` were popped
   std::size_t next_ = 0;
   core::Time run_end_{-1};
   EventHeap due_heap_;      ///< events pushed into the time range of the current run
   std::uint64_t base_ = 0;  ///< lower bound of the times in all buckets, in ps
   std::array<Bucket, kLevels * kDigits> buckets_;
-  std::array<std::uint64_t, kLevels> filled_{};  ///< by level: bit mask of the non-empty buckets
+  std::array<std::uint64_t, kLevels> filled_{};  ///< for each level, a bit mask of its non-empty
+                                                 ///< buckets
   std::uint32_t levels_ = 0;                     ///< bit mask of the levels that have non-empty
                                                  ///< buckets
   std::vector<Bucket> spare_;

@@ -6,8 +6,8 @@
 
 namespace tutti::sim {
 
-/// A FIFO queue that is usually empty or short. Every replica has such a queue, so an unused queue
-/// must not allocate memory. (A std::deque allocates some 600 bytes before its first element.)
+/// A FIFO queue that is usually empty or short. Every replica has such a queue, so an empty queue
+/// must not allocate memory. A std::deque would allocate some 600 bytes before its first element.
 /// Adding and removing an element take amortized constant time.
 template <class T>
 class ShortQueue {
@@ -17,7 +17,8 @@ class ShortQueue {
   [[nodiscard]] const T& front() const { return elements_[taken_]; }
   void push_back(T element) { elements_.push_back(std::move(element)); }
   void pop_front() {
-    // Removed elements are erased once they make up at least half of the vector.
+    // Removed elements stay in the vector until they make up half of it; then they are erased
+    // together.
     if (++taken_ * 2 < elements_.size()) return;
     elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(taken_));
     taken_ = 0;
@@ -31,7 +32,8 @@ class ShortQueue {
 
  private:
   std::vector<T> elements_;
-  std::size_t taken_ = 0;  ///< number of elements at the front that were removed from the queue
+  std::size_t taken_ = 0;  ///< number of elements at the front of the vector that were removed from
+                           ///< the queue
 };
 
 }  // namespace tutti::sim

@@ -63,7 +63,7 @@ class Folded : public core::Schedule {
   }
 
  private:
-  /// Returns the rank in the original schedule for rank `rank` of the folded schedule.
+  /// Returns the rank in the original schedule that corresponds to `rank` of the folded schedule.
   [[nodiscard]] Rank unfolded(Rank rank) const {
     return rank < per_worker_ ? rank : workers_ * per_worker_;
   }
@@ -75,8 +75,8 @@ class Folded : public core::Schedule {
   [[nodiscard]] Place place_of(Rank rank) const {
     const Rank replicas = workers_ * per_worker_;
     if (rank >= replicas) return {rank - replicas, per_worker_};
-    // Most peers are in the same or the next worker. These cases avoid divisions, which dominate
-    // the cost of a step.
+    // Most peers are in the same or in the next worker. Handle these cases without divisions,
+    // because divisions would dominate the cost of a step.
     if (rank < per_worker_) return {0, rank};
     if (rank < 2 * per_worker_) return {1, rank - per_worker_};
     const Rank first_of_last = replicas - per_worker_;
@@ -86,8 +86,8 @@ class Folded : public core::Schedule {
 
   void fold(Step& step, Rank own) const {
     if (step.kind == StepKind::kMulticast || step.kind == StepKind::kSwitchReduce) {
-      // Multicasts and in-switch reductions stay inside the worker (PathTable), where ranks keep
-      // their numbers. The last rank may be a host.
+      // Multicasts and in-switch reductions stay inside the worker (PathTable), whose ranks have
+      // the same numbers in the folded schedule. The last rank may be a host.
       TUTTI_CHECK(
           step.group.count == 0 || place_of(step.group.at(step.group.count - 1)).worker == 0,
           "a multicast from rank {} leaves its worker", own);
@@ -102,7 +102,8 @@ class Folded : public core::Schedule {
   [[nodiscard]] Peer peer(const Peer& peer, Rank own, bool sent_to) const {
     const Place place = place_of(peer.rank(own, all_));
     Peer folded = Peer::at(place.folded, peer.lane);
-    // The distance of a message from worker w is (workers - w). Exchanges are symmetric.
+    // A message from worker w to worker 0 travels over the distance (workers - w). In an exchange,
+    // the distance is the same in both directions.
     folded.away = sent_to || place.worker == 0 || by_ == Renumbering::kExchange
                       ? place.worker
                       : workers_ - place.worker;

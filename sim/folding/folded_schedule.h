@@ -7,11 +7,11 @@
 namespace tutti::sim {
 
 /// Returns the part of a symmetric schedule that worker 0 executes on behalf of all workers. The
-/// ranks of the result are worker 0's replicas and, if the schedule has hosts, then worker 0's
-/// host. By symmetry, if worker 0 sends a message to the worker at distance d, worker 0 receives
+/// ranks of the result are the replicas of worker 0, followed by its host if the schedule has
+/// hosts. By symmetry, if worker 0 sends a message to the worker at distance d, worker 0 receives
 /// the same message from the worker at distance -d. In the resulting schedule, worker 0 therefore
 /// sends each such message to itself. Peer::away is the distance d from the sender's worker to the
-/// receiver's worker. Messages over different distances use different connections. REQUIRES:
+/// receiver's worker. Messages with different distances use different connections. REQUIRES:
 /// schedule->same_everywhere(by, per_worker); more than one worker.
 std::unique_ptr<core::Schedule> folded(std::shared_ptr<const core::Schedule> schedule,
                                        core::Renumbering by, std::int32_t workers,

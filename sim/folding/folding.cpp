@@ -18,8 +18,8 @@ using core::Pack;
 using core::Renumbering;
 using core::Scenario;
 
-/// Returns a description of a difference between workers that is not in the collectives; empty if
-/// there is no such difference.
+/// Describes a difference between workers, other than a difference between their collectives. Empty
+/// if there is none.
 std::string difference(const Scenario& scenario) {
   const Cluster& cluster = *scenario.cluster;
   const core::Conditions& conditions = scenario.run.conditions;
@@ -44,8 +44,8 @@ std::string difference(const Scenario& scenario) {
   return "";
 }
 
-/// Returns the schedules that are simulated between workers. For a collective with NCCL's predicted
-/// time, returns the schedule that gives the routes of the data.
+/// Returns the schedules whose messages travel between workers. For a collective with NCCL's
+/// predicted time, returns the schedule that determines which links its data uses.
 std::vector<std::shared_ptr<const core::Schedule>> simulated(const core::Collective& collective) {
   if (collective.nccl && collective.nccl_ways) return {collective.nccl_ways};
   const core::CollectiveParts* const parts = core::timed_parts(collective);

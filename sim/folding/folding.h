@@ -1,12 +1,11 @@
 #pragma once
 
-// Folding: in a symmetric scenario all workers do the same at the same times, so one worker is
-// simulated on behalf of all workers (docs/scale.md, decision 23). A scenario is symmetric if it
-// fulfils four conditions: all workers are of one kind, no condition affects only some workers,
+// Folding: in a symmetric scenario, all workers do the same at the same times, so it is sufficient
+// to simulate one worker on behalf of all (docs/scale.md, decision 23). A scenario is symmetric if
+// all workers are of one kind, no condition (such as a slow device) affects only some workers,
 // every switch looks the same to all workers, and every collective is the same on all workers
-// (Schedule::same_everywhere). The order in which simultaneous messages are served may still break
-// the symmetry. Class Ties detects a broken symmetry, and the run is then repeated with all
-// workers.
+// (Schedule::same_everywhere). The order in which simultaneous messages are served may break the
+// symmetry during the run. Class Ties detects this, and the run is then repeated with all workers.
 
 #include <memory>
 #include <string>
@@ -16,13 +15,13 @@
 namespace tutti::sim {
 
 struct Folding {
-  /// A scenario with one worker and this worker's work; null if the original scenario is not
-  /// symmetric. The new scenario has no pointers into the original scenario.
+  /// The folded scenario, which has one worker; null if the original scenario is not symmetric. The
+  /// folded scenario does not refer to the original one.
   std::shared_ptr<const core::Scenario> scenario;
-  std::string why_not;  ///< the reason why `scenario` is null
+  std::string why_not;  ///< if `scenario` is null, the reason
 };
 
-/// Folds a scenario. Cost: the cost of building a plan, which does not depend on the number of
+/// Folds a scenario. Cost: as much as building a plan; the cost does not depend on the number of
 /// workers.
 Folding fold(const core::Scenario& scenario);
 

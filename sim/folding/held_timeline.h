@@ -10,7 +10,8 @@
 
 namespace tutti::sim {
 
-/// Buffers a timeline until the run is known to be valid, and then passes it to another sink.
+/// Stores a timeline in memory until the run is known to be valid, and then passes it to another
+/// sink.
 class HeldTimeline : public core::TimelineSink {
  public:
   void begin(const core::RunInfo& run) override { held_.emplace_back(run); }
@@ -29,7 +30,7 @@ class HeldTimeline : public core::TimelineSink {
   void note(const std::string& text) override { held_.emplace_back(text); }
   void end() override { held_.emplace_back(End()); }
 
-  /// Passes the whole timeline to `sink`. To be called once.
+  /// Passes the whole timeline to `sink`. Must be called only once.
   void tell(core::TimelineSink& sink) {
     std::size_t next = 0;
     for (const HeldCall& told : held_) {
@@ -44,7 +45,7 @@ class HeldTimeline : public core::TimelineSink {
   }
 
  private:
-  /// A placeholder for the next spans of spans_, up to index `end` - 1. Spans are stored in a
+  /// Stands for the next spans in the order of calls, up to spans_[end - 1]. Spans are in a
   /// separate vector, because they are numerous and small.
   struct SpansUpTo {
     std::size_t end = 0;

@@ -11,22 +11,23 @@
 
 namespace tutti::sim {
 
-/// Detects simultaneous events whose order would not be the same on all workers, so that one worker
-/// cannot represent all workers.
+/// Detects simultaneous events that other workers would handle in another order. If there are any,
+/// one worker cannot represent all workers.
 ///
 /// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
-/// its worker, then by worker. Consider two events from ranks with the same index, on workers at
-/// different distances. The order of the two events is the same on most workers, but reversed on
-/// workers for which the worker numbers wrap around. The tie affects the result if both events
-/// request the same thing (a network resource, a device, or the opening of a collective).
+/// its worker, then by worker. Suppose that two events were caused by ranks with the same index, on
+/// workers at different distances from the simulated one. Most workers handle them in the same
+/// order, but workers for which the worker numbers wrap around handle them in reverse order. This
+/// affects the result if both events request the same network resource or device, or open the same
+/// collective.
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };
 
-  /// Begins an event with the key `order` (Event::order). By default, the event was caused by the
-  /// same worker; otherwise comes_from() is called.
+  /// Must be called before an event is handled. `order` is the key of the event (Event::order). If
+  /// another worker caused the event, comes_from() must be called, too.
   void begin(std::uint64_t order) { now_ = {lane_of_order(order), 0}; }
-  /// Records that the current event was caused by a worker at this distance (core::Peer::away).
+  /// Records that a worker at this distance (core::Peer::away) caused the current event.
   void comes_from(std::int32_t away) { now_.away = away; }
   /// Records that the current event requests this network resource or device, or opens a
   /// collective, at `now`.
@@ -48,7 +49,8 @@ class Ties {
     if (rivals) matter_ = true;
     wanted.by.push_back(now_);
   }
-  /// Visits the requests at the current time. Earlier requests cannot be part of a tie.
+  /// Visits the requests that were made at the current time. Earlier requests cannot be part of a
+  /// tie.
   void visit_state(StateVisitor& visitor) {
     for (std::vector<Wanted>& all : wanted_) {
       for (Wanted& wanted : all) {
@@ -68,7 +70,8 @@ class Ties {
 
  private:
   struct Arrival {
-    /// Identifies the collective, and the lane within its worker.
+    /// The order key of the event without its message number, which identifies the collective and
+    /// the lane.
     std::uint64_t place = 0;
     std::int32_t away = 0;
   };

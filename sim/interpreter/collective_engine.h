@@ -19,8 +19,8 @@ struct StepDone {
   std::int64_t index = 0;
   core::Step step;
   core::Time start;  ///< time at which the lane reached the step
-  /// The time from `start` until the awaited event began; for a receive, until the message began to
-  /// move.
+  /// The time for which the step waited: from `start` until the awaited event began or, for a
+  /// receive, until the message began to move.
   core::Time wait;
   core::Time end;
   core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1
@@ -34,8 +34,8 @@ struct StepDone {
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
-  /// Reports that the collective is complete on a rank. The causal chain begins with the launch of
-  /// one of the ranks.
+  /// Reports that the collective is complete on a rank. `causal_chain` begins with the launch of
+  /// the collective on some rank.
   virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
                          const CausalChain& causal_chain) = 0;
   /// Reports that a schedule step is complete. The calls for one lane are in the order of `end`.
@@ -43,15 +43,15 @@ class CollectiveListener {
   virtual void step_done(const StepDone& step) = 0;
 };
 
-/// An engine that executes collectives in virtual time, as real::Collectives does in real time.
-/// There are three engines. The first interprets schedules (interpreter.h). The second occupies
-/// links for a predicted time (timed_collectives.h). The third executes the parts of a collective
-/// in sequence, each part on one of the other two engines (staged_collectives.h). CollectiveEngines
-/// chooses among them.
+/// An engine that executes collectives in virtual time (real::Collectives does the same in real
+/// time). There are three engines. The first interprets schedules (interpreter.h). The second
+/// occupies links for a predicted time (timed_collectives.h). The third divides a collective into
+/// parts, which the other two engines execute one after the other (staged_collectives.h).
+/// CollectiveEngines chooses the engine for each collective.
 ///
-/// Every engine numbers its own instances from 0. The lowest free number is used first, so that a
-/// training step that begins with no collective in flight uses the same numbers as the previous
-/// step (sim/run/repetition.h).
+/// Every engine numbers its own instances from 0, and uses the lowest free number first. If no
+/// collective is in flight when a training step begins, the step therefore uses the same numbers as
+/// the previous step (sim/run/repetition.h).
 class CollectiveEngine {
  public:
   /// A callback that returns false to cancel a long operation.
@@ -59,17 +59,17 @@ class CollectiveEngine {
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine can execute the collective. If several engines can execute the
-  /// collective, the last of them in CollectiveEngines executes it.
+  /// Returns true if this engine can execute the collective. If several engines can,
+  /// CollectiveEngines uses the last one in its list.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
-  /// Registers the links that the collective will use, before the first message of the run. The
-  /// registration takes minutes for many ranks. So it calls `go_on` regularly, and ends early if
-  /// `go_on` returns false.
+  /// Registers the links that the collective will use. Must be called before the first message of
+  /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and the
+  /// function stops if it returns false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
-  /// Creates an instance of a collective, which executes nothing until its ranks start. Returns the
-  /// instance number. REQUIRES: `collective` and `listener` outlive the instance.
+  /// Creates an instance of a collective and returns its number. The instance executes nothing
+  /// until its ranks start. REQUIRES: `collective` and `listener` outlive the instance.
   virtual std::uint32_t open(const core::Collective& collective, CollectiveListener& listener) = 0;
-  /// Starts a rank's part of the collective.
+  /// Starts the collective on a rank.
   virtual void start(std::uint32_t instance, core::Rank rank, core::Time now) = 0;
   /// Frees an instance that every rank has completed. The instance number may be used again.
   virtual void close(std::uint32_t instance) = 0;
@@ -78,7 +78,7 @@ class CollectiveEngine {
 
   /// Returns the amount of work that has been done, in the unit of sim::work_of().
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
-  /// Returns true if Rounds visits all current state of this engine that affects future events.
+  /// Returns true if Rounds visits all state of this engine on which future events depend.
   [[nodiscard]] virtual bool state_is_visited() const = 0;
 
  protected:

@@ -65,7 +65,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
   instance->lanes.resize(static_cast<std::size_t>(lanes));
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane l = 0; l < schedule.lanes(rank); ++l) {
-      // Messages may arrive before the rank has started.
+      // The lane may already have a state, because messages may arrive before the rank starts.
       LaneState& state = lane_at(*instance, lane_number(*instance, rank, l));
       state.rank = rank;
       state.lane = l;
@@ -109,10 +109,11 @@ void Interpreter::close(std::uint32_t id) {
   free_instances_.push(id);
 }
 
-/// Orders lanes by the rank's index in its worker, then by lane, then by worker. Simultaneous
-/// events in a worker then have the same order on all workers, except events from ranks with the
-/// same index in different workers (docs/decisions/0005). Groups that do not consist of whole
-/// workers are ordered by rank and lane.
+/// Assigns to each lane its position in the order of simultaneous events. Lanes are ordered by the
+/// rank's index in its worker, then by lane, then by worker. All workers then handle their
+/// simultaneous events in the same order, except events from ranks with the same index in different
+/// workers (docs/decisions/0005). If a group does not consist of whole workers, its lanes are
+/// ordered by rank and lane.
 void Interpreter::assign_event_order(Instance& instance) {
   const core::Collective& collective = *instance.collective;
   const core::Cluster& cluster = collective.group.cluster();

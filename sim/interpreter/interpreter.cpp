@@ -1,12 +1,13 @@
-// A lane is a state machine. `phase` is the progress of a lane within its step (before its input,
-// working, or worked), and `blocked` names the event that the lane waits for. run_step() advances a
-// lane until it is blocked or time must pass; exactly one event, message or other lane then
-// continues it. `ready` is the lane's own clock, which may be ahead of the simulation. A lane that
-// is ahead of the simulation has executed everything that other components cannot observe, and
-// resumes at the time `ready`. Connections are created on first use. Each lane stores its last
-// connection in each direction, so a step of a ring needs no hashing. Lanes that wait for a lane of
-// the same rank form a linked list without allocations. instances.cpp opens and closes collectives,
-// sharing.cpp slows down computation, and interpreter_state.cpp lets identical rounds be skipped.
+// A lane is a state machine. `phase` is the progress of the lane within its current step: before
+// its input, working, or work done. `blocked` names the event for which the lane waits. run_step()
+// advances a lane until it is blocked or time must pass. A blocked lane is continued by exactly one
+// event, message or other lane. `ready` is the lane's own clock, which may be ahead of the virtual
+// time. A lane that is ahead has already executed everything that other components cannot observe,
+// and continues at the time `ready`. Connections are created on first use. Each lane stores the
+// connection that it last used in each direction, so a step of a ring needs no hash table. Lanes
+// that wait for the same lane form a linked list, which needs no memory allocation. instances.cpp
+// opens and closes collectives, sharing.cpp slows down computation, and interpreter_state.cpp lets
+// rounds.h skip identical rounds.
 
 #include "sim/interpreter/interpreter.h"
 
@@ -24,7 +25,7 @@ using core::Time;
 
 // --- events ---
 
-/// Returns the order key of the lane's next message.
+/// Returns the order key for the next message that the lane sends.
 std::uint64_t Interpreter::order_of(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   return event_order(instance.serial, state.turn, ++state.sent);
@@ -58,7 +59,8 @@ void Interpreter::deliver(const Event& event) {
 
 void Interpreter::arrive(const Event& event) { arrived({event.a, event.b}, event.time, nullptr); }
 
-/// `arrival`: the record of the message's arrival; null if it is not needed.
+/// Handles the arrival of a message. `arrival` is the record of the arrival; null if it is not
+/// needed.
 void Interpreter::arrived(Address address, Time now, const Network::Arrival* arrival) {
   Instance& instance = *instances_[address.instance];
   const auto id = static_cast<std::int32_t>(address.connection);
@@ -79,13 +81,14 @@ void Interpreter::arrived(Address address, Time now, const Network::Arrival* arr
   run(instance, lane, now);
 }
 
-/// Continues the lane that waited for its message to leave.
+/// Continues a lane that waited until its message had left its buffer.
 void Interpreter::buffer_free(const Event& event) {
   const Network::Departure departure = network_.departed(event);
   Instance& instance = *instances_[departure.address.instance];
   const std::int32_t lane = instance.connections[departure.address.connection].from;
   LaneState& state = lane_at(instance, lane);
-  // After a reduction in a switch, the lane waits for the result of the reduction.
+  // A lane that takes part in an in-switch reduction does not continue here, because it waits for
+  // the result.
   if (state.blocked != Blocked::kOnWire) return;
   if (network_.keeps_causal_chains()) {
     const core::Path::PathSegment& way = network_.paths().path(departure.path).segments.front();
@@ -101,8 +104,8 @@ void Interpreter::buffer_free(const Event& event) {
   run(instance, lane, event.time);
 }
 
-/// True if the lane receives messages in the order of arrival. The lane's first receive determines
-/// the result, because all receives of a lane are of the same kind.
+/// True if the lane receives messages in the order in which they arrive. Only the lane's first
+/// receive is examined, because all receives of a lane are of the same kind.
 bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
   LaneState& state = lane_at(instance, lane);
   for (std::int64_t i = 0; i < state.steps && state.receiving == Receiving::kUnknown; ++i) {
@@ -110,8 +113,8 @@ bool Interpreter::receives_any(Instance& instance, std::int32_t lane) {
     if (receives(kind))
       state.receiving = kind == StepKind::kReceiveAny ? Receiving::kAny : Receiving::kInOrder;
   }
-  // An incorrect algorithm may send messages to a lane without receives. Do not search the steps of
-  // such a lane again.
+  // The lane has no receive: an incorrect algorithm may send messages to such a lane. Store a
+  // result, so that the steps of the lane are not searched again.
   if (state.receiving == Receiving::kUnknown) state.receiving = Receiving::kInOrder;
   return state.receiving == Receiving::kAny;
 }
@@ -157,8 +160,8 @@ void Interpreter::run(Instance& instance, std::int32_t lane, Time now) {
 }
 
 /// Executes the lane's next step as far as possible. Returns true if the lane can continue
-/// immediately. Returns false if the lane is blocked, is scheduled for later, or has completed; in
-/// the last case, the instance may have been deleted.
+/// immediately. Returns false if the lane is blocked, is scheduled for later, or has completed. If
+/// it has completed, the instance may have been deleted.
 bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   if (state.next == state.steps) {
@@ -173,9 +176,9 @@ bool Interpreter::run_step(Instance& instance, std::int32_t lane, Time now) {
 
   if (state.phase == Phase::kFresh) {
     if (now < state.ready) {
-      // The lane is ahead of the clock, so it must not do anything that other components can
-      // observe until the clock has caught up. However, the lane can be blocked now if its message
-      // has not arrived.
+      // The lane is ahead of the clock, so it must not yet do anything that other components can
+      // observe. However, if the lane is about to receive a message that has not arrived, it can be
+      // blocked now.
       const bool may_look = receives(step.kind) && step.wait_lane < 0;
       if (may_look && !take_message(instance, lane, step)) return false;
       if (may_look) state.phase = Phase::kWorking;
@@ -211,8 +214,8 @@ bool Interpreter::wait_fulfilled(Instance& instance, std::int32_t lane, Time now
     add_waiter(instance, other, lane, count);
     return false;
   }
-  // The awaited lane may be ahead of the clock. The awaited lane's last step counts only after the
-  // clock has reached the end of this step.
+  // The awaited lane may be ahead of the clock. In this case, the awaited lane's last step counts
+  // as completed only when the clock has reached the end of the step.
   if (awaited.next == count && awaited.ready > now) {
     take_causal_chain(instance, lane, other);
     waited(instance, lane, awaited.ready - state.ready);
@@ -234,7 +237,7 @@ void Interpreter::add_waiter(Instance& instance, std::int32_t lane, std::int32_t
   lane_at(instance, lane).awaited = true;
 }
 
-/// Removes the step's message from its connection; blocks the lane if the message has not arrived.
+/// Removes the step's message from its connection. If the message has not arrived, blocks the lane.
 bool Interpreter::take_message(Instance& instance, std::int32_t lane, const StepFields& step) {
   LaneState& state = lane_at(instance, lane);
   if (step.kind == StepKind::kReceiveAny) {
@@ -264,8 +267,8 @@ bool Interpreter::take_message(Instance& instance, std::int32_t lane, const Step
   return true;
 }
 
-/// Starts the step's reductions and copies. Returns true if the reductions and copies take time;
-/// the lane is then scheduled for their end.
+/// Starts the step's reductions and copies. If they take time, schedules the lane for their end and
+/// returns true.
 bool Interpreter::work(Instance& instance, std::int32_t lane, const StepFields& step, Time now) {
   const bool copies = step.kind == StepKind::kCopy || step.kind == StepKind::kScale;
   const bool adds = reduces_received(step.kind);
@@ -320,7 +323,7 @@ bool Interpreter::send(Instance& instance, std::int32_t lane, const StepFields& 
   return true;
 }
 
-/// Extends the lane's causal chain to the time at which the lane's buffer is free.
+/// Adds the time until the lane's buffer is free to the lane's causal chain.
 void Interpreter::sent(Instance& instance, std::int32_t lane, std::int32_t path, Bytes bytes,
                        Time now, Time buffer_free) {
   const core::Path& way = network_.paths().path(path);
@@ -372,8 +375,8 @@ bool Interpreter::multicast(Instance& instance, std::int32_t lane, const StepFie
   return true;
 }
 
-/// Starts the reduction of a step in phase kFresh. The result arrives as a message from the lane to
-/// itself, and run_step() then calls this function again.
+/// Executes a step with an in-switch reduction. In phase kFresh, starts the reduction. The result
+/// arrives as a message from the lane to itself, and run_step() then calls this function again.
 bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const StepFields& fields,
                                 Time now) {
   LaneState& state = lane_at(instance, lane);
@@ -410,7 +413,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
   }
 }
 
-/// Reports the current step, which ends at `end`, to the listener.
+/// Reports to the listener that the current step ends at `end`.
 void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
   Watched& watched = instance.watched[lane];
@@ -427,21 +430,20 @@ void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
   watched.wait = Time();
 }
 
-/// Copies the causal chain of `from`, which unblocked the lane.
+/// Replaces the lane's causal chain by that of the lane `from`, which unblocked it.
 void Interpreter::take_causal_chain(Instance& instance, std::int32_t lane,
                                     std::int32_t from) const {
   if (network_.keeps_causal_chains())
     causal_chain_at(instance, lane) = causal_chain_at(instance, from);
 }
 
-/// Records that the lane's step waited for the time `wait` until the event that ended its wait
-/// began.
+/// Records the waiting time of the lane's current step, for its StepDone.
 void Interpreter::waited(Instance& instance, std::int32_t lane, Time wait) const {
   if (watch_steps_) instance.watched[lane].wait = wait;
 }
 
-/// Frees the slot of the current message, and continues a lane that waits for a slot of the
-/// message's connection.
+/// Frees the slot of the current message. If a lane waits for a slot of the same connection,
+/// continues it.
 void Interpreter::free_slot(Instance& instance, std::int32_t lane, Time now) {
   LaneState& state = lane_at(instance, lane);
   Connection& in = instance.connections[std::exchange(state.held_connection, kNone)];

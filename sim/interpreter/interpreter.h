@@ -1,15 +1,17 @@
 #pragma once
 
-// All lanes of a collective are numbered consecutively, rank by rank, and the state of lanes is in
-// arrays indexed by this number. Data that only some runs need (causal chains, observed steps) is
-// in separate arrays, which are empty in other runs. Connections are made when they are first used,
-// because most lanes have only one connection per direction. A lane is blocked for exactly one
-// reason (Blocked). The event that removes the reason continues the lane: the arrival of a message,
-// a free slot, progress of another lane, or the departure of a message.
+// All lanes of a collective are numbered consecutively, rank by rank, and the states of lanes are
+// in arrays with this number as the index. Data that only some runs need (causal chains, data for
+// records of steps) is in separate arrays, which are empty in all other runs. Connections are
+// created on first use, because most lanes have only one in each direction. A blocked lane has
+// exactly one reason (Blocked), and the event that removes the reason continues the lane. Possible
+// reasons are a message that has not arrived, a missing slot, another lane that must make progress,
+// and a message that has not left.
 //
 // The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
-// closes collectives, sharing.cpp slows down devices that also compute, and interpreter_state.cpp
-// visits the state for rounds.h. Network decides when messages arrive.
+// closes collectives, sharing.cpp slows down computation on the same devices, and
+// interpreter_state.cpp visits the state for rounds.h. Class Network determines when messages
+// arrive.
 
 #include <cstdint>
 #include <functional>
@@ -36,9 +38,10 @@ namespace tutti::sim {
 /// Executes schedules in virtual time on Network and Devices, with the semantics that
 /// core::Schedule defines.
 ///
-/// A lane runs ahead of the clock if this has no observable effect on other components. After a
-/// send, for example, the lane continues before its buffer is free if its next step is a receive
-/// whose message has not arrived. A step of a ring therefore costs one event.
+/// A lane may run ahead of the clock if other components cannot observe this. For example, suppose
+/// that a lane has sent a message and its next step receives a message that has not arrived. The
+/// lane then continues before its send buffer is free. A step of a ring therefore needs only one
+/// event.
 class Interpreter final : public CollectiveEngine {
  public:
   Interpreter(Network& network, Devices& devices, EventQueue& events, bool watch_steps)
@@ -47,7 +50,7 @@ class Interpreter final : public CollectiveEngine {
                 "steps are observed, but the network keeps no causal chains");
   }
 
-  /// Starts to report requests to `ties`.
+  /// From now on, reports to `ties` which resources events request.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The maximum number of lanes of one collective, over all ranks.
@@ -70,19 +73,19 @@ class Interpreter final : public CollectiveEngine {
   void arrive(const Event& event);
   void buffer_free(const Event& event);
 
-  /// A lane of the only collective in flight, and the identical steps that the lane will execute
-  /// next.
+  /// A lane of the only collective in flight, which will execute a number of identical steps next.
+  /// Rounds uses it to decide when to compare states.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
-    std::uint64_t opened = 0;  ///< number of collectives that had been opened when find_pace()
-                               ///< returned this object
+    std::uint64_t opened = 0;  ///< number of collectives that had been opened when find_pace() was
+                               ///< called
     std::size_t lane = 0;
     std::int64_t lanes = 0;  ///< number of lanes of the collective
     core::IdenticalSteps identical;
   };
-  /// Returns the lane with the largest number of identical next steps. Returns nullopt if no lane
-  /// has identical steps, if several collectives are in flight, or if the collective has more than
+  /// Finds the lane with the largest number of identical next steps. Returns nullopt if no lane has
+  /// identical steps, if several collectives are in flight, or if the collective has more than
   /// `max_lanes` lanes.
   [[nodiscard]] std::optional<Pace> find_pace(std::int64_t max_lanes) const;
   /// Returns the number of steps that the lane has completed; nullopt if the collective has ended,
@@ -91,20 +94,21 @@ class Interpreter final : public CollectiveEngine {
   /// Returns the number of completed steps of each lane of the collective. REQUIRES: the collective
   /// has not ended.
   [[nodiscard]] std::vector<std::int64_t> progress_of_lanes(const Pace& pace) const;
-  /// Returns the number of further rounds in which all lanes repeat the steps of the last two
-  /// rounds. `before`: the progress of the lanes when these two rounds began. REQUIRES: both rounds
-  /// had the same number of steps.
+  /// Returns for how many further rounds all lanes will repeat the steps of the last two rounds.
+  /// `before` is the progress of the lanes when these two rounds began. REQUIRES: both rounds had
+  /// the same number of steps.
   [[nodiscard]] std::int64_t rounds_left(const Pace& pace,
                                          const std::vector<std::int64_t>& before) const;
-  /// Visits all state of the collective. REQUIRES: causal chains are kept.
+  /// Visits the complete state of the collective. REQUIRES: the interpreter keeps causal chains.
   void visit_state(const Pace& pace, StateVisitor& visitor);
 
-  /// Returns the next serial number, for a collective that another engine executes. All engines
-  /// share one sequence of serial numbers, because these numbers order simultaneous events.
+  /// Returns the next serial number, for a collective that another engine executes. All engines use
+  /// the same sequence of serial numbers, because serial numbers determine the order of
+  /// simultaneous events.
   std::uint64_t take_serial() { return ++serial_; }
 
-  /// Returns the number of schedule steps that have been executed, over all instances and including
-  /// no-ops.
+  /// Returns the number of schedule steps that have been executed, including no-ops, over all
+  /// instances.
   [[nodiscard]] std::int64_t steps_executed() const { return steps_executed_; }
 
  private:
@@ -123,7 +127,8 @@ class Interpreter final : public CollectiveEngine {
   enum class Phase : std::uint8_t { kFresh, kWorking, kWorked };
   enum class Receiving : std::uint8_t { kUnknown, kInOrder, kAny };
   /// The component that executes the lane's reductions and copies: the device, or a kernel.
-  /// kByKernelThatHolds: the kernel occupies a multiprocessor of a device that also computes.
+  /// kByKernelThatHolds means that the kernel holds a multiprocessor of a device that also
+  /// computes.
   enum class Driven : std::uint8_t { kUnknown, kByDevice, kByKernel, kByKernelThatHolds };
 
   /// The fields of a step that are needed to execute it.
@@ -132,8 +137,8 @@ class Interpreter final : public CollectiveEngine {
     bool accumulate = false;
     std::int32_t inputs = 0;
     core::Lane wait_lane = -1;
-    std::int32_t from = kNone;  ///< index in Instance::lanes of the lane whose message this step
-                                ///< receives
+    std::int32_t from = kNone;  ///< the lane whose message this step receives, as an index in
+                                ///< Instance::lanes
     std::int32_t to = kNone;
     std::int32_t from_away = 0;  ///< distance to the sender's worker (Peer::away)
     std::int32_t to_away = 0;
@@ -142,53 +147,57 @@ class Interpreter final : public CollectiveEngine {
     core::Bytes target;
   };
 
-  /// The state of a lane. The size of the struct is two cache lines, so that the lanes of a
+  /// The state of a lane. The struct is as large as two cache lines, so that the lanes of a
   /// collective over thousands of ranks fit into the second-level cache.
   struct alignas(64) LaneState {
     core::Rank rank = 0;
     core::Lane lane = 0;
     std::int64_t next = 0;
     std::int64_t steps = 0;
-    core::Time ready;  ///< end of the previous step: the lane's own clock
+    core::Time ready;  ///< the lane's own clock: the end of its previous step
     StepFields step;
     bool step_known = false;  ///< true if `step` describes the next step
     Blocked blocked = Blocked::kNotStarted;
     Phase phase = Phase::kFresh;
     Receiving receiving = Receiving::kUnknown;
-    bool awaited = false;  ///< true if other lanes wait for this lane (Waiting)
+    bool awaited = false;  ///< true if other lanes wait for this lane (see Waiting)
     Driven driven = Driven::kUnknown;
-    std::uint16_t sent = 0;  ///< number of sent messages modulo 2^16; orders simultaneous messages
+    std::uint16_t sent = 0;  ///< number of sent messages modulo 2^16, which determines the order of
+                             ///< simultaneous messages
     Devices::Id device = kNone;  ///< kNone until the lane first uses the device
     std::int32_t held_connection =
-        kNone;  ///< the connection whose slot the current step still holds
-    /// The last connection that the lane used in each direction. Most lanes use only one connection
-    /// in each direction.
+        kNone;  ///< the connection of which the current step occupies a slot
+    /// The connection that the lane last used in each direction. Most lanes use only one in each
+    /// direction.
     std::int32_t last_in = kNone;
     std::int32_t last_out = kNone;
-    /// For a lane that receives in order of arrival: the lane's index in Instance::arrivals.
+    /// For a lane that receives messages in the order of their arrival: its index in
+    /// Instance::arrivals.
     std::int32_t arrivals = kNone;
-    std::uint32_t turn = 0;  ///< the lane's index in the order of simultaneous events
+    std::uint32_t turn = 0;  ///< the lane's position in the order of simultaneous events
   };
   static_assert(sizeof(LaneState) == 128);
 
-  /// The connections whose messages have arrived, in order of arrival. The first `taken` messages
-  /// have been consumed.
+  /// The connections on which messages have arrived, in the order of arrival. The first `taken`
+  /// messages have been received.
   struct Arrivals {
     std::vector<std::int32_t> connections;
     std::size_t taken = 0;
   };
 
-  /// The state of the waits between the lanes of one rank.
+  /// State of a lane for waits between lanes of the same rank.
   struct Waiting {
-    /// The head of the list of lanes that wait for this lane's progress.
+    /// The first lane in the linked list of lanes that wait for this lane's progress.
     std::int32_t first_waiter = kNone;
     std::int32_t next_waiter = kNone;
-    std::int64_t wake_at = 0;  ///< number of completed steps at which the first waiter is woken
-    /// For kOnLane: the number of steps that the other lane must have completed.
+    std::int64_t wake_at = 0;  ///< number of completed steps at which this lane must wake a waiting
+                               ///< lane
+    /// If the lane is blocked with kOnLane: the number of steps that the awaited lane must have
+    /// completed.
     std::int64_t awaited_steps = 0;
   };
 
-  /// Data for the record of the lane's current step.
+  /// Data for the record (StepDone) of the lane's current step.
   struct Watched {
     core::Time wait;
     std::int64_t peer_index = -1;
@@ -200,13 +209,14 @@ class Interpreter final : public CollectiveEngine {
     std::int32_t away = 0;  ///< distance between the workers (Peer::away)
     std::int32_t path = kNone;
     std::int32_t credits = 0;
-    std::int32_t arrived = 0;   ///< number of messages that were delivered but not yet consumed
-    std::int32_t occupied = 0;  ///< number of slots in use, which is the number of sent messages
-                                ///< whose slot is not free yet
+    std::int32_t arrived = 0;   ///< number of messages that have arrived but have not been received
+    std::int32_t occupied = 0;  ///< number of slots in use; each sent message uses a slot until the
+                                ///< receiver frees it
     std::int32_t blocked_sender = kNone;
   };
 
-  /// The key of a connection: the two lanes, and the distance between their workers.
+  /// The key of a connection: the sending and the receiving lane, and the distance between their
+  /// workers.
   struct Ends {
     std::int32_t from, to, away;
     bool operator==(const Ends&) const = default;
@@ -219,8 +229,8 @@ class Interpreter final : public CollectiveEngine {
     }
   };
 
-  /// The sender's step of each message of a connection, in order of sending. The first `taken`
-  /// messages have been consumed.
+  /// For each message of a connection, the index of the step that sent it. Messages are in the
+  /// order of sending; the first `taken` of them have been received.
   struct SenderSteps {
     std::vector<std::int64_t> steps;
     std::size_t taken = 0;
@@ -232,15 +242,19 @@ class Interpreter final : public CollectiveEngine {
     const core::Collective* collective = nullptr;
     const core::Schedule* schedule = nullptr;
     std::uint64_t serial = 0;
-    /// Indexed by rank: the index of the rank's first lane. The last entry is the number of lanes.
+    /// For each rank, the index of its first lane. The last entry is the number of all lanes.
     std::vector<std::int32_t> first_lane;
     std::vector<LaneState> lanes;
     std::vector<Waiting> waiting;            ///< by lane
-    std::vector<Watched> watched;            ///< by lane; only if steps are watched
-    std::vector<CausalChain> causal_chains;  ///< by lane; only if causal chains are kept
-    std::vector<std::int32_t> lanes_left;    ///< by rank: number of lanes that have not completed
+    std::vector<Watched> watched;            ///< one entry per lane; empty unless steps are
+                                             ///< recorded
+    std::vector<CausalChain> causal_chains;  ///< one entry per lane; empty unless causal chains are
+                                             ///< kept
+    std::vector<std::int32_t> lanes_left;    ///< for each rank, the number of its lanes that have
+                                             ///< not completed
     std::vector<Connection> connections;
-    std::vector<SenderSteps> sender_steps;  ///< by connection; only if steps are watched
+    std::vector<SenderSteps> sender_steps;  ///< one entry per connection; empty unless steps are
+                                            ///< recorded
     std::unordered_map<Ends, std::int32_t, HashOfEnds> connection_ids;
     std::vector<Arrivals> arrivals;
   };
@@ -296,7 +310,7 @@ class Interpreter final : public CollectiveEngine {
   }
   [[nodiscard]] static std::uint64_t order_of(Instance& instance, std::int32_t lane);
   static void assign_event_order(Instance& instance);
-  /// Returns the devices of all `ranks` except `but`, in order.
+  /// Returns the devices of all ranks in `ranks` except `but`, in the order of ranks.
   static std::vector<core::PartId> devices_of(const core::Group& group, const core::RankSet& ranks,
                                               core::Rank but);
 
@@ -315,8 +329,7 @@ class Interpreter final : public CollectiveEngine {
   bool watch_steps_;
   Ties* ties_ = nullptr;
   std::vector<std::unique_ptr<Instance>> instances_;
-  /// Free instance numbers. The lowest number is used first, so that a training step that begins
-  /// with no collective in flight uses the same numbers as the previous step (Repetition).
+  /// Free instance numbers, of which the lowest is used first (see CollectiveEngine).
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> free_instances_;
   std::uint64_t serial_ = 0;
   std::int64_t steps_executed_ = 0;

@@ -1,5 +1,5 @@
-// This file visits the state of collectives in flight, so that rounds can be compared and skipped
-// (sim/interpreter/rounds.h).
+// Visits the state of collectives in flight, so that rounds of a collective can be compared and
+// skipped (sim/interpreter/rounds.h).
 
 #include <algorithm>
 #include <limits>
@@ -98,11 +98,12 @@ std::int64_t Interpreter::rounds_left(const Pace& pace,
     if (steps == 0) continue;
     const core::IdenticalSteps identical =
         instance.schedule->identical_from(state.rank, state.lane, before[i]);
-    // The step that becomes the current step after the skip must be identical to the current step.
+    // After the skip, the lane's current step must be identical to its current step before the
+    // skip.
     if (identical.period == 0 || steps % identical.period != 0 || identical.end <= state.next)
       return 0;
     least = std::min(least, (identical.end - 1 - state.next) / steps);
-    // The step at which this lane wakes waiting lanes must not be skipped.
+    // Do not skip the step at which this lane wakes a waiting lane.
     if (state.awaited)
       least = std::min(least, (instance.waiting[i].wake_at - 1 - state.next) / steps);
   }

@@ -13,7 +13,8 @@ std::int64_t wrapped(std::int64_t number, int bits) {
   return number & ((std::int64_t{1} << bits) - 1);
 }
 
-/// Advances all state by a number of rounds that are identical to the round between two snapshots.
+/// Changes the state as if a number of further rounds had been simulated, each of which is
+/// identical to the round between two snapshots.
 class Mover : public StateVisitor {
  public:
   Mover(const StateSnapshot& before, const StateSnapshot& now, std::int64_t rounds)
@@ -52,14 +53,14 @@ class Mover : public StateVisitor {
   std::size_t numbered_ = 0;
 };
 
-/// True if both snapshots lead to the same future, shifted in time.
+/// True if the same events follow from both snapshots, shifted in time.
 bool looks_like(const StateSnapshot& a, const StateSnapshot& b) {
   return a.same == b.same && a.counted.size() == b.counted.size() && a.bits == b.bits &&
          a.recorded.size() == b.recorded.size();
 }
 
-/// Compares three snapshots of the same state, taken one round apart. Returns true if this and
-/// every later round adds the same amounts to all counters.
+/// Compares three snapshots that were taken one round apart. Returns true if this round and all
+/// later rounds add the same amounts to all counters.
 bool grow_evenly(const StateSnapshot& a, const StateSnapshot& b, const StateSnapshot& c) {
   for (std::size_t i = 0; i < a.counted.size(); ++i) {
     if (b.counted[i] - a.counted[i] != c.counted[i] - b.counted[i]) return false;
@@ -121,7 +122,8 @@ void Rounds::give_up() {
   snapshots_.clear();
 }
 
-/// Tries rounds of increasing length: 1, 2, 3, 4, 6, 8, 12, … times the period of identical steps.
+/// Assumes a longer round for the next attempt. The lengths that are tried are 1, 2, 3, 4, 6, 8,
+/// 12, … times the period of identical steps.
 void Rounds::longer_rounds(StateSnapshot last) {
   const std::int64_t times = round_ / pace_->identical.period;
   const bool three = times % 3 == 0;
@@ -131,7 +133,8 @@ void Rounds::longer_rounds(StateSnapshot last) {
   snapshots_.push_back(std::move(last));
 }
 
-/// Returns the pending events of the collective, in order, and moves all other events to `others`.
+/// Divides the pending events: returns those of the collective, in order, and appends all others to
+/// `others`.
 std::vector<Event> Rounds::ours(std::vector<Event>& others) const {
   std::vector<Event> all = events_.all();
   const auto rest = std::partition(all.begin(), all.end(), is_ours);
@@ -169,7 +172,8 @@ StateSnapshot Rounds::snapshot(Time now) {
   return snapshot;
 }
 
-/// Skips all identical rounds that end before any other event.
+/// Skips as many identical rounds as possible before the next event that does not belong to the
+/// collective.
 Time Rounds::skip(Time now) {
   const StateSnapshot before = std::move(snapshots_[1]);
   const StateSnapshot last = std::move(snapshots_[2]);

@@ -1,17 +1,19 @@
 #pragma once
 
 // Long collectives consist of rounds that repeat: a ring over a million ranks has two million
-// rounds. Suppose that all current state (lanes, messages, events, busy resources), relative to the
-// current time, equals the state of some rounds ago, and that the coming steps are identical
-// (Schedule::identical_from). Then these rounds repeat, and only the time and the counters change.
-// The times and counters of the remaining rounds are therefore computed without a simulation.
+// rounds. Suppose that the state of the simulation (lanes, messages, events and busy resources,
+// with times relative to the current time) is the same as it was one round ago, and that the lanes'
+// next steps are identical (Schedule::identical_from). Under these conditions, the following rounds
+// repeat, and only the time and the counters change. The remaining rounds are therefore computed
+// instead of being simulated.
 //
-// Causal chains are sums of times, which lanes and messages copy from each other. In equal rounds,
-// the new chain of each lane or message x is an old chain f(x) plus constant times: T'(x) = T(f(x))
-// + c(x). If the growth d of all chains is the same in two consecutive rounds (d∘f = d), the growth
-// is the same in all later rounds. (Maxima that have not changed for one round never change.) Three
-// equal snapshots of the state (StateSnapshot), taken one round apart, therefore prove that rounds
-// repeat.
+// Causal chains need more care. A chain is a set of sums of times, and lanes and messages copy
+// chains from each other. Let T(x) be the chain of lane or message x before a round, and T'(x) its
+// chain after the round. In identical rounds, T'(x) = T(f(x)) + c(x): x has copied the chain of
+// some f(x), to which a constant was added. If the growth d(x) = T'(x) - T(x) is the same in two
+// consecutive rounds (d∘f = d), it is the same in all later rounds. Maxima that have not changed in
+// one round never change. Three equal snapshots (StateSnapshot), taken one round apart, therefore
+// prove that rounds repeat.
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +30,7 @@
 
 namespace tutti::sim {
 
-/// Observes one run, and skips rounds of a collective that repeat.
+/// Observes a run, detects when the rounds of a collective repeat, and skips the repeated rounds.
 class Rounds {
  public:
   Rounds(Interpreter& interpreter, Network& network, Devices& devices, EventQueue& events,
@@ -39,7 +41,7 @@ class Rounds {
         events_(events),
         ties_(ties) {}
 
-  /// Skips rounds if they repeat. Returns the duration of the skipped rounds, which is usually 0.
+  /// Skips repeated rounds, if there are any. Returns their total duration, which is usually 0.
   /// REQUIRES: the caller calls this function after every event, with the time of the event.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};
@@ -49,13 +51,13 @@ class Rounds {
   [[nodiscard]] std::int64_t steps_skipped() const { return steps_skipped_; }
 
  private:
-  /// The minimum number of events between two attempts, so that the attempts cost little compared
-  /// with the events.
+  /// The minimum number of events between two attempts to find repeated rounds. The number is so
+  /// large that the attempts cost little compared with the events.
   static constexpr std::int64_t kRest = 16'384;
   static constexpr std::int64_t kRestPerLane = 64;
   static constexpr std::int64_t kMaxLanes = 4096;
-  static constexpr std::int64_t kFewRounds = 32;  ///< minimum number of remaining rounds for an
-                                                  ///< attempt
+  static constexpr std::int64_t kFewRounds = 32;  ///< an attempt is made only if at least this
+                                                  ///< number of rounds remains
 
   core::Time compare_rounds(core::Time now);
   void begin();
@@ -73,11 +75,11 @@ class Rounds {
   Ties& ties_;
   std::int64_t idle_ = 0;  ///< number of events since the last attempt
   std::int64_t rest_ = kRest;
-  std::optional<Interpreter::Pace> pace_;  ///< the lane whose steps determine when snapshots are
-                                           ///< taken
-  std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of the lane of
+  std::optional<Interpreter::Pace> pace_;  ///< the lane whose progress determines when snapshots
+                                           ///< are taken
+  std::int64_t round_ = 1;                 ///< assumed length of a round, in steps of the lane in
                                            ///< `pace_`
-  std::int64_t due_ = 0;  ///< step of the lane of `pace_` at which the next snapshot is taken
+  std::int64_t due_ = 0;  ///< step of the lane in `pace_` at which the next snapshot is taken
   std::vector<StateSnapshot> snapshots_;  ///< up to three snapshots, one per round
   std::int64_t steps_skipped_ = 0;
 };

@@ -1,4 +1,5 @@
-// This file slows down devices that compute while their lanes run (sim/device/compute_stream.h).
+// Lets the lanes of a collective slow down the computation of their devices
+// (sim/device/compute_stream.h).
 
 #include "sim/interpreter/interpreter.h"
 
@@ -9,17 +10,18 @@ using core::Time;
 
 namespace {
 
-/// The number of times that each byte of a step crosses the device's memory. Work that Devices
-/// counts separately (reductions and copies outside of a collective's kernel) is excluded.
+/// The number of times that each byte of a step is read from or written to the device's memory.
+/// Reductions and copies outside a collective's kernel are not included, because Devices counts
+/// them.
 struct Crossings {
-  std::int64_t arriving = 0;  ///< crossings before the step begins, caused by the arrival of its
-                              ///< message
+  std::int64_t arriving = 0;  ///< accesses before the step begins, because its message arrives
   std::int64_t then = 0;
 };
 
-/// A kernel's messages lie in a slot of the receiver's memory (written once, read once); data that
-/// it reduces or forwards stays in registers. SOURCE: NVIDIA/nccl src/device/prims_simple.h.
-/// Without kernels, messages are copied from buffer to buffer.
+/// Returns the memory accesses of a step. If a kernel executes the step, its message is written to
+/// a slot in the receiver's memory and read from there once; data that the kernel reduces or
+/// forwards stays in registers. SOURCE: NVIDIA/nccl src/device/prims_simple.h. Without kernels,
+/// messages are copied from buffer to buffer.
 Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
   switch (kind) {
     case StepKind::kNop:
@@ -28,7 +30,8 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kMulticast: return {0, 1};
     case StepKind::kReceive:
     case StepKind::kReceiveAny:
-      return {by_kernel ? 3 : 1, 0};  // copying out of the slot takes no time of its own
+      // With a kernel, include the copy out of the slot, which is not a separate operation.
+      return {by_kernel ? 3 : 1, 0};
     case StepKind::kReceiveSend: return {1, by_kernel ? 2 : 1};
     case StepKind::kReceiveReduce: return {1, by_kernel ? 3 : 0};
     case StepKind::kReceiveReduceSend: return {1, by_kernel ? 2 : 1};
@@ -36,14 +39,14 @@ Crossings crossings(StepKind kind, std::int32_t operands, bool by_kernel) {
     case StepKind::kCopy:
     case StepKind::kScale: return {0, by_kernel ? 2 : 0};
     case StepKind::kReduce: return {0, by_kernel ? operands + 1 : 0};
-    case StepKind::kSwitchReduce: return {};  // goes another way
+    case StepKind::kSwitchReduce: return {};  // does not go through the device's memory in this way
   }
   return {};
 }
 
 }  // namespace
 
-/// Returns the compute stream of the lane's device; null if the device has no compute stream.
+/// Returns the compute stream of the lane's device; null if it has none.
 ComputeStream* Interpreter::compute_stream_of(const Instance& instance, LaneState& state) {
   if (state.device == kNone) state.device = devices_.id(device_of(instance, state.rank));
   ComputeStream* const stream = devices_.stream(state.device);
@@ -54,9 +57,9 @@ ComputeStream* Interpreter::compute_stream_of(const Instance& instance, LaneStat
   return stream;
 }
 
-/// The lane of a kernel is a thread block, which holds a multiprocessor even while it waits. The
-/// thread block holds the multiprocessor from the time at which its first step waits only for
-/// messages until the end of its last step.
+/// Marks a multiprocessor as held by the lane. A lane of a kernel is a thread block, which holds a
+/// multiprocessor even while it waits. The multiprocessor is held from the time at which the lane's
+/// first step waits for nothing but messages until the end of the lane's last step.
 void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state, Time now) {
   if (state.driven == Driven::kByKernelThatHolds || state.driven == Driven::kByDevice) return;
   ComputeStream* const stream = compute_stream_of(instance, state);
@@ -65,7 +68,7 @@ void Interpreter::take_multiprocessor(const Instance& instance, LaneState& state
   stream->hold(1, now, events_);
 }
 
-/// Releases the multiprocessor of a lane that is done.
+/// Releases the multiprocessor of a lane that has completed.
 void Interpreter::give_back_multiprocessor(LaneState& state) {
   devices_.stream(state.device)->hold(-1, state.ready, events_);
   state.driven = Driven::kByKernel;

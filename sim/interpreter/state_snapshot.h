@@ -9,18 +9,18 @@
 
 namespace tutti::sim {
 
-/// A snapshot of the simulation's state, with times relative to `at`, and of its counters. Each
-/// snapshot is compared with the snapshot of the previous round.
+/// A snapshot of the state of the simulation and of its counters. Times are relative to `at`, so
+/// that snapshots of different rounds can be compared.
 struct StateSnapshot {
   core::Time at;
   std::vector<std::int64_t> same, counted, numbered, recorded;
-  std::vector<int> bits;               ///< bit widths of the entries of `numbered`
-  std::vector<std::int64_t> progress;  ///< by lane: number of completed steps
-  LinkLoads::Totals carried;           ///< by link: bytes carried so far
+  std::vector<int> bits;               ///< bit width of each entry of `numbered`
+  std::vector<std::int64_t> progress;  ///< number of completed steps of each lane
+  LinkLoads::Totals carried;           ///< bytes that each link has carried so far
   bool fit = true;
 };
 
-/// Returns the snapshot at `now` of the state that `visit` passes to a visitor.
+/// Returns a snapshot at `now`. `visit` must pass the whole state to the visitor.
 StateSnapshot snapshot_of(core::Time now, const std::function<void(StateVisitor&)>& visit);
 
 }  // namespace tutti::sim

@@ -16,8 +16,8 @@ using core::Time;
 
 namespace {
 
-/// Returns, for each receiver, the latency from hop `first` until the last byte has arrived. Each
-/// hop of a path precedes its successors.
+/// Returns the latency from hop `first` to each receiver. Relies on the order of a path's hops:
+/// each hop precedes its successors.
 std::vector<Time> lags_of(const Path& path, std::size_t first) {
   std::vector<Time> reached(path.hops.size());
   std::vector<Time> lags;
@@ -49,8 +49,9 @@ FairShare::Link FairLinks::link(LinkId id) {
   return known->second;
 }
 
-/// Returns the capacity that all messages share that stream through a host's threads. This capacity
-/// is not a link of the cluster, so it has no name as a bottleneck.
+/// Returns a link of FairShare that represents the threads of a host which process bytes as they
+/// arrive. All messages through these threads share its capacity. The threads are not a link of the
+/// cluster, so they are not reported as a bottleneck.
 FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint& host) {
   const auto [known, fresh] = links_.try_emplace(id, 0);
   if (fresh) {
@@ -60,8 +61,9 @@ FairShare::Link FairLinks::threads(core::ResourceId id, const core::HostEndpoint
   return known->second;
 }
 
-/// Adds the route of a segment. `narrowest` is the minimum bandwidth of the links. If a segment is
-/// slower than this bandwidth even without competing traffic, its route has a cap.
+/// Adds a route for a segment. `narrowest` is the minimum bandwidth of the segment's links. If a
+/// message is slower than this even without competing traffic, the route limits the rate of each
+/// flow.
 FairShare::Route FairLinks::route(const PathSegment& segment, std::vector<FairShare::Link> links,
                                   Bandwidth narrowest) {
   for (const LinkId id : segment.links) links.push_back(link(id));
@@ -101,8 +103,8 @@ const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathTable& pat
       in_flow = false;
       continue;
     }
-    // Threads that process bytes as they arrive spend their time per message either before the
-    // first byte or after the last byte.
+    // Threads that process bytes as they arrive also have an overhead per message. This overhead is
+    // spent before the first byte or, at the receiver, after the last byte.
     const bool behind = in_flow;
     if (hop.host != nullptr && !behind && hop.host->per_message > Time()) serves(hop, false);
     if (hop.host == nullptr || hop.host->thread.count() > 0) {

@@ -10,22 +10,22 @@
 
 namespace tutti::sim {
 
-/// The links of a cluster under the network model `fair`. Converts paths to routes of FairShare,
-/// and the ends of FairShare's flows to events.
+/// The links of a cluster in the network model `fair`. Converts paths to routes of FairShare, and
+/// adds events for the ends of flows.
 ///
-/// All flows that start at the same time are admitted together, by an event that is handled after
-/// all other events of that time. At any time, one event is pending for the next end of a flow. If
-/// another flow starts before that end, the pending event is outdated and is ignored.
+/// Flows that start at the same time are admitted together, by an event that is handled after all
+/// other events of that time. One event is always pending for the next end of a flow. If another
+/// flow starts earlier, this event becomes outdated and is ignored.
 class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path without staging. A message uses all links of a segment at the same time, at
-  /// one rate.
+  /// A part of a path inside which messages are not staged, so that a message uses all its links at
+  /// the same time, with the same rate.
   struct PathSegment {
-    /// If this is set, the segment is not a flow; it represents the threads of a host, which serve
-    /// messages in order of arrival. Each message takes the overhead per message; with
-    /// `with_bytes`, it also takes the time to process its bytes.
+    /// If not null, the segment is not a flow but represents the threads of a host, which serve
+    /// messages in order of arrival. A message takes the overhead per message and, if `with_bytes`
+    /// is true, also the time to process its bytes.
     const core::HostEndpoint* host = nullptr;
     core::ResourceId resource = -1;
     bool with_bytes = false;
@@ -33,12 +33,13 @@ class FairLinks {
     FairShare::Route route = 0;
     std::vector<core::LinkId> links;
     core::Bandwidth alone;  ///< the rate of a message without competing traffic
-    core::Time latency;     ///< latency from the end of this segment to the next one
+    core::Time latency;     ///< latency between the end of this segment and the beginning of the
+                            ///< next one
   };
   struct Way {
     std::vector<PathSegment> segments;
-    std::vector<core::Time> lags;  ///< by receiver: latency between the end of the last flow and
-                                   ///< the arrival
+    std::vector<core::Time> lags;  ///< for each receiver, the latency between the end of the last
+                                   ///< flow and the arrival
     /// The index of the path's first segment that is a flow. The sender's buffer becomes free when
     /// this flow ends.
     std::size_t leaves = 0;
@@ -49,7 +50,7 @@ class FairLinks {
   void start(FairShare::Route route, core::Bytes bytes, std::uint32_t message, core::Time now,
              EventQueue& events);
 
-  /// Sets the link's bandwidth from now on, as a share of its full bandwidth in ppm.
+  /// Sets the link's bandwidth from `now` on, in millionths of its full bandwidth.
   void set_share(core::LinkId id, std::int64_t share_ppm, core::Time now, EventQueue& events);
 
   /// Returns false if the event is outdated and must be ignored.
@@ -72,10 +73,10 @@ class FairLinks {
 
   const core::Cluster& cluster_;
   FairShare share_;
-  /// The links and the hosts' threads that were used.
+  /// The links and the threads of hosts that were used so far, as links of FairShare.
   std::unordered_map<core::ResourceId, FairShare::Link> links_;
   std::vector<core::LinkId> ids_;
-  std::vector<Way> ways_;  ///< by number of the path
+  std::vector<Way> ways_;  ///< indexed by the number of the path
   core::Time awaited_ = core::kNever;
   std::uint32_t stamp_ = 0;
   std::vector<FairShare::Done> ended_;

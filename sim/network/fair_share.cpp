@@ -1,12 +1,13 @@
 // The header explains the algorithm. settle() executes it in the order of this file: it ends flows,
-// admits new flows and capacities, fills, and then commits. A filling covers a region: the links
-// and routes whose `round` is the current `round_`. Marks are compared with the current round, so
-// they never have to be cleared. Therefore the cost depends on the size of the region, not on the
-// size of the network. New rates are stored in `next_rate` and `next_group`, and take effect only
-// in commit(). Before commit(), fits() may add overloaded links to the region, and the filling is
-// repeated. After three attempts, the whole connected component is filled. The level of a link in
-// the heap `fill_heap_` is a lower bound, because fixing other routes can only raise it. An
-// outdated entry is therefore inserted again with its current level.
+// admits new flows and capacities, computes new rates (filling), and then commits them. A filling
+// covers a region, which consists of the links and routes whose `round` is the current `round_`.
+// Because this mark is a number, it never has to be cleared, and the cost depends on the size of
+// the region and not on the size of the network. New rates are stored in `next_rate` and
+// `next_group`, and take effect only in commit(). Before commit(), fits() adds overloaded links to
+// the region, and the filling is repeated. After three attempts, the whole connected component is
+// filled. The level of a link in the heap `fill_heap_` is a lower bound, because it can only rise
+// when the rates of other routes are fixed. If an entry is outdated when it is popped, it is
+// inserted again with the current level.
 
 #include "sim/network/fair_share.h"
 
@@ -25,8 +26,8 @@ using core::Time;
 
 namespace {
 
-/// Moves the element at `place` of a binary heap up or down to its final position, and reports the
-/// new place of each element that moved.
+/// Moves the element at index `place` of a binary heap up or down to its final position. Calls
+/// `placed` with the new index of each element that moves.
 template <class Item, class Before, class Placed>
 void sift_heap(std::vector<Item>& heap, std::size_t place, Before before, Placed placed) {
   const Item item = heap[place];
@@ -144,7 +145,7 @@ void FairShare::end_flows(Time now, std::vector<Done>& done) {
   }
 }
 
-/// Ends the completed flows of one route of the group.
+/// Ends those flows of a route that are complete.
 void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -173,7 +174,7 @@ void FairShare::end_flows_of(Group g, Route r, std::vector<Done>& done) {
     state.group = kNoGroup;
     state.rate = 0;
   }
-  // Only links that were full have free capacity to redistribute when a flow leaves.
+  // When a flow leaves, other flows can become faster only on links that were full.
   for (const Link l : links_of(state)) {
     if (is_full(link(l))) enter(l);
   }
@@ -208,8 +209,8 @@ void FairShare::admit(Time now) {
     }
     state.capacity = capacity;
   }
-  // A link's level is never below its capacity divided by its number of flows, so routes with lower
-  // rates keep their rates.
+  // The level of a link is at least its capacity divided by its number of flows. Routes with rates
+  // below this value keep their rates.
   for (const Arrival& arrival : arrivals_) {
     const RouteState& state = route(arrival.route);
     lowest_ = std::min(lowest_, state.cap);
@@ -244,8 +245,8 @@ void FairShare::take_off_links(Route r) {
 }
 // --- filling ---
 
-/// Extending the region link by link could take long, so from this attempt on, the whole connected
-/// component is filled.
+/// Extends the region to the whole connected component. The whole component is filled at the last
+/// attempt, because extending the region link by link could take long.
 void FairShare::fill_all_links() {
   over_all_links_ = true;
   for (std::size_t i = 0; i < filled_.size(); ++i) {
@@ -269,14 +270,15 @@ void FairShare::visit(Route r) {
   }
 }
 
-/// Finds the routes to be filled: the routes over links of the region whose rate is not below the
-/// lowest level. The links of these routes can in turn extend the region.
+/// Finds the routes to be filled: all routes over links of the region, except those whose rate is
+/// below the lowest level. The links of these routes may in turn be added to the region.
 void FairShare::grow() {
   for (; grown_ < region_.size(); ++grown_) {
     LinkState& l = link(region_[grown_]);
     l.kept = 0;
     l.filled = 0;
-    // `visit` changes region_ and filled_, but not the link's own list of routes.
+    // The loop is safe, because visit() changes region_ and filled_, but not this link's list of
+    // routes.
     for (const Entry& entry : l.routes) {
       const RouteState& state = route(entry.route);
       if (state.round != round_ && state.rate < lowest_) {
@@ -319,9 +321,9 @@ void FairShare::fill() {
     }
     LinkState& l = link(first.what);
     if (l.open_flows == 0) continue;
-    // Other routes of the link may have been fixed at lower rates since the entry was made, which
-    // raises the level of the link. The rate is at least 1, because a flow with rate 0 would never
-    // end although its link works.
+    // The link's level may have risen since the entry was made, because other routes were fixed at
+    // lower rates. The level is at least 1 unless the link is down. With rate 0, a flow would never
+    // end.
     const Rate level = std::max<Rate>(l.left / l.open_flows, l.capacity > 0 ? 1 : 0);
     if (level > first.level) {
       fill_heap_.push_back({level, first.what});
@@ -350,8 +352,8 @@ void FairShare::fix(Route r, Rate level, Group bottleneck) {
   }
 }
 
-/// True if the links next to the region can carry the new rates of the filled routes. Links that
-/// cannot carry these rates are added to the region.
+/// True if the links outside the region can carry the new rates of the filled routes. Adds all
+/// links that cannot to the region.
 bool FairShare::fits() {
   unsaturated_.clear();
   for (const Route r : filled_) {
@@ -367,7 +369,8 @@ bool FairShare::fits() {
   bool all = true;
   for (const Link id : unsaturated_) {
     LinkState& l = link(id);
-    // A link may be listed twice; its first entry accounts for its whole change.
+    // A link may be listed twice; `change` already contains the changes of all routes at its first
+    // entry.
     if (static_cast<Change>(l.load) + l.change > static_cast<Change>(l.capacity)) {
       enter(id);
       all = false;
@@ -396,7 +399,8 @@ void FairShare::commit(Time now) {
   touched_.clear();
 }
 
-/// Moves the route to the clock of its new bottleneck.
+/// Moves the route to the group of its new bottleneck, and converts its marks to the clock of this
+/// group.
 void FairShare::move(Route r, Time now) {
   RouteState& state = route(r);
   Progress& p = progress(r);
@@ -433,8 +437,8 @@ void FairShare::touch(Group g, Time now) {
   touched_.push_back(g);
 }
 
-/// Computes the time at which the group's next flow ends at its current rate. REQUIRES: the group's
-/// clock is up to date.
+/// Computes the time at which the group's next flow will end at its current rate. REQUIRES: the
+/// clock of the group was advanced to the current time.
 void FairShare::refresh(Group g) {
   GroupState& state = group(g);
   state.next = kNever;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Shares links between flows with max-min fairness, updated incrementally as flows come and go.
+// Shares links between flows with max-min fairness. Rates are updated incrementally when flows
+// start and end.
 //
 // Rates are max-min fair if no flow can become faster without slowing down another flow that is at
 // most as fast. The classical algorithm is progressive filling (Bertsekas & Gallager, "Data
@@ -56,29 +57,30 @@ class FairShare {
   using Link = std::int32_t;
   using Route = std::int32_t;
 
-  /// `widest`: the maximum bandwidth of a link. REQUIRES: above 0.
+  /// `widest` is the maximum bandwidth of any link, and must be above 0.
   explicit FairShare(core::Bandwidth widest);
 
   Link add_link(core::Bandwidth capacity);
-  /// Adds a route over `links`, each listed at most once. `cap` limits the rate of each flow on the
-  /// route (0: no limit). REQUIRES: at least one link or a cap.
+  /// Adds a route over `links`, in which a link occurs at most once. `cap` limits the rate of each
+  /// flow on the route; 0 means no limit. REQUIRES: at least one link or a cap.
   Route add_route(std::span<const Link> links, core::Bandwidth cap);
 
   /// Adds a flow of `bytes`, which starts at the next call of settle(). A later call of settle()
   /// reports the end of the flow with Done::id = `id`. REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
-  /// Sets the link's bandwidth from the next call of settle() on. 0 stops its flows.
+  /// Sets the link's bandwidth, starting with the next call of settle(). A bandwidth of 0 stops all
+  /// its flows.
   void set_capacity(Link link, core::Bandwidth capacity);
 
   struct Done {
     std::uint64_t id = 0;
-    Link bottleneck = -1;  ///< the link that limited the flow when it ended; -1: the cap of its
-                           ///< route
+    Link bottleneck = -1;  ///< the link that limited the flow when it ended; -1 if the cap of its
+                           ///< route did
   };
   /// Appends the flows that have ended to `done`, starts the flows that were added, and updates all
   /// rates. REQUIRES: `now` is not earlier than in the last call, and not later than next().
   void settle(core::Time now, std::vector<Done>& done);
-  /// Returns the time at which the next flow ends if no other flow starts before; kNever if there
+  /// Returns the time at which the next flow ends, if no other flow starts before; kNever if there
   /// are no flows.
   [[nodiscard]] core::Time next() const {
     return ending_.empty() ? core::kNever : group(ending_.front()).next;
@@ -89,14 +91,14 @@ class FairShare {
   /// Returns the link's current load in bytes per second.
   [[nodiscard]] double load(Link link) const;
   [[nodiscard]] std::int64_t flows() const { return flows_; }
-  /// Returns the upper bound on the bandwidths of links that was passed to the constructor.
+  /// Returns the maximum bandwidth of links that was passed to the constructor.
   [[nodiscard]] core::Bandwidth widest() const { return widest_; }
   [[nodiscard]] core::Bandwidth capacity(Link link) const;
 
   /// Counters of the work that this object has done.
   struct Work {
     std::int64_t fillings = 0;
-    std::int64_t routes_filled = 0;  ///< total number of routes in all fillings
+    std::int64_t routes_filled = 0;  ///< number of routes in each filling, summed over all fillings
     std::int64_t routes_moved = 0;   ///< number of changes of a route's bottleneck
   };
   [[nodiscard]] const Work& work() const { return work_; }
@@ -104,16 +106,19 @@ class FairShare {
  private:
   using Rate = std::uint64_t;             ///< unit: 2^-shift_ bytes per second
   __extension__ using Change = __int128;  ///< change of a Rate
-  using Volume = core::Wide;  ///< unit: rate times picoseconds; differences of clocks wrap around
-  /// A bottleneck (a link, or the cap of a route) and the routes that it limits.
+  using Volume = core::Wide;  ///< a rate multiplied by picoseconds; differences of clocks wrap
+                              ///< around
+  /// The number of a group, which consists of a bottleneck (a link or the cap of a route) and the
+  /// routes that it limits.
   using Group = std::int32_t;
   using Position = std::uint32_t;  ///< index into route_links_
   static constexpr Group kNoGroup = -1;
   static constexpr Rate kNoCap = std::numeric_limits<Rate>::max();
-  /// A flow whose remaining bytes take at most 2^-kSlack ps at its rate counts as complete.
+  /// A flow counts as complete if its remaining bytes take at most 2^-kSlack ps at its rate.
   static constexpr int kSlack = 12;
 
-  /// An entry in a link's list of routes: the route, and the link's index in route_links_.
+  /// An entry in a link's list of routes: a route, and the index in route_links_ at which the route
+  /// lists the link.
   struct Entry {
     Route route = 0;
     Position position = 0;
@@ -128,8 +133,10 @@ class FairShare {
     // While filling:
     Rate left = 0;
     std::uint32_t open_flows = 0;  ///< number of flows whose rates are not yet fixed
-    Rate kept = 0;                 ///< total rate of the routes that the filling does not include
-    std::uint32_t filled = 0;      ///< number of flows of the routes that the filling includes
+    Rate kept = 0;                 ///< total rate of the link's routes that the filling does not
+                                   ///< include
+    std::uint32_t filled = 0;      ///< number of flows of the link's routes that the filling
+                                   ///< includes
     Change change = 0;
   };
   struct RouteState {
@@ -141,11 +148,12 @@ class FairShare {
     Group next_group = kNoGroup;
     Rate rate = 0;
     Rate next_rate = 0;
-    Rate carried = 0;  ///< total rate of the route as included in the loads of its links
+    Rate carried = 0;  ///< total rate of the route's flows, as it is included in the loads of the
+                       ///< links
     Rate cap = kNoCap;
   };
   struct Flow {
-    Volume mark = 0;  ///< value of the route's clock at which the flow ends
+    Volume mark = 0;  ///< value of the route's clock at which this flow ends
     std::uint64_t id = 0;
     static bool ends_later(const Flow& a, const Flow& b) {
       return a.mark != b.mark ? a.mark > b.mark : a.id > b.id;
@@ -153,26 +161,26 @@ class FairShare {
   };
   /// The progress of a route's flows.
   struct Progress {
-    Volume ahead = 0;         ///< the route's clock minus the group's clock
+    Volume ahead = 0;         ///< difference of the route's clock and the group's clock
     Volume mark = 0;          ///< value of the group's clock at which the route's first flow ends
     std::int32_t place = -1;  ///< index in the group's heap of routes
     Group own = kNoGroup;     ///< the group of the route's own cap
-    std::vector<Flow> flows;  ///< a heap whose top is the first flow to end
+    std::vector<Flow> flows;  ///< a heap; its first element is the flow that ends next
   };
   struct GroupState {
     Rate rate = 0;
     Rate next_rate = 0;
     Volume clock = 0;  ///< the group's clock at `since`
     core::Time since;
-    core::Time next = core::kNever;  ///< time at which the group's first flow ends
+    core::Time next = core::kNever;  ///< time at which the next flow of the group ends
     std::int32_t place = -1;         ///< index in ending_
     Link link = -1;
     bool touched = false;
-    std::vector<Route> routes;  ///< a heap by Progress::mark
+    std::vector<Route> routes;  ///< a heap, ordered by Progress::mark
   };
   struct FillEvent {
     Rate level = 0;
-    std::int32_t what = 0;  ///< a link, or -1 - r for the cap of route r
+    std::int32_t what = 0;  ///< the bottleneck: a link, or -1 - r for the cap of route r
     [[nodiscard]] bool after(const FillEvent& other) const {
       return level != other.level ? level > other.level : what > other.what;
     }
@@ -189,7 +197,7 @@ class FairShare {
   [[nodiscard]] Rate rate_of(core::Bandwidth bandwidth) const {
     return static_cast<Rate>(bandwidth.count()) << shift_;
   }
-  /// True if the link is full: it is the bottleneck of some route.
+  /// True if the link is full, that is, if it is the bottleneck of at least one route.
   [[nodiscard]] bool is_full(const LinkState& l) const { return !group(l.group).routes.empty(); }
   Group new_group(Link link);
 
@@ -229,9 +237,9 @@ class FairShare {
   std::vector<Progress> progress_;
   std::vector<GroupState> groups_;
   std::vector<Link> route_links_;  ///< the links of all routes, concatenated
-  /// Indexed like route_links_: the route's position in the list of that link.
+  /// For each entry of route_links_, the position of the route in the link's list of routes.
   std::vector<std::uint32_t> route_places_;
-  std::vector<Group> ending_;  ///< groups that have flows: a heap by `next`
+  std::vector<Group> ending_;  ///< groups that have flows, as a heap ordered by `next`
 
   struct Arrival {
     Route route = 0;
@@ -243,12 +251,12 @@ class FairShare {
 
   // The current filling:
   std::uint32_t round_ = 0;
-  Rate lowest_ = 0;  ///< routes whose rate is below this value keep their rate
+  Rate lowest_ = 0;  ///< routes with rates below this value keep their rates
   std::vector<Link> region_;
   std::size_t grown_ = 0;
   bool over_all_links_ = false;
   std::vector<Route> filled_;
-  std::vector<Link> unsaturated_;  ///< links that are not full and are on a route that the filling
+  std::vector<Link> unsaturated_;  ///< links that are not full but are on a route that the filling
                                    ///< includes
   std::vector<FillEvent> fill_heap_;
   std::vector<Group> touched_;

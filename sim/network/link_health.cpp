@@ -38,16 +38,18 @@ Bandwidth part_of(Bandwidth bandwidth, std::int64_t share_ppm) {
 
 // --- one link ---
 
-/// Bursts start in the steady state: the probability of an initial burst equals the fraction of
-/// time with bursts. Bursts are memoryless, so the remaining length of an initial burst has the
-/// distribution of a whole burst.
+/// Adds background traffic. Bursts start in their steady state: the probability that a burst is in
+/// progress at time 0 equals the share of time with bursts. The remaining length of such a burst
+/// has the same distribution as a whole burst, because the lengths of bursts are exponentially
+/// distributed.
 void LinkBandwidth::add(const core::BackgroundLoad& load, std::uint64_t seed) {
   const std::int64_t left = kMillion - load.share_ppm;
   if (load.burst == Time()) {
     constant_ppm_ = product(constant_ppm_, left);
     return;
   }
-  core::Random by_seed(seed ^ 0x6275727374u);  // a different stream than noise of the same seed
+  // Use other random numbers than the noise, which has the same seed.
+  core::Random by_seed(seed ^ 0x6275727374u);
   core::Random by_entry(by_seed.next() ^ static_cast<std::uint64_t>(load.entry));
   Burst burst{left, load.burst, load.pause,
               core::Random(by_entry.next() ^ static_cast<std::uint64_t>(link_))};
@@ -121,7 +123,7 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
   std::size_t number = 0;
   if (course.has_bursts()) number = course.forget_before(head);
   while (const LinkBandwidth::Phase* const phase = course.phase(number)) {
-    // Copy the speed, because the next call of phase() may move the object in memory.
+    // Copy the bandwidth, because the next call of phase() may invalidate the pointer.
     const auto speed = static_cast<Wide>(std::min(rate, phase->bandwidth).count());
     const LinkBandwidth::Phase* const next = course.phase(++number);
     const Time end = next ? next->from : kNever;
@@ -134,7 +136,7 @@ Time LinkHealth::tail(LinkId link, Bytes bytes, Bandwidth rate, Time head) {
     }
     left -= carried;
     now = end;
-    if (now > core::kHorizon) return now;  // no run lasts that long
+    if (now > core::kHorizon) return now;  // the run stops before this time
   }
   return left == 0 ? now : kNever;
 }

@@ -9,9 +9,9 @@
 
 namespace tutti::sim {
 
-/// The bandwidth of one link over time, as a sequence of phases. The bandwidth changes at given
-/// times, and with background traffic, which is constant or in bursts. Phases are created on
-/// demand, because bursts may continue forever.
+/// The bandwidth of one link over time, as a sequence of phases with constant bandwidth. The
+/// bandwidth changes at given times, and by background traffic, which is constant or comes in
+/// bursts. Phases are created on demand, because bursts may continue forever.
 class LinkBandwidth {
  public:
   LinkBandwidth(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
@@ -25,11 +25,11 @@ class LinkBandwidth {
     std::int64_t share_ppm = 1'000'000;
     core::Bandwidth bandwidth;
   };
-  /// Returns the phase with this number; null if an earlier phase lasts forever. Phase 0 begins at
-  /// time 0.
+  /// Returns the phase with this number. Phase 0 begins at time 0. Returns null if an earlier phase
+  /// lasts forever.
   const Phase* phase(std::size_t number);
-  /// Removes the phases that ended at `now` or earlier; these phases must not be requested again.
-  /// Returns the number of the first remaining phase.
+  /// Removes the phases that ended at `now` or earlier, which must not be requested again. Returns
+  /// the number of the first remaining phase.
   std::size_t forget_before(core::Time now);
   [[nodiscard]] bool has_bursts() const { return !bursts_.empty(); }
   /// Returns true if the link is down and no later change restores it.
@@ -39,7 +39,7 @@ class LinkBandwidth {
 
  private:
   struct Burst {
-    /// The share of the bandwidth that is left for messages during a burst, in millionths.
+    /// The share of the bandwidth that messages can use during a burst, in millionths.
     std::int64_t left_ppm = 1'000'000;
     core::Time mean_burst, mean_pause;
     core::Random random;
@@ -54,7 +54,8 @@ class LinkBandwidth {
   std::vector<core::LinkChange> changes_;
   std::size_t next_change_ = 0;
   std::int64_t changed_ppm_ = 1'000'000;
-  /// The share of the bandwidth that is left for messages by constant traffic, in millionths.
+  /// The share of the bandwidth that messages can use despite constant background traffic, in
+  /// millionths.
   std::int64_t constant_ppm_ = 1'000'000;
   std::vector<Burst> bursts_;
   std::deque<Phase> phases_;
@@ -73,8 +74,8 @@ class LinkHealth {
     return !by_link_.empty() && by_link_.contains(link);
   }
   /// Returns the time at which the last byte of a message of `bytes` enters `link` if its first
-  /// byte enters at `head`. The only limits are the link and `rate`, the message's maximum rate.
-  /// Returns kNever if the link goes down before that time and stays down. REQUIRES: changes(link);
+  /// byte enters at `head`. The message is limited only by the link and by its own maximum rate
+  /// `rate`. Returns kNever if the link goes down before and stays down. REQUIRES: changes(link);
   /// if there are bursts, calls are in ascending order of `head`.
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
@@ -90,8 +91,8 @@ class LinkHealth {
   std::vector<core::LinkId> links_;
 };
 
-/// Returns `share_ppm` millionths of the bandwidth, in whole bytes per second. The result is at
-/// least 1 unless the share is 0.
+/// Returns `share_ppm` millionths of the bandwidth. The result is at least 1 byte per second unless
+/// the share is 0.
 core::Bandwidth part_of(core::Bandwidth bandwidth, std::int64_t share_ppm);
 
 }  // namespace tutti::sim

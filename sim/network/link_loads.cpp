@@ -25,8 +25,8 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
     bin = core::saturating_sum(bin, bytes.count());
     return;
   }
-  // Each bin gets the difference of two cumulative shares of the bytes, so that all bins add up
-  // exactly to the bytes.
+  // Cumulative numbers of bytes are rounded, and each bin gets the difference of two of them. The
+  // sum over all bins is therefore exact.
   std::int64_t given = 0;
   const auto length = static_cast<Wide>((end - start).count());
   for (std::int64_t bin = first; bin <= last; ++bin) {

@@ -6,21 +6,21 @@
 
 namespace tutti::sim {
 
-/// The links `first` … `end` - 1.
+/// A range of links, from `first` to `end` - 1.
 struct LinkRange {
   core::LinkId first = 0;
   core::LinkId end = 0;
 };
 
 /// The bytes that every link carried, in total and over time. The time of the run is divided into
-/// at most `kBins` bins of equal width. The width doubles whenever the run is longer than all bins,
-/// so that memory does not grow with the length of the run.
+/// at most `kBins` bins of equal width. The width doubles whenever the run becomes longer than all
+/// bins together, so that memory does not grow with the length of the run.
 class LinkLoads {
  public:
   static constexpr int kBins = 1024;
 
-  /// `links`: the number of links. Totals are kept for all links. Bins are kept only for the links
-  /// in `binned`.
+  /// `links` is the number of links. Totals are kept for all of them, bins only for those in
+  /// `binned`.
   LinkLoads(core::LinkId links, LinkRange binned)
       : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
         binned_(binned),
@@ -29,14 +29,14 @@ class LinkLoads {
   /// Adds `bytes` that `link` carried from `start` to `end` at a constant rate.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
-  /// Does the same as add(), for traffic that is not a message and that occupies the link for the
-  /// time `busy`. This function is used for NCCL's collectives. The time for which they occupy a
-  /// link does not follow from their bytes, because NCCL's protocols transfer more than the data
-  /// and the bandwidths in NCCL's model are measured.
+  /// Does the same as add() for traffic that occupies the link for the time `busy`. This function
+  /// is used for NCCL collectives with predicted times. The time for which they occupy a link does
+  /// not follow from their bytes and the link's bandwidth, because NCCL's protocols transfer more
+  /// than the data, and NCCL's cost model uses measured bandwidths.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 
-  /// The part of a link's load that was recorded by add_held().
+  /// The part of a link's load that add_held() has recorded.
   struct Held {
     core::Bytes bytes;
     core::Time busy;
@@ -55,7 +55,7 @@ class LinkLoads {
   void add_again(const Totals& before, std::int64_t times);
 
   [[nodiscard]] core::Time bin_width() const { return width_; }
-  /// The bytes per bin; empty if the link carried nothing or has no bins.
+  /// Returns the bytes in each bin; empty if the link carried nothing or has no bins.
   [[nodiscard]] const std::vector<std::int64_t>& bins(core::LinkId link) const;
   [[nodiscard]] core::LinkId links() const {
     return static_cast<core::LinkId>(totals_.carried.size());

@@ -1,12 +1,12 @@
-// A message takes one of three ways through this file. With the models fifo and ideal, a message
-// passes a chain of hops section by section, with one event for each section (sections.cpp). If the
-// whole path is one section and no causal chain is kept, the message has no record. The passage of
-// such a message is computed when the message is sent, and its arrival is the only event. A message
-// passes a tree, which is the path of a multicast or an in-switch reduction, hop by hop (serve()).
-// With the model fair, each segment is a flow whose end depends on other flows (fair_links.cpp).
-// Records of messages are reused, so memory is proportional to the number of messages in flight. On
-// arrival, deliver() divides the time of a message into latency, transfer and host time; the rest
-// is queueing.
+// A message is simulated in one of three ways. (1) With the models fifo and ideal, a message on a
+// chain of hops is handled section by section, with one event for each section (sections.cpp). If
+// the whole path is one section and no causal chain is kept, all times are computed when the
+// message is sent; the message then has no record, and its arrival is the only event. (2) With the
+// same models, a message on a tree (a multicast or an in-switch reduction) is handled hop by hop
+// (serve()). (3) With the model fair, each segment of a path is a flow, whose end depends on other
+// flows (fair_links.cpp). Records of messages are reused, so memory is proportional to the number
+// of messages in flight. On arrival, deliver() divides the time of a message into latency, transfer
+// time and host time; the rest counts as queueing.
 
 #include "sim/network/network.h"
 
@@ -50,8 +50,8 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
   if (const std::uint32_t only =
           keep_causal_chains_ || fair_ ? Sections::kNone : sections_.only_section(path, paths_);
       only != Sections::kNone) {
-    // Nothing is observable before the arrival, so compute the whole passage now and add only an
-    // event for the arrival.
+    // The path is a single section, so no other message can affect this one after it is sent.
+    // Compute all its times now, and add an event only for the arrival.
     if (ties_) ties_->wants(Ties::Thing::kResource, sections_.first_resource(only), now);
     const Sections::Passage passage = sections_.pass(only, bytes, now, now, resources_, loads_);
     if (!passage.lost)
@@ -134,7 +134,7 @@ Time Network::start(std::uint32_t id, Time now, const CausalChain* causal_chain,
 
 namespace {
 
-/// Returns the bytes that are transferred in `time` at `rate`.
+/// Returns the number of bytes that are transferred in `time` at `rate`.
 Bytes bytes_in(Time time, core::Bandwidth rate) {
   return Bytes(static_cast<std::int64_t>(static_cast<core::Wide>(time.count()) *
                                          static_cast<core::Wide>(rate.count()) /
@@ -188,8 +188,8 @@ void Network::reach(const Event& event, EventQueue& events) {
   }
 }
 
-/// Handles the arrival of the message's head at the section at `place`. Returns the time at which
-/// the message's tail has left the first hop of the section.
+/// Handles the arrival of a message's head at the section at position `place`. Returns the time at
+/// which the message's tail has left the section's first hop.
 Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& events) {
   Message& message = messages_[id];
   if (ties_)
@@ -213,16 +213,16 @@ Time Network::pass(std::uint32_t id, std::uint32_t place, Time now, EventQueue& 
   return passage.left;
 }
 
-/// Returns the time at which the message has left the hop. The message's head enters the hop at
-/// `head`, and its tail is never late.
+/// Returns the time at which the message's tail has left the hop, if its head enters the hop at
+/// `head` and its bytes arrive without delay.
 Time Network::tail_of(const Message& message, const core::PathHop& hop, Time head) {
   if (head == core::kNever) return head;
   if (health_.changes(hop.link())) return health_.tail(hop.link(), message.bytes, hop.rate, head);
   return core::later(head, transfer_time(message.bytes, hop.rate));
 }
 
-/// Does nothing for links that serve messages in order, because the effect of changes on these
-/// links is computed ahead of time.
+/// Adds an event for each link whose bandwidth changes. With the models fifo and ideal, no events
+/// are needed, because LinkHealth::tail() takes later changes into account.
 void Network::schedule_changes(EventQueue& events) {
   if (!fair_) return;
   for (std::uint32_t which = 0; which < health_.links().size(); ++which) {
@@ -241,8 +241,8 @@ void Network::schedule_change(std::uint32_t which, std::size_t phase, EventQueue
 }
 
 void Network::change(const Event& event, EventQueue& events) {
-  // If only changes of bandwidth are pending, nothing else will happen in the run. If only changes
-  // of bandwidth are pending, stop the loop, because bursts would continue forever.
+  // If no other events than changes of bandwidth are pending, nothing else will happen in the run.
+  // If so, add no further changes, because bursts would continue forever.
   const bool alone = events.size() + 1 == pending_changes_--;
   const core::LinkId link = health_.links()[event.a];
   LinkBandwidth& course = health_.course(link);
@@ -252,8 +252,8 @@ void Network::change(const Event& event, EventQueue& events) {
   schedule_change(event.a, event.b + std::size_t{1}, events);
 }
 
-/// Handles the arrival of the message's head at a hop of a path that is not a chain. Returns the
-/// time at which the message's tail has left the hop.
+/// Handles the arrival of a message's head at a hop of a tree. Returns the time at which the
+/// message's tail has left the hop.
 Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const core::Path& path = paths_.path(message.path);
@@ -270,7 +270,8 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   const Time head = std::max(now, resource.free_at());
   const Time tail = std::max(tail_of(message, hop, head), tail_here);
   resource.occupy_until(tail);
-  if (tail == core::kNever) return tail;  // the link is dead; the message never arrives
+  // If the link is down and stays down, the message never arrives.
+  if (tail == core::kNever) return tail;
   message.began_moving = std::min(message.began_moving, head);
   if (head - now > message.queued_time) {
     message.queued_time = head - now;
@@ -278,8 +279,7 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
   }
   if (hop.is_link) loads_.add(hop.resource, message.bytes, head, tail);
 
-  // The arrival of the tail at the next hop is known now. The arrival of the head at the next hop
-  // is an event.
+  // Store when the tail reaches the next hops, and add an event for when the head reaches them.
   if (hop.nexts == 0) {
     events.push({tail + hop.latency, message.order, EventKind::kDeliver, id, hop.receiver});
     return tail;
@@ -295,8 +295,8 @@ Time Network::serve(std::uint32_t id, std::uint16_t index, Time now, EventQueue&
 
 // --- fair ---
 
-/// Starts the message's current segment as a flow. Returns the end of the segment if it is already
-/// known.
+/// Begins the message's current segment. If the end of the segment is already known, returns it;
+/// otherwise starts a flow.
 Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   Message& message = messages_[id];
   message.stretch_began = now;
@@ -307,7 +307,7 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
     fair_->start(way.segments[message.segment].route, message.bytes, id, now, events);
     return core::kNever;
   }
-  // The message has no bytes, so only latency passes.
+  // A message without bytes needs no flow. Only the latencies count.
   Time arrives = now;
   for (std::size_t s = 0; s + 1 < way.segments.size(); ++s) arrives += way.segments[s].latency;
   for (const FairLinks::PathSegment& segment : way.segments) {
@@ -318,8 +318,7 @@ Time Network::begin_stretch(std::uint32_t id, Time now, EventQueue& events) {
   return now;
 }
 
-/// Serves the message in a segment that consists of a host's threads, which serve messages in order
-/// of arrival.
+/// Handles a segment that consists of a host's threads, which serve messages in order of arrival.
 Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, EventQueue& events) {
   Message& message = messages_[id];
   const FairLinks::PathSegment& segment = way.segments[message.segment];
@@ -354,7 +353,8 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
   Message& message = messages_[id];
   const FairLinks::Way& way = fair_->way(message.path, paths_);
   const FairLinks::PathSegment& segment = way.segments[message.segment];
-  // Flows may end 2^-12 ps early, but a message must not be faster than without competing traffic.
+  // A flow may end 2^-12 ps early. However, a message must not be faster than it would be without
+  // competing traffic.
   const Time alone = transfer_time(message.bytes, segment.alone);
   const Time end = std::max(now, core::later(message.stretch_began, alone));
   const Time shared = end - message.stretch_began - alone;
@@ -362,7 +362,7 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = static_cast<std::int32_t>(bottleneck);
   }
-  // A hold reports the carried bytes at its end, and has no sender's buffer to free.
+  // A hold has no send buffer to free, and its carried bytes are recorded when it ends.
   if (message.hold)
     return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : segment.links)
@@ -418,7 +418,8 @@ Network::Arrival Network::deliver(const Event& event) {
   const core::Path& path = paths_.path(message.path);
   Arrival arrival{address_of(message, event.b), message.began_moving, nullptr};
   if (keep_causal_chains_) {
-    // The causal chain is copied for each receiver except the last receiver.
+    // Extend a copy of the message's causal chain for each receiver but the last. The last receiver
+    // uses the original.
     CausalChain& chain =
         message.undelivered == 1 ? causal_chains_[event.a] : (delivered_ = causal_chains_[event.a]);
     Time explained = path.latency;
@@ -432,7 +433,8 @@ Network::Arrival Network::deliver(const Event& event) {
       chain.parts.host += hosts;
       explained += hosts;
     }
-    // A receiver of a multicast may be nearer than the receiver that determines the path's latency.
+    // `rest` may be negative: a receiver of a multicast may be nearer than the one that determines
+    // the path's latency.
     const Time rest = event.time - message.sent - explained;
     chain.parts.queue += rest;
     chain.waited_at(message.queued_at, message.queued_time);

@@ -1,14 +1,14 @@
 #pragma once
 
-// Resources have three kinds of users: messages on chains of hops, messages on trees (multicasts,
-// reductions in switches), and holds, by which NCCL collectives with predicted times occupy links.
-// A message that passes a single section and carries no causal chain needs no record: its whole
-// passage is computed when it is sent, and only its arrival is an event. All other messages have a
-// record of 80 bytes, which is reused after the last delivery. Messages on trees also have a time
-// for each hop.
+// A resource, such as a link, has three kinds of users: messages on chains of hops, messages on
+// trees (multicasts and in-switch reductions), and holds, with which NCCL collectives of predicted
+// duration occupy links. If the path of a message is a single section and the message carries no
+// causal chain, all its times are computed when it is sent, and only its arrival is an event. All
+// other messages have a record of 80 bytes, which is reused after the last delivery. Messages on
+// trees also have times for each hop.
 //
-// Paths are found by PathTable (core/network/path.h), passages through sections are computed in
-// sections.cpp and fair rates in fair_share.cpp, and loads over time are kept in link_loads.cpp.
+// PathTable (core/network/path.h) finds paths, sections.cpp moves messages through sections,
+// fair_share.cpp computes fair rates, and link_loads.cpp stores the loads of links over time.
 
 #include <cstdint>
 #include <memory>
@@ -28,14 +28,14 @@
 
 namespace tutti::sim {
 
-/// The receiver of a message: a connection of an instance of a collective. The network does not
-/// interpret this value.
+/// The receiver of a message: a connection of an instance of a collective. The network only passes
+/// this value on.
 struct Address {
   std::uint32_t instance = 0;
   std::uint32_t connection = 0;
 };
 
-/// The messages in flight, with cut-through switching.
+/// Simulates messages in flight, with cut-through switching.
 ///
 /// The head of a message reaches a hop when it has left the previous hop and that hop's latency has
 /// passed. There it waits until the resource has served all earlier messages. The tail leaves a hop
@@ -43,25 +43,25 @@ struct Address {
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
 ///              (if staged: tail_{i-1} in place of head_{i-1})
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
-/// Buffers between hops are unlimited. Without competing traffic, a message takes the sum of all
-/// latencies plus its bytes divided by the lowest rate. Hops that form a section (sections.h) are
-/// handled in one event.
+/// Buffers between hops are unlimited. Without competing traffic, the time of a message is the sum
+/// of all latencies plus its bytes divided by the lowest rate. Hops that form a section
+/// (sections.h) are handled by one event.
 ///
 /// The threads of a host (core/cluster/host_transport.h) are also a hop. If a host has several
-/// threads, a message takes longer to pass the hop than the time for which it occupies the hop. A
-/// link behind such a hop is occupied only for the time that it needs to transmit the bytes, even
-/// if the bytes arrive more slowly.
+/// threads, a message spends more time in this hop than it occupies it, because other threads can
+/// serve other messages. A link after such a hop is occupied only for the time that it needs to
+/// transmit the bytes, even if the bytes arrive more slowly.
 ///
 /// With the model `fair`, a segment without staging is one flow over all its links. The flow has
-/// its max-min fair rate from the time at which the message is sent. If a host processes bytes as
-/// they arrive, its threads are a link that flows share. The overhead per message, and threads that
-/// process only whole messages, are served in order of arrival. A message arrives one latency after
-/// its last byte has left the sender.
+/// its max-min fair rate from when the message is sent. If a host processes bytes as they arrive,
+/// its threads are a link that flows share. If it processes only whole messages, its threads serve
+/// messages in order of arrival; so does the overhead per message. A message arrives when its last
+/// byte has left the sender and the latency of the path has passed.
 class Network {
  public:
-  /// If `keep_causal_chains` is true, messages carry their senders' causal chains, and add their
-  /// own times to the chains on arrival. `health`: the links whose bandwidth changes. REQUIRES:
-  /// `health` is empty if the model is ideal.
+  /// If `keep_causal_chains` is true, each message carries the causal chain of its sender, and its
+  /// own times are added to the chain on arrival. `health` contains the links whose bandwidth
+  /// changes. REQUIRES: `health` is empty if the model is ideal.
   Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
           bool keep_causal_chains, LinkHealth health = {});
 
@@ -73,8 +73,8 @@ class Network {
     return loads_;
   }
 
-  /// Starts to report requests to `ties`. Only the models fifo and ideal need this call, because
-  /// the order of requests does not affect fair sharing.
+  /// From now on, reports to `ties` which resources messages request. Needed only for the models
+  /// fifo and ideal, because the order of requests does not affect fair sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// Adds the loads that were recorded since `before` was taken, multiplied by `times`.
@@ -87,36 +87,37 @@ class Network {
   /// REQUIRES: causal chains are kept.
   void visit_message(std::uint32_t id, StateVisitor& visitor);
 
-  /// Announces that messages will use a path. Simulation is faster if all paths are announced
-  /// before the first message is sent, followed by a call of expect_no_other().
+  /// Announces that messages will use a path. The simulation is faster if all paths are announced
+  /// and expect_no_other() is called before the first message is sent.
   void expect(std::int32_t path) { sections_.expect(paths_.path(path)); }
   void expect_no_other() { sections_.expect_no_other(); }
 
   /// Sends `bytes` along `path` at `now`. Returns the time at which the sender's buffer becomes
-  /// free. If this time depends on other traffic (model `fair`), returns kNever; an event of kind
-  /// kSent then reports the time. Adds events of kind kHop and kDeliver, or one event of kind
-  /// kArrive; all of them have the key `order`. `causal_chain`: the sender's causal chain; null if
+  /// free. If this time depends on other traffic (model `fair`), returns kNever, and an event of
+  /// kind kSent occurs at this time. Adds events of kind kHop and kDeliver, or one event of kind
+  /// kArrive, with the order key `order`. `causal_chain` is the sender's causal chain; null if
   /// causal chains are not kept.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   std::vector<Address> receivers, const CausalChain* causal_chain,
                   EventQueue& events);
-  /// Does the same as the function above, for one receiver and without allocating memory.
+  /// Does the same as the function above for a message with one receiver, without allocating
+  /// memory.
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
-  /// The occupation of a resource by something other than a message.
+  /// A hold: the occupation of a link for some time by something other than a message.
   using Hold = core::LinkUse;
   /// Announces a hold. Must be called before the first message is sent.
   void expect(const Hold& hold);
-  /// Returns true if flows share links (model `fair`). With this model, an event of kind kReleased
-  /// reports the end of a hold.
+  /// Returns true if flows share links (model `fair`). With this model, the end of a hold is an
+  /// event of kind kReleased.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
-  /// Occupies the resource as soon as all earlier users have left it. Returns the time at which the
+  /// Occupies the link as soon as all earlier users have left it. Returns the time at which the
   /// hold ends; kNever if the link is down and stays down. REQUIRES: !shares().
   core::Time hold(const Hold& hold, core::Time now);
   /// Does the same as the function above, for the model `fair`. Adds an event of kind kReleased
-  /// with the address `holder` for the end of the hold. The handler of this event records the
-  /// carried bytes with carry(). REQUIRES: shares(); the hold has a link and a duration.
+  /// with the address `holder` for the end of the hold. When this event is handled, the carried
+  /// bytes must be recorded with carry(). REQUIRES: shares(); the hold has a link and a duration.
   void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
             EventQueue& events);
   void carry(const Hold& hold, core::Time start, core::Time end);
@@ -139,7 +140,7 @@ class Network {
     core::Time sent;
     core::LinkId bottleneck = -1;  ///< the link that limited the message's rate
   };
-  /// Handles kSent. Returns the message that has left its sender.
+  /// Handles kSent: a message has left its sender's buffer. Returns its data.
   [[nodiscard]] Departure departed(const Event& event) const;
 
   struct Arrival {
@@ -149,8 +150,8 @@ class Network {
     /// not kept.
     const CausalChain* causal_chain = nullptr;
   };
-  /// Handles kDeliver and kReleased. Returns the message that has arrived. Arrival::causal_chain is
-  /// valid until the next message is sent or delivered.
+  /// Handles kDeliver and kReleased. Returns the data of the message that has arrived.
+  /// Arrival::causal_chain is valid until the next message is sent or delivered.
   Arrival deliver(const Event& event);
 
  private:
@@ -161,26 +162,26 @@ class Network {
     std::uint64_t order = 0;
     core::Time sent;
     core::Time began_moving;
-    /// For a path that is a chain of hops: the time at which the last byte reaches the next
-    /// section.
+    /// For a path that is a chain of hops: the time at which the message's last byte reaches the
+    /// next section.
     core::Time tail;
-    Address receiver;  ///< the address of a message with one receiver
+    Address receiver;  ///< address of the receiver, if there is only one
     core::Time queued_time;
     core::Time stretch_began;     ///< model `fair`: start of the current segment
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
     std::uint8_t segment = 0;  ///< model `fair`: index of the current segment
-    /// True if this object is a hold of a link, and not a message. A hold ends with an event of
-    /// kind kReleased.
+    /// True if this record belongs to a hold of a link and not to a message. A hold ends with an
+    /// event of kind kReleased.
     bool hold = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
   /// The state of a message on a path that is not a chain of hops, indexed by hop.
   struct Branches {
-    std::vector<core::Time> tails;       ///< by hop: time at which the tail reaches the hop, as far
-                                         ///< as known
-    std::vector<std::uint16_t> missing;  ///< by hop: number of message heads that have not arrived
-                                         ///< yet
+    std::vector<core::Time> tails;       ///< for each hop, the time at which the tail reaches it,
+                                         ///< as far as known
+    std::vector<std::uint16_t> missing;  ///< for each hop, the number of previous hops from which
+                                         ///< the head has not arrived
     std::vector<Address> receivers;
   };
 
@@ -215,9 +216,10 @@ class Network {
   LinkLoads loads_;
   bool keep_causal_chains_;
   std::vector<Message> messages_;
-  std::vector<CausalChain> causal_chains_;  ///< by message; only if causal chains are kept
-  /// A copy of the causal chain of the last delivery, made if further receivers of the message are
-  /// pending.
+  std::vector<CausalChain> causal_chains_;  ///< one entry per message; empty unless causal chains
+                                            ///< are kept
+  /// The causal chain of the last delivery, if the message has further receivers, so that the
+  /// original must not be changed.
   CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;

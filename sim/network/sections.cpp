@@ -14,8 +14,8 @@ using core::Time;
 
 namespace {
 
-constexpr ResourceId kStart = -2;    // the sender
-constexpr ResourceId kSeveral = -3;  // messages arrive from several resources
+constexpr ResourceId kStart = -2;    // messages come directly from their sender
+constexpr ResourceId kSeveral = -3;  // messages come from several resources
 
 }  // namespace
 
@@ -83,7 +83,8 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
               "a message uses a path that was not announced");
   const bool changes = hop.is_link && health_.changes(hop.link());
   section.in_detail = section.in_detail || changes;
-  // The rate of engines and ports may depend on the path; the rate of a link does not depend on it.
+  // A link does not delay messages if the previous link is at most as fast. Engines and ports may
+  // delay messages, because their rates may depend on the path.
   const bool never_waits = !first && hop.is_link && !changes && legs_.back().is_link &&
                            !legs_.back().changes && hop.rate >= legs_.back().rate;
   const Time shift = never_waits ? legs_.back().latency : Time();
@@ -104,7 +105,8 @@ void Sections::add_hop(Section& section, const PathHop& hop, bool first) {
     crossings_.push_back({hop.link(), static_cast<std::uint32_t>(legs_.size() - 1), shift});
 }
 
-/// Returns the value of Leg::host for the endpoint; 0 if `host` is null (links, ports and engines).
+/// Returns the number that Leg::host stores for the threads of a host; 0 if `host` is null, as it
+/// is for links, ports and engines.
 std::uint8_t Sections::number_of(const core::HostEndpoint* host) {
   if (host == nullptr) return 0;
   auto known = std::find(hosts_.begin(), hosts_.end(), host);

@@ -1,16 +1,17 @@
 #pragma once
 
-// Splits paths into sections that a message passes in one event. Resource B is *in line* behind
-// resource A if all messages that use B come from A, with the same latency. B then serves messages
-// in the same order as A, and the times at which head and tail leave A determine the times at which
-// head and tail leave B. A path is therefore split into sections of resources that are in line. A
-// section is handled in one event, when the message's head reaches its first resource. (In a ring
-// over machines with one network card each, all links between two machines are one section: one
-// event per message instead of four.)
+// Splits paths into sections, each of which a message passes with a single event. Resource B is *in
+// line* behind resource A if all messages that use B come from A, with the same latency. B then
+// serves messages in the same order as A. The times at which a message's head and tail leave A
+// therefore determine the times at which they leave B. A section consists of resources that are in
+// line, and is handled by one event, when the message's head reaches its first resource. For
+// example, in a ring over machines with one network card each, all links between two machines form
+// one section, so a message needs one event instead of four.
 //
-// Inside a section, a link that is at least as fast as the previous link never delays a message,
-// because messages leave the previous link at sufficient intervals. Such a link is not a leg; only
-// its latency and its load are kept.
+// Inside a section, a link that is at least as fast as the previous one never delays a message,
+// because messages leave the previous link at sufficient intervals. For such a link, only the
+// latency and the load are stored. The resources of a section at which messages may wait are called
+// legs.
 
 #include <compare>
 #include <cstdint>
@@ -27,13 +28,13 @@ namespace tutti::sim {
 /// The sections of all paths that are chains of hops, for the network models fifo and ideal.
 class Sections {
  public:
-  /// Until expect_no_other() is called, no resource is treated as in line. REQUIRES: `health`
+  /// Before expect_no_other() is called, every resource is a section of its own. REQUIRES: `health`
   /// outlives this object.
   Sections(core::ResourceId resources, LinkHealth& health, LinkRange binned);
 
   /// Announces that messages will use a path.
   void expect(const core::Path& path);
-  /// Announces that the resource is also occupied by something other than messages.
+  /// Announces that the resource will also be occupied by something other than messages.
   void expect_held(core::ResourceId resource);
   /// Announces that no message will use any other path.
   void expect_no_other() { complete_ = true; }
@@ -45,16 +46,18 @@ class Sections {
     std::uint32_t end_leg = 0;
     std::uint32_t first_crossing = 0;
     std::uint32_t end_crossing = 0;
-    bool received = false;  ///< true: the section begins in the receiver's worker (core::PathHop)
-    /// True if a message enters the section only after all of it has arrived.
+    bool received = false;  ///< true if the section begins in the receiver's worker (core::PathHop)
+    /// True if a message enters the section only when all its bytes have arrived.
     bool staged = false;
     /// True if the load of each message is recorded with its time; false if only total loads are
     /// recorded.
     bool in_detail = false;
-    core::Bytes carried;  ///< if not `in_detail`: bytes that passed since the last call of settle()
+    core::Bytes carried;  ///< if `in_detail` is false: bytes that passed since the last call of
+                          ///< settle()
   };
-  /// Returns the position of the path's first entry in the list of all sections. at() returns the
-  /// section at a position; the list of a path ends at the position for which is_last() is true.
+  /// Returns the position of the path's first section in a list that contains the sections of all
+  /// paths one after the other. at() returns the section at a position, and is_last() is true at
+  /// the path's last position.
   /// REQUIRES: the path is a chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
     const auto index = static_cast<std::size_t>(path_id);
@@ -88,7 +91,7 @@ class Sections {
     /// The time at which the last byte left the first resource; kNever if its link is down and
     /// stays down.
     core::Time left;
-    /// True if a link of the section is down and stays down, so that the message never arrives.
+    /// True if the message never arrives, because a link of the section is down and stays down.
     bool lost = false;
     /// The time at which the head reaches the end of the section, including the last latency.
     core::Time head;
@@ -105,7 +108,7 @@ class Sections {
   void settle(LinkLoads& loads);
 
  private:
-  static constexpr core::ResourceId kNoResource = -1;  ///< marks a resource that no path uses
+  static constexpr core::ResourceId kNoResource = -1;  ///< no announced path uses the resource
   static constexpr std::uint32_t kUnknown = ~0U - 1;
   static constexpr std::uint32_t kLast = 1U << 31;
 
@@ -114,15 +117,15 @@ class Sections {
     core::ResourceId resource = 0;
     core::Bandwidth rate;
     core::Time latency;  ///< latency from this leg to the next leg or to the end of the section
-    /// A cache: the size of the last message, and the transfer time `time` of this message.
-    /// Consecutive messages usually have the same size.
+    /// The size of the last message, and its transfer time `time`. The size and the time are stored
+    /// because consecutive messages usually have the same size.
     core::Bytes bytes{-1};
     core::Time time;
     bool is_link = false;
     bool changes = false;
     bool interleaves = false;
-    std::uint8_t host = 0;  ///< 0: the leg is not the threads of a host; otherwise 1 + index in
-                            ///< hosts_
+    std::uint8_t host = 0;  ///< 1 + index in hosts_ if the leg represents the threads of a host;
+                            ///< otherwise 0
 
     [[nodiscard]] core::LinkId link() const { return is_link ? resource : -1; }
     core::Time tail(core::Bytes of, core::Time head, LinkHealth& health) {
@@ -134,27 +137,28 @@ class Sections {
       return core::later(head, time);
     }
   };
-  static_assert(sizeof(Leg) == 48);  // small, since each message looks up other legs
+  // Legs are small, because each message accesses other legs, which must fit into the cache.
+  static_assert(sizeof(Leg) == 48);
 
-  /// A link that a section crosses. Messages enter and leave the link later than the leg `leg`, by
-  /// the time `shift`.
+  /// A link that a section crosses. Messages enter and leave the link at the time `shift` after
+  /// they enter and leave the leg with index `leg`.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
     core::Time shift;
   };
 
-  /// The resource from which all messages of a given resource come, and the latency between the two
-  /// resources.
+  /// The resource that all messages use immediately before a given resource, and the latency
+  /// between the two.
   struct Before {
     core::ResourceId resource = kNoResource;
     core::Time latency;
     bool operator==(const Before&) const = default;
   };
 
-  /// The key of a section. Paths with the same two ends share a section, because all messages
-  /// inside a section come from its first resource. (The key includes the rates and the last
-  /// latency, because these may differ between paths at ports.)
+  /// The key of a section. Paths with the same first and last resource share a section, because all
+  /// messages inside a section come from its first resource. The key includes the rates and the
+  /// last latency, because at ports they may differ between paths.
   struct Ends {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;
@@ -174,10 +178,11 @@ class Sections {
   LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<Before> before_;               ///< by resource
+  std::vector<Before> before_;               ///< indexed by resource
   std::vector<std::uint32_t> first_place_;   ///< by number of the path
   std::vector<std::uint32_t> only_section_;  ///< by number of the path
-  /// The lists of sections of all paths, concatenated. kLast marks the end of each list.
+  /// The sections of all paths, one path after the other. kLast marks the last section of each
+  /// path.
   std::vector<std::uint32_t> places_;
   std::map<Ends, std::uint32_t> known_;
   std::vector<Section> sections_;

@@ -15,21 +15,21 @@
 
 namespace tutti::sim {
 
-/// Returns true if the simulated run continues until asynchronous workers reach a steady state. If
-/// conditions change with time, there is no steady state, and the run has the number of steps that
-/// the scenario states.
+/// Returns true if workers are asynchronous and the run continues until they reach a steady state.
+/// If the scenario has conditions that change with time, there is no steady state, and the run has
+/// the number of steps that the scenario states.
 inline bool continues_until_steady(const core::Scenario& scenario) {
   return scenario.run.until_steady && !core::change_with_time(scenario.run.conditions) &&
          core::reduction_scope(scenario.strategy, scenario.plan) ==
              core::ReductionScope::kAsyncServers;
 }
 
-/// Observes asynchronous workers: the staleness of their gradients, their combined throughput in
-/// training steps, and the time at which the throughput becomes steady.
+/// Observes asynchronous workers: how stale their gradients are, how many training steps per second
+/// they complete together, and when this rate becomes steady.
 class Asynchrony {
  public:
-  /// `work_of_step`: the number of schedule steps per training step. A larger number reduces the
-  /// number of simulated rounds. REQUIRES: the scenario outlives this object; its workers are
+  /// `work_of_step` is the number of schedule steps per training step. The larger it is, the fewer
+  /// rounds are simulated. REQUIRES: the scenario outlives this object; its workers are
   /// asynchronous.
   Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
@@ -43,14 +43,14 @@ class Asynchrony {
                           std::min<double>(kMaxRounds, kMaxWork / std::max(1.0, work_of_step))));
   }
 
-  /// Records that a worker starts the pack. If the pack carries the values of a variable, the
-  /// worker reads the variable's current version.
+  /// Records that a worker starts the pack. If the pack carries the values of variables, the worker
+  /// reads their current version at this time.
   void opened(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kRead))
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
-  /// Records that the pack is complete at the root, which holds the variable. If the pack carries a
-  /// gradient, the gradient is applied at the time of this call.
+  /// Records that the pack is complete at its root, the server that holds the variables. If the
+  /// pack carries gradients, they are applied at this time.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);
@@ -62,21 +62,20 @@ class Asynchrony {
     if (!search_) return paces_.step_ended(place.group, step, steps_, now);
     paces_.step_ended(place.group, step, std::numeric_limits<std::int32_t>::max(), now);
     if (!search_->step_ended(now)) return;
-    // Steps that end later do not change any reported value.
+    // Later steps do not change any reported value.
     paces_.close();
     behind_ = versions_.behind();
   }
-  /// Returns true if the replica shall begin the step. Workers that have completed all steps of the
-  /// scenario continue until the steady state is known, so that slower workers do not get a larger
-  /// share of the servers. If one replica of a worker begins a step, all replicas of this worker
-  /// begin the step.
+  /// Returns true if the replica must begin the step. Until the steady state is known, workers
+  /// continue even if they have completed all steps of the scenario. If fast workers stopped,
+  /// slower workers would have the servers for themselves. If one replica of a worker begins a
+  /// step, all its replicas do.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[plan_.partition->place(replica).group];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);
     return step <= begun;
   }
-  /// Returns the steady state; null if the run does not search for a steady state, or was stopped
-  /// before it found a steady state.
+  /// Returns the steady state; null if the run does not search for it or was stopped before.
   [[nodiscard]] const core::SteadyState* steady() const {
     return search_ && search_->state() ? &*search_->state() : nullptr;
   }
@@ -86,7 +85,7 @@ class Asynchrony {
 
  private:
   static constexpr double kMaxRounds = 512;
-  static constexpr double kMaxWork = 5e6;  // schedule steps; some seconds
+  static constexpr double kMaxWork = 5e6;  // schedule steps; their simulation takes some seconds
 
   /// Returns the pack of `work` if the pack belongs to `phase` and carries values; otherwise
   /// returns null.
@@ -101,10 +100,10 @@ class Asynchrony {
   std::int32_t steps_;
   core::Versions versions_;
   core::AsyncServersList paces_;
-  std::vector<std::int32_t> begun_;  ///< by worker: index of the last step that the worker began
+  std::vector<std::int32_t> begun_;  ///< for each worker, the index of the last step that it began
   std::optional<core::SteadyStateSearch> search_;
-  std::optional<core::UpdatesBehind> behind_;  ///< result of Versions::behind() at the time at
-                                               ///< which the search ended
+  std::optional<core::UpdatesBehind> behind_;  ///< result of Versions::behind() when the search for
+                                               ///< the steady state ended
 };
 
 }  // namespace tutti::sim

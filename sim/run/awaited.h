@@ -7,21 +7,21 @@
 
 namespace tutti::sim {
 
-/// Determines the device whose gradients were ready last in a training step, and the time for which
-/// the other devices waited for it.
+/// Determines which device's gradients were ready last in a training step, and for how long the
+/// other devices waited for it.
 struct Awaited {
   std::int64_t replicas = 0;
-  /// The sum over all replicas of the time at which the replica's last gradients were ready.
+  /// The times at which the last gradients of each replica were ready, summed over all replicas.
   core::Wide ready = 0;
-  /// The sum over all replicas of the duration from the start of the step until the replica's last
-  /// gradients were ready.
+  /// The durations from the start of the step until the last gradients of each replica were ready,
+  /// summed over all replicas.
   core::Wide needed = 0;
   core::PartId last;
   core::Time last_ready, last_needed;
 
-  /// Records that the gradients of `device`, which began the step at `began`, were ready at `at`.
-  /// `times`: the number of workers that the worker of the device represents. Calls must be in
-  /// ascending order of `at`.
+  /// Records that all gradients of `device` were ready at the time `at`. The device began the step
+  /// at `began`. `times` is the number of workers that the device's worker represents. Calls must
+  /// be in ascending order of `at`.
   void add(core::PartId device, core::Time began, core::Time at, std::int64_t times) {
     replicas += times;
     ready += static_cast<core::Wide>(at.count()) * static_cast<core::Wide>(times);
@@ -31,10 +31,10 @@ struct Awaited {
     last_ready = at;
     last_needed = at - began;
   }
-  /// Returns the delay of the last device: the difference between the time at which it was ready
-  /// and the average time at which the other devices were ready. The delay is at least 0. The delay
-  /// is at most the difference between the duration of the last device's step and the average
-  /// duration on the other devices. REQUIRES: several replicas.
+  /// Returns how much later than the average of the other devices the last device was ready. The
+  /// part of this delay that comes from a late start of the step is excluded: the result is at most
+  /// the difference between the duration on the last device and the average duration on the other
+  /// devices. The result is at least 0. REQUIRES: several replicas.
   [[nodiscard]] core::Time waited() const {
     const auto mean_of_others = [this](core::Wide sum, core::Time own) {
       const auto others = static_cast<core::Wide>(replicas - 1);

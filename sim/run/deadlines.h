@@ -9,11 +9,11 @@
 
 namespace tutti::sim {
 
-/// The timers of TensorFlow's collectives. Every device that starts a collective has two timers in
-/// sequence, each with the full timeout. The first timer runs until the group is resolved, which
-/// happens once every device has started some collective of the group. The second timer runs until
-/// the collective is done on the device. So only the first collectives of a run wait until the
-/// group is resolved. Later, only the second timer limits the delay of a worker. SOURCE:
+/// The timers of TensorFlow's collectives. When a device starts a collective, two timers run one
+/// after the other, each with the full timeout. The first runs until the group is resolved, that
+/// is, until every device has started some collective of the group. The second runs until the
+/// device has completed the collective. Only the first collectives of a run have to wait for the
+/// resolution of the group. All later collectives have only the second timer. SOURCE:
 /// tensorflow/core/common_runtime/base_collective_executor.cc,
 /// collective_param_resolver_distributed.cc.
 class Deadlines {
@@ -27,26 +27,26 @@ class Deadlines {
   [[nodiscard]] core::Time timeout() const { return *timeout_; }
   [[nodiscard]] bool resolved() const { return missing_ == 0; }
 
-  /// Records that the replica starts a collective. Returns true if this start resolves the group,
-  /// because all other replicas started a collective earlier.
+  /// Records that the replica starts a collective. Returns true if this resolves the group, because
+  /// all other replicas have already started a collective.
   bool joins(std::int64_t replica) {
     if (joined_[replica]) return false;
     joined_[replica] = true;
     return --missing_ == 0;
   }
 
-  /// The operation that a timer limits: a rank's part in one collective of a training step, in one
+  /// A timer, which limits how long a rank may take for one collective of a training step, in one
   /// group.
   struct Timer {
     std::int32_t step = 0;
     std::int64_t number = 0;
     std::int64_t group = 0;
     core::Rank rank = 0;
-    /// True if the timer limits the execution of the collective; false if it limits the resolution
-    /// of the group.
+    /// True for the timer that limits the execution of the collective; false for the timer that
+    /// limits the resolution of the group.
     bool execution = false;
   };
-  /// Adds a timer. Returns the number of the timer; events refer to the timer by this number.
+  /// Adds a timer and returns its number, by which events refer to it.
   std::uint32_t arm(const Timer& timer) {
     timers_.push_back(timer);
     return static_cast<std::uint32_t>(timers_.size()) - 1;
@@ -55,7 +55,7 @@ class Deadlines {
 
  private:
   std::optional<core::Time> timeout_;
-  std::vector<bool> joined_;  ///< by replica: true once the replica has started a collective
+  std::vector<bool> joined_;  ///< for each replica, true if it has started a collective
   std::int64_t missing_;
   std::vector<Timer> timers_;
 };

@@ -8,12 +8,12 @@
 
 namespace tutti::sim {
 
-/// The total time during which each exchange of a plan is in flight.
+/// Adds up the time that each exchange of a plan takes.
 class ExchangeTimes {
  public:
   explicit ExchangeTimes(std::size_t exchanges) : totals_(exchanges) {}
 
-  /// Adds the duration of a replica's part of the exchange.
+  /// Adds the time that one execution of the exchange took on a replica.
   void add(std::int32_t exchange, core::Time took) {
     totals_[exchange] += static_cast<core::Wide>(took.count());
   }

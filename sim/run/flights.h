@@ -14,39 +14,40 @@
 
 namespace tutti::sim {
 
-/// A pack or exchange of a training step that is in flight in one group of replicas.
+/// A pack or exchange of a training step, in flight in one group of replicas.
 struct Flight {
-  std::uint32_t instance = 0;  ///< handle of its collective
+  std::uint32_t instance = 0;  ///< handle of its collective (CollectiveEngines)
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< index among the packs and exchanges of the step; packs come first
+  std::int64_t number = 0;  ///< index in the list of all packs of the step, followed by all
+                            ///< exchanges
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;
-  std::vector<Cause> causes;        ///< by rank: the cause of the rank's start
-  std::vector<core::Time> started;  ///< by rank: the time at which the rank started
-  /// Indexed by the rank of a replica: `rank_started` is true once the rank has started, and `done`
-  /// is true once the rank has completed its part. Empty if there are no timers (Timeouts).
+  std::vector<Cause> causes;        ///< for each rank, the cause of its start
+  std::vector<core::Time> started;  ///< for each rank, the time at which it started
+  /// For the rank of each replica: `rank_started` is true if the rank has started, and `done` is
+  /// true if it has completed its part. Empty if there are no timers (Timeouts).
   std::vector<bool> rank_started, done;
-  /// Indexed by rank: true once the rank has completed its part. Used only for pushes that have a
+  /// For each rank, true if it has completed its part. Used only for a push that is followed by a
   /// pull (PullOrder).
   std::vector<bool> rank_completed;
-  /// The message, if the flight is a message of an execution trace; otherwise nullopt.
+  /// The replicas between which a message of an execution trace travels; nullopt for other flights.
   struct Message {
     std::int64_t from = 0, to = 0;  ///< replicas
     core::TaskId send = core::kNoTask, receive = core::kNoTask;
   };
   std::optional<Message> message;
-  /// The group's own collective; null: the collective of the first group in the plan.
+  /// The collective of this group; null if the group uses the plan's collective of the first group.
   std::shared_ptr<const core::Collective> in_group;
   // The following members are used only for packs that are fused.
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time>
-      requested;  ///< by rank: the time at which the rank began to wait for its cycle or its stream
-  /// Indexed by rank: the time of the copies into the fusion buffer and out of the fusion buffer.
+      requested;  ///< for each rank, the time at which it began to wait for its cycle or its stream
+  /// For each rank, the duration of the copies into and out of the fusion buffer.
   std::vector<core::Time> copies;
 };
 
-/// All flights, indexed by pack or exchange, and by the handle of their collective.
+/// All flights. A flight can be found by its pack or exchange, and by the handle of its collective.
 class Flights {
  public:
   /// Returns null if there is no such flight.
@@ -71,8 +72,8 @@ class Flights {
     flight.work = work;
     return flight;
   }
-  /// Removes a flight that is complete on all ranks. The members `step` and `work` of the removed
-  /// flight stay valid until its handle is reused.
+  /// Removes a flight that is complete on all ranks. The reference stays valid until the handle is
+  /// reused, but only the members `step` and `work` may still be used.
   void remove(Flight& flight) {
     by_number_.erase({flight.step, flight.number, flight.work.place.group});
     flight.causes.clear();
@@ -89,8 +90,8 @@ class Flights {
   void visit(Visit visit) {
     for (auto& [instance, flight] : by_instance_) visit(flight);
   }
-  /// Calls `visit` with the step and number of each current flight, in order of step, number and
-  /// group.
+  /// Calls `visit` with the step and the number of each flight that was not removed, in the order
+  /// of step, number and group.
   template <class Visit>
   void visit_numbers(Visit visit) const {
     for (const auto& [key, instance] : by_number_) visit(std::get<0>(key), std::get<1>(key));

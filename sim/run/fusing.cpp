@@ -42,8 +42,8 @@ std::shared_ptr<const FusedPacks> Fusing::fuse(
   for (const int p : batch->items) elements += of(p).elements;
   const core::Collective& first = of(batch->items.front());
   if (batch->items.size() == 1) {
-    // Use the plan's own object, because cached results for a collective are looked up by its
-    // address.
+    // Use the plan's object of the same collective, because results for a collective are cached
+    // under its address.
     made->collective = {std::shared_ptr<const void>(), &first};
   } else {
     auto& known = made_[{first.type, elements}];

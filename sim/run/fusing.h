@@ -1,8 +1,8 @@
 #pragma once
 
-// Horovod's cycles decide only at run time which packs to fuse (core/plan/gate/cycle_gate.h). The
-// collective of a batch of fused packs is therefore created when the gate decides the batch. The
-// time of the collective is predicted at the same moment.
+// Horovod decides at run time, in cycles, which packs to fuse (core/plan/gate/cycle_gate.h). The
+// collective of a batch of fused packs is therefore created, and its time predicted, when the gate
+// has chosen the batch.
 
 #include <map>
 #include <memory>
@@ -15,9 +15,9 @@
 
 namespace tutti::sim {
 
-/// Packs of a training step that travel in one collective.
+/// Packs of a training step that are reduced by one collective.
 struct FusedPacks {
-  /// The batch; its items are the numbers of the packs.
+  /// The batch, whose items are pack numbers.
   std::shared_ptr<const core::GateBatch> batch;
   std::shared_ptr<const core::Collective> collective;
   core::Bytes copied;  ///< bytes copied into the fusion buffer, and out of it again
@@ -29,15 +29,15 @@ class Fusing {
   explicit Fusing(const core::Scenario& scenario) : scenario_(scenario) {}
   [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
-  /// Returns one collective for each data type. The connections of this collective include the
-  /// connections of all other collectives of the type.
+  /// Returns the largest possible collective for each data type. The connections of these
+  /// collectives include the connections of all smaller ones.
   [[nodiscard]] std::vector<core::Collective> largest() const;
-  /// Returns the batch with its collective. Calls for the same batch return the same object until
-  /// forget() is called.
+  /// Returns the batch with its collective. Later calls for the same batch return the same object,
+  /// until forget() is called.
   const std::shared_ptr<const FusedPacks>& of(const std::shared_ptr<const core::GateBatch>& batch);
   void forget(const core::GateBatch& batch) { fused_.erase(&batch); }
-  /// Returns notes about the number of collectives in the first and the last step, and about NCCL's
-  /// predicted times if NCCL executes the collectives.
+  /// Returns notes about the numbers of collectives in the first and the last step. If NCCL
+  /// executes the collectives, there are also notes about NCCL's predicted times.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
@@ -47,9 +47,10 @@ class Fusing {
 
   const core::Scenario& scenario_;
   std::map<const core::GateBatch*, std::shared_ptr<const FusedPacks>> fused_;
-  /// A cache of collectives, because consecutive steps mostly fuse the same packs.
+  /// The collectives that were created, by data type and size. Collectives are kept, because
+  /// consecutive steps mostly fuse the same packs.
   std::map<std::pair<core::DataType, std::int64_t>, std::shared_ptr<const core::Collective>> made_;
-  /// Indexed by training step: the sizes of the step's collectives.
+  /// For each training step, the sizes of its collectives.
   std::map<std::int32_t, std::vector<core::Bytes>> sizes_;
   /// NCCL's predicted times of all collectives that have been created.
   std::vector<std::shared_ptr<const core::nccl::CollectiveTime>> times_;

@@ -7,7 +7,8 @@ namespace tutti::sim {
 using core::Time;
 
 namespace {
-/// Packs that become ready at the time when a round begins are included in this round.
+/// The order key of events that begin a round. The key is so large that packs which become ready at
+/// the same time are included in the round.
 constexpr std::uint64_t kAfterOthers = std::numeric_limits<std::uint64_t>::max() - 2;
 enum : std::uint32_t { kBegins, kEnds };
 }  // namespace
@@ -46,8 +47,8 @@ void Gates::forget(const core::GateBatch& batch) {
   fusing_.forget(batch);
 }
 
-/// Starts the decided packs. `asked` is the cause for all replicas. If `asked` is null, the cause
-/// for each replica is the replica's own pack that became ready last.
+/// Starts the packs that gates have released. `requested` is the cause for all replicas. If it is
+/// null, the cause for each replica is its pack that became ready last.
 void Gates::execute_points(const std::vector<core::GateDecision>& decisions,
                            const Request* requested) {
   for (const core::GateDecision& decision : decisions) {
@@ -85,7 +86,8 @@ void Gates::handle(const Event& event) {
                   EventKind::kCycle, kEnds, 0});
     return;
   }
-  // In a simulation, one process has all replicas, so the process's proposal is the agreement.
+  // Replicas agree on a proposal. In a simulation, a single process has all replicas, so its
+  // proposal is the agreement.
   execute_points(gate.end_round(proposal_, event.time), nullptr);
   await_round(event.time);
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-// Executes gates (core/plan/gate) in virtual time: reports ready packs and complete packs to the
-// gates, runs their rounds, and starts the packs that they release. An agreement between replicas
-// only takes time in a simulation, because one process has all replicas.
+// Executes gates (core/plan/gate) in virtual time. A gate decides when packs start. Class Gates
+// reports ready and completed packs to the gates, runs the gates' rounds, and starts the packs that
+// gates release. In a real run, replicas must agree on the packs; in a simulation, the agreement
+// only takes time, because one process has all replicas.
 
 #include <cstdint>
 #include <map>
@@ -22,17 +23,17 @@ namespace tutti::sim {
 
 class Gates {
  public:
-  /// The cause and the time of a replica's request to start a pack.
+  /// A replica's request to start a pack: its cause and its time.
   struct Request {
     Cause cause;
     core::Time at;
   };
-  /// Starts the packs that the gates have released.
+  /// The interface through which Gates starts packs.
   class Starter {
    public:
     virtual ~Starter() = default;
-    /// Starts the batch on the replica at the current time. `fused`: the collective of a fused
-    /// batch; null if the batch is a single pack, which uses the pack's own collective.
+    /// Starts the batch on the replica at the current time. `fused` contains the collective of a
+    /// batch of fused packs; null if the batch is a single pack, which has its own collective.
     virtual void start_passed(std::int64_t replica, const core::GateBatch& batch,
                               const std::shared_ptr<const FusedPacks>& fused,
                               const Request& requested) = 0;
@@ -42,8 +43,7 @@ class Gates {
   Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter);
 
   [[nodiscard]] bool holds(int pack) const { return plan_.holds(pack); }
-  /// Returns collectives whose connections include the connections of all collectives that fusing
-  /// may create later.
+  /// Returns collectives that use all connections which collectives of fused packs may use later.
   [[nodiscard]] std::vector<core::Collective> largest() const {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();
   }
@@ -52,7 +52,7 @@ class Gates {
   void ready(const core::GateRequest& request, const Cause& cause, core::Time now);
   /// Reports that the pack's collective is complete on the replica.
   void done(const core::GateRequest& request, const Cause& cause, core::Time now);
-  /// Drops the state of a batch whose collective is complete on all replicas.
+  /// Deletes the state of a batch. Called when the batch's collective is complete on all replicas.
   void forget(const core::GateBatch& batch);
   /// Handles kCycle.
   void handle(const Event& event);
@@ -79,9 +79,8 @@ class Gates {
   std::int64_t replicas_per_gate_ = 1;
   std::vector<std::unique_ptr<core::Gate>> gates_;
   core::GateProposal proposal_;  ///< the proposal of the current round
-  /// Used only if gates have rounds. Indexed by step and pack, and then by replica: the time at
-  /// which the pack became ready, and the cause. An entry is kept until the pack is complete on all
-  /// replicas.
+  /// For each step and pack, the requests of all replicas: when the pack became ready, and why.
+  /// Used only if gates have rounds. An entry is kept until the pack is complete on all replicas.
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Request>> requested_;
 };
 

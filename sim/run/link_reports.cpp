@@ -11,8 +11,9 @@ using core::LinkId;
 using core::LinkRecord;
 using core::Time;
 
-/// Does the same as transfer_time(), but for the load of a whole run, which may take longer than
-/// any message. Traffic other than messages counts with the time for which it occupied the link.
+/// Returns the time for which a link was busy. For messages, this is their transfer time at `rate`,
+/// without the limit of transfer_time(); all other traffic counts with the time for which it
+/// occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
   const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
@@ -39,8 +40,8 @@ LinkRecord record_of(LinkId id, const LinkLoads& loads, const core::Cluster& clu
   return record;
 }
 
-/// Adds a note about the link with the longest busy time if this busy time exceeds the length of
-/// the run.
+/// If a link's busy time exceeds the length of the run, adds a note about the link with the longest
+/// busy time.
 void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time length,
                    core::TimelineSink& sink) {
   LinkId most = -1;
@@ -64,7 +65,8 @@ void note_overload(const LinkLoads& loads, const core::Cluster& cluster, Time le
 void report_links(const LinkLoads& loads, const core::Cluster& simulated,
                   const core::Cluster& timeline_cluster, bool ports_alone, Time length,
                   core::TimelineSink& sink) {
-  // Records are passed to the sink one by one, because there may be millions of links.
+  // Pass the records to the sink one by one instead of collecting them, because there may be
+  // millions of links.
   if (ports_alone) note_overload(loads, simulated, length, sink);
   const std::int64_t workers_per_simulated = timeline_cluster.workers() / simulated.workers();
   constexpr std::int64_t kMaxCopies = 65'536;

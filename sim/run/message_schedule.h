@@ -4,8 +4,8 @@
 
 namespace tutti::sim {
 
-/// The schedule of a message of an execution trace: rank 0 sends it, rank 1 receives it. The sender
-/// never waits for the receiver.
+/// The schedule of a message of an execution trace. Rank 0 sends the message and rank 1 receives
+/// it. The sender never waits for the receiver.
 class MessageSchedule : public core::Schedule {
  public:
   MessageSchedule(std::int64_t elements, core::Engine engine)

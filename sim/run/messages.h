@@ -11,25 +11,26 @@
 
 namespace tutti::sim {
 
-/// The messages of an execution trace. Matches sends with receives, and represents each message by
-/// a collective between two ranks.
+/// The messages of an execution trace. This class matches sends with receives, and makes a
+/// collective of two ranks for each message.
 class Messages {
  public:
   /// REQUIRES: the scenario outlives this object.
   explicit Messages(const core::Scenario& scenario) : scenario_(scenario) {}
 
   /// Returns the collective that moves `bytes` from one replica to another. The size is rounded up
-  /// to a multiple of two bytes, which is the size of the smallest data type.
+  /// to a multiple of two bytes, because the smallest data type has two bytes.
   std::shared_ptr<const core::Collective> collective(std::int64_t from, std::int64_t to,
                                                      std::int64_t bytes);
-  /// Calls `visit` with the collective of each pair of replicas that exchanges messages, in order.
+  /// Calls `visit` with a collective for each pair of replicas between which messages are sent, in
+  /// ascending order.
   template <class Visit>
   void visit(Visit visit) {
     for (const auto& [from, to, bytes] : pairs()) visit(*collective(from, to, bytes));
   }
 
-  /// Returns the matcher of messages to replica `to` in a training step. Messages do not match
-  /// receives of other steps.
+  /// Returns the object that matches messages to replica `to` with receives in a training step.
+  /// Messages do not match receives of other steps.
   core::MessageMatcher& matcher(std::int64_t to, std::int32_t step) {
     return matchers_[{step, to}];
   }
@@ -38,7 +39,7 @@ class Messages {
     const auto known = matchers_.find({step, to});
     if (known != matchers_.end() && known->second.empty()) matchers_.erase(known);
   }
-  /// Returns true if neither a message nor a receive is waiting in the matcher.
+  /// Returns true if no message and no receive is waiting to be matched.
   [[nodiscard]] bool empty() const { return matchers_.empty(); }
 
  private:
@@ -48,7 +49,7 @@ class Messages {
   [[nodiscard]] std::vector<Pair> pairs() const;
 
   const core::Scenario& scenario_;
-  /// By number of elements.
+  /// The schedule of a message, by its number of elements.
   std::map<std::int64_t, std::shared_ptr<const core::Schedule>> schedules_;
   std::map<std::pair<std::int32_t, std::int64_t>, core::MessageMatcher> matchers_;
 };

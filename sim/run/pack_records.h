@@ -10,8 +10,9 @@
 
 namespace tutti::sim {
 
-/// Assembles the record of each pack of a training step. The record has the time at which the pack
-/// was ready on the last replica, and the time at which it was complete in the last group.
+/// Combines the records of a pack in all groups of replicas. The combined record has the time at
+/// which the pack was ready on the last replica, and the time at which it was complete in the last
+/// group.
 class PackRecords {
  public:
   /// `groups`: the number of groups of replicas that execute the same pack.
@@ -19,9 +20,9 @@ class PackRecords {
 
   /// Records that the pack is ready on a replica. Calls must be in order of time.
   void ready(std::int32_t step, std::int32_t pack, core::Time now) { ready_[{step, pack}] = now; }
-  /// Records that the pack is complete in a group. `in_group` is the record of the group, without
-  /// the time at which the pack was ready. Returns the pack's record as soon as the pack is
-  /// complete in all groups.
+  /// Records that the pack is complete in a group. `in_group` is the group's record; its time
+  /// `ready` is not used. Returns the combined record if the pack is complete in all groups, and
+  /// otherwise nullopt.
   std::optional<core::PackRecord> over(const core::PackRecord& in_group) {
     core::PackRecord record = in_group;
     const std::pair key{record.step, record.pack};
@@ -44,11 +45,11 @@ class PackRecords {
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< step and pack
 
   std::int64_t groups_;
-  /// Packs that are complete in some but not all groups, with the number of groups in which they
-  /// are complete.
+  /// The packs that are complete in some but not all groups, with the number of groups in which
+  /// they are complete.
   std::map<Key, std::pair<std::int64_t, core::PackRecord>> over_;
-  std::map<Key, core::Time> ready_;  ///< by step and pack: the latest time so far at which the pack
-                                     ///< became ready on a replica
+  std::map<Key, core::Time> ready_;  ///< for each step and pack, the latest time at which a replica
+                                     ///< was ready
 };
 
 }  // namespace tutti::sim

@@ -10,15 +10,15 @@ namespace tutti::sim {
 /// Reports the progress of a simulation, and checks whether the simulation was cancelled.
 class Progress {
  public:
-  /// REQUIRES: `control` outlives it.
+  /// REQUIRES: `control` outlives this object.
   explicit Progress(const core::RunControl& control) : control_(control) {}
 
   /// Sets the approximate total work of the run.
   void expect(double work) { work_ = std::max(1.0, work); }
   /// Counts an event. Returns true once every 65,536 events, when go_on() should be called.
   bool event() { return ++events_ % 65'536 == 0; }
-  /// Reports the progress. Returns false if the run must stop. `done`: the amount of work that has
-  /// been done.
+  /// Reports the progress. Returns false if the run must stop. `done` is the amount of work that
+  /// has been done.
   bool go_on(core::Time now, std::int64_t done) {
     if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
     if (now > control_.until) cancelled_ = true;

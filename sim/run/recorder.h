@@ -12,8 +12,8 @@
 
 namespace tutti::sim {
 
-/// Records the activity of the simulation as spans on tracks, to the extent that the options
-/// request.
+/// Writes the activity of the simulation to a timeline, as spans on tracks. RecordOptions
+/// determines which activity is recorded.
 class Recorder {
  public:
   Recorder(const core::Cluster& cluster, const core::RecordOptions& options,
@@ -22,14 +22,15 @@ class Recorder {
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  /// Records a compute task. `stream`: the index of the compute stream among the replica's streams.
+  /// Records a compute task. `stream` is the index of its stream among the replica's compute
+  /// streams.
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
-  /// Records that a rank starts its part of a collective. The collective gets the lowest free slot
-  /// of the device.
+  /// Records that a rank starts its part of a collective. Assigns the lowest free slot of the
+  /// device to the collective. The slot determines the track of its spans.
   void launched(core::PartId device, std::uint32_t instance);
-  /// Records that the rank has completed its part of a pack. The slot on the device becomes free,
-  /// but later records of other ranks may refer to it.
+  /// Records that the rank has completed its part of a pack. The pack's slot on the device becomes
+  /// free for other collectives.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
   /// Does the same as pack_done() for an exchange.
@@ -37,8 +38,8 @@ class Recorder {
                      std::int32_t exchange, core::Time start, core::Time end);
   /// Deletes the slots of a collective that every rank has completed.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
-  /// Records a schedule step. `group` maps the ranks of the collective to devices. `element`: the
-  /// size of an element in bytes.
+  /// Records a schedule step. `group` maps the ranks of the collective to devices, and `element` is
+  /// the size of an element in bytes.
   void step(const StepDone& done, std::int32_t step, std::int32_t pack, core::Bytes element,
             const core::Group& group);
 
@@ -58,14 +59,14 @@ class Recorder {
   core::TimelineSink& sink_;
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
-  /// Slots 0 … used - 1 have been assigned at least once. `free` contains the assigned slots that
-  /// have become free again, with the lowest slot on top.
+  /// The slots of a device. Slots 0 … used - 1 have been assigned at least once. `free` contains
+  /// those of them that are free again, the lowest on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;
   };
   std::map<core::PartId, Slots> slots_in_use_;
-  /// The slots, indexed by the handle of the collective, and then by device.
+  /// For each collective (handle), the slot that it has on each device.
   std::map<std::uint32_t, std::map<core::PartId, std::int32_t>> slots_;
   std::int64_t spans_ = 0;
 };

@@ -1,11 +1,10 @@
 #pragma once
 
-// Without disturbances, training steps repeat. If no collective is in flight when the last replica
-// begins a step, every link, engine and device is free, and computation takes the same time in each
-// step. The rest of the step then depends only on the time since each replica began the step. If
-// the replicas begin two consecutive steps at the same times relative to the last replica, all
-// later steps repeat the first of these steps, shifted in time. Repeated steps are recorded without
-// being simulated.
+// Without disturbances, training steps become identical. Suppose that no collective is in flight
+// when the last replica begins a step, so that all links and engines are free. The rest of the step
+// then depends only on how much earlier each of the other replicas began the step. If these times
+// are the same in two consecutive steps, all later steps are identical to the first of them,
+// shifted in time. Such steps are recorded without being simulated.
 
 #include <cstdint>
 #include <optional>
@@ -20,21 +19,21 @@ namespace tutti::sim {
 
 class Repetition {
  public:
-  /// The state at the beginning of a step, and the records of that step.
+  /// The state of the simulation at the beginning of a step, and the records of this step.
   struct Step {
-    /// Indexed by replica: how much earlier the replica began the step than the last replica.
+    /// For each replica, how much earlier than the last replica it began the step.
     std::vector<core::Time> began;
     core::Time at;                         ///< time at which the last replica began the step
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
     std::optional<core::StepRecord> step;  ///< the step recorded since `at`
-    LinkLoads::Totals carried;             ///< by link: bytes carried until `at`
-    std::vector<core::Wide> exchanged;     ///< by exchange: totals until `at`
+    LinkLoads::Totals carried;             ///< bytes that each link has carried until `at`
+    std::vector<core::Wide> exchanged;     ///< total time that each exchange has taken until `at`
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
-  /// Returns true if training steps of the scenario may repeat, because the scenario depends
-  /// neither on the absolute time nor on random numbers. (Gates are checked separately, because
-  /// their state is part of Step.)
+  /// Returns true if training steps may become identical, because nothing in the scenario depends
+  /// on the absolute time or on random numbers. Gates are not checked here, because their state is
+  /// part of Step.
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -51,9 +50,9 @@ class Repetition {
   void tell(const core::PackRecord& pack) { since_.packs.push_back(pack); }
   void tell(const core::StepRecord& step) { since_.step = step; }
 
-  /// Begins a step after the previous step has ended. `next` is the state at the beginning of the
-  /// new step, without records. Returns the previous step if the new step and all later steps
-  /// repeat it; otherwise returns null.
+  /// Begins a step when the previous step has ended. `next` contains the state at the beginning of
+  /// the new step, without records. If the new step and all later steps are identical to the
+  /// previous step, returns the previous step; otherwise returns null.
   const Step* begin(Step next) {
     next.packs.clear();
     next.step.reset();
@@ -68,17 +67,17 @@ class Repetition {
     begun_ = std::move(next);
     return nullptr;
   }
-  /// Records that all remaining steps are repetitions, which take the time `later` together.
+  /// Records that all remaining steps are repetitions. `later` is their total time.
   void repeat(core::Time later) {
     repeats_ = true;
     later_ = later;
   }
   [[nodiscard]] bool repeats() const { return repeats_; }
-  /// Returns the time between the last simulated step and the last step of the run.
+  /// Returns the total time of all steps that were not simulated.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Records that steps overlap, so that the state at the beginning of a step does not determine
-  /// the rest of the step.
+  /// Records that two steps overlap, so that the state at the beginning of a step does not
+  /// determine its rest.
   void cannot_tell() {
     begun_.reset();
     since_ = {};
@@ -87,7 +86,7 @@ class Repetition {
  private:
   bool repeats_ = false;
   core::Time later_;
-  std::optional<Step> begun_;  ///< the last step that began while no collective was in flight
+  std::optional<Step> begun_;  ///< the last step, if no collective was in flight when it began
   struct {
     std::vector<core::PackRecord> packs;
     std::optional<core::StepRecord> step;

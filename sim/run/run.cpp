@@ -1,12 +1,12 @@
-// This file is the event loop of a simulated run. The loop takes the earliest event, sets the
-// virtual time to the event's time, and passes the event to the part of the run to which it
-// belongs. That part pushes further events. This file also sets up a run and ends it; run_state.h
-// lists the files of the other parts. The loop ends if there are no more events, a time limit or
-// timeout has passed, the run is cancelled, or the remaining steps are repetitions (repetition.h).
-// The loop also ends if one simulated worker cannot represent all workers (sim/folding); the caller
-// then simulates all workers. If no events remain before the last step has ended, some component
-// waits forever. finish() then reports the cause: a dead link or worker, a custom algorithm, or an
-// execution trace. Without such a cause, finish() reports a bug in Tutti.
+// The event loop of a simulated run. The loop takes the earliest event, sets the virtual time to
+// the time of this event, and calls its handler, which adds further events. This file also contains
+// the beginning and the end of a run; run_state.h lists the files with the event handlers. The loop
+// ends if there are no more events, a time limit or timeout has passed, the run is cancelled, or
+// the remaining steps are repetitions (repetition.h). The loop also ends if one simulated worker
+// cannot represent all workers (sim/folding); the caller then simulates all workers. If there are
+// no more events although the last step has not ended, some component waits forever. finish() then
+// reports the cause: a link or worker that is down, a custom algorithm, or an execution trace. If
+// none of these is the cause, there is a bug in Tutti.
 
 #include "sim/run/run.h"
 
@@ -74,7 +74,8 @@ core::Expected<void> Run::run() {
   if (core::reduction_scope(scenario_.strategy, scenario_.plan) ==
       core::ReductionScope::kAsyncServers) {
     asynchrony_.emplace(scenario_, steps_of(scenario_) / scenario_.run.steps);
-    repetition_.reset();  // the steady state must be found in simulated steps
+    // Do not skip steps, because the steady state is searched in simulated steps.
+    repetition_.reset();
   }
   share_devices();
   for (Replica& replica : replicas_) begin_step(replica, Time(), {});
@@ -90,7 +91,8 @@ core::Expected<void> Run::run() {
     if (ties_.matter()) return {};
     if (timeouts_.exceeded()) break;
     if (repetition_) {
-      // Rounds of a collective that repeat are not simulated; the time advances by their duration.
+      // If a collective repeats identical rounds, skip them: only advance the time by their
+      // duration.
       now_ += engines_.skip_rounds(now_);
       if (repetition_->repeats() && step_ends_.last_end() > core::kHorizon)
         return tl::make_unexpected(too_long());
@@ -173,8 +175,8 @@ LinkRange Run::binned_links(const core::RecordOptions& record) const {
   const auto first_link = [this](std::int64_t worker) {
     return cluster_.first_link(std::clamp<std::int64_t>(worker, 0, cluster_.workers()));
   };
-  // Links between switches have the lowest numbers. The bins of a link take 8 KB, so large networks
-  // have no bins for links between switches.
+  // The bins of a link take 8 KB. In a network with more links between switches than this, these
+  // links, which have the lowest numbers, have no bins.
   constexpr core::LinkId kMaxSwitchLinks = 4096;
   const bool switches = record.first_worker <= 0 && cluster_.switch_links() <= kMaxSwitchLinks;
   return {switches ? 0 : first_link(record.first_worker), first_link(record.last_worker + 1)};
@@ -214,7 +216,7 @@ core::Error Run::too_long() {
 
 core::Error Run::stuck_forever(const std::string& dead) const {
   std::string waiting;
-  std::int64_t last = -1;  // a pack that waits in several groups is reported once
+  std::int64_t last = -1;  // report a pack only once, even if it waits in several groups
   flights_.visit_numbers([&](std::int32_t step, std::int64_t number) {
     if (step != step_ends_.ended() ||
         number >= static_cast<std::int64_t>(scenario_.plan.packs.size()) ||

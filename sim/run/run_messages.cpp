@@ -1,6 +1,6 @@
-// This file handles the communication of an execution trace (core/replay). The trace's collectives
-// are packs; its messages are flights of two ranks. A message is in flight from its send, even if
-// its receive has not been posted.
+// Handles the communication of an execution trace (core/replay). Collectives of the trace are
+// simulated as packs, and messages as flights of two ranks. A message is in flight as soon as it is
+// sent, even if its receive has not been posted.
 
 #include "sim/run/run_state.h"
 
@@ -16,7 +16,8 @@ void Run::communicate_in_graph(Replica& replica, TaskId id, const core::Task& ta
     replica.ready = now_;
     return launch(replica, collectives_.of_pack(task.pack, replica.index), task.pack);
   }
-  // A task without a message waits for the start of a computation (begin_task).
+  // A task without a message announces a computation. Such a task completes when the computation
+  // starts (begin_task).
   if (task.index >= 0) post(replica, id, replica.graph->messages[task.index]);
 }
 
@@ -62,7 +63,7 @@ void Run::start_receiver(Flight& flight, Replica& to, TaskId task, const Cause& 
 void Run::message_done(Flight& flight, Rank rank, Time now, const CausalChain& causal_chain) {
   const Flight::Message message = *flight.message;
   const std::uint32_t instance = flight.instance;
-  // The code below removes the flight when its last rank is done.
+  // Keep the collective alive: the flight is removed below when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
   recorder_.exchange_done(kept->group.device(rank), instance, flight.step, 0, flight.started[rank],
                           now);

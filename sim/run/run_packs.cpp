@@ -1,4 +1,5 @@
-// This file handles packs and exchanges in flight.
+// Handles packs and exchanges in flight: their launches, and their completion on each rank and on
+// all ranks.
 
 #include <algorithm>
 
@@ -34,16 +35,16 @@ void Run::launch_fused(Replica& replica, const std::shared_ptr<const FusedPacks>
   Flight& flight = flight_of(replica.step, replica.cause, work, first, fused);
   if (replica.in_flight++ == 0) replica.in_flight_since = now_;
   flight.requested[work.place.rank] = requested.at;
-  // Copies into the fusion buffer and out of it occupy the stream; both are added before the
-  // launch.
+  // The copies into and out of the fusion buffer occupy the stream. The times of both copies are
+  // added before the launch.
   const Time copies = 2 * transfer_time(fused->copied, cluster_.part(replica.device).device.copy);
   flight.copies[work.place.rank] = copies;
   start_rank(flight, static_cast<Rank>(work.place.rank), replica.device, requested.cause, now_,
              copies);
 }
 
-/// Returns the flight of the replica's pack or exchange. If this launch is the first launch of the
-/// pack or exchange, opens the flight.
+/// Returns the flight of a pack or exchange that a replica launches. If no other replica has
+/// launched it before, creates the flight.
 Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::int64_t number,
                        const std::shared_ptr<const FusedPacks>& fused) {
   if (Flight* const known = flights_.find(step, number, work.place.group)) return *known;
@@ -71,7 +72,8 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
   }
   if (pull_order_.has_pull(work))
     flight.rank_completed.assign(static_cast<std::size_t>(ranks), false);
-  // Helpers have no program, so they start when the first replica starts.
+  // Start the helper ranks together with the first replica, because they have no program of their
+  // own.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
     if (pull_order_.starts_later(flight, rank)) continue;
     start_rank(flight, rank, collective.group.device(rank), cause, now_);
@@ -93,7 +95,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (flight.message) return message_done(flight, rank, now, causal_chain);
   timeouts_.rank_done(flight, rank);
   const Work work = flight.work;
-  // The code below removes the flight when its last rank is done.
+  // Keep the collective alive: the flight is removed below when its last rank is done.
   const std::shared_ptr<const core::Collective> kept = flight.in_group;
   const core::Collective& collective = collective_of(flight);
   const Time started = flight.started[rank];
@@ -112,7 +114,8 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
     cause = {add_flight_node(flight, rank, now, causal_chain), now};
   if (answered) {
     flight.rank_completed[rank] = true;
-    // A helper has no program, so it starts its part of the pull now if the pull is in flight.
+    // The rank is a helper, which has no program. If the pull is in flight, start the helper's part
+    // of it.
     Flight* const answer =
         rank >= collective.contributors ? pull_order_.pull_flight_of(flight) : nullptr;
     if (answer) start_rank(*answer, rank, collective_of(*answer).group.device(rank), cause, now_);
@@ -143,7 +146,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   if (last) gates_.forget(*fused->batch);
 }
 
-/// Records the pack if all groups have completed it.
+/// Called when a group has completed the pack. Records the pack when all groups have completed it.
 void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   const auto record =
       pack_records_.over({flight.step, pack, {}, flight.first_start, flight.last_start, now});
@@ -152,8 +155,8 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
   if (repetition_) repetition_->tell(*record);
 }
 
-/// Adds the pack in flight to the critical path, from the launch with which its causal chain
-/// begins.
+/// Adds the pack in flight to the graph of the critical path. The node begins at the launch with
+/// which the pack's causal chain begins.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
   const auto origin = static_cast<std::size_t>(causal_chain.origin);

@@ -3,8 +3,9 @@
 // The state of one simulated run, and its event handlers. run.cpp handles events and the end of the
 // run. run_steps.cpp handles the computation and the training steps of replicas, run_packs.cpp
 // handles packs and exchanges in flight, and run_messages.cpp handles messages of an execution
-// trace. Gates decide when packs start, and CollectiveEngines executes them. Observers, which do
-// not affect the simulation, are separate classes (Timeouts, PackRecords, StepEnds, …).
+// trace. Class Gates decides when packs start, and CollectiveEngines executes their collectives.
+// Observers, which do not affect the simulation, are separate classes (Timeouts, PackRecords,
+// StepEnds, …).
 
 #include <optional>
 #include <string>
@@ -39,8 +40,8 @@ namespace tutti::sim {
 class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario` is the simulated scenario, and `timeline_scenario` is the scenario that the
-  /// timeline describes. If one simulated worker represents several workers, the two scenarios
-  /// differ in the number of workers; otherwise they are the same.
+  /// timeline describes. In a folded run, `timeline_scenario` has more workers; otherwise both
+  /// scenarios are the same.
   Run(const core::Scenario& scenario, const core::Scenario& timeline_scenario,
       const core::RecordOptions& record, bool remember, const core::RunControl& control,
       core::TimelineSink& sink);
@@ -51,14 +52,14 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// Must be called only once.
   core::Expected<void> run();
 
-  /// Returns true if one simulated worker cannot represent all workers. If this is true, the
-  /// contents of the sink are invalid.
+  /// Returns true if the run has shown that one simulated worker cannot represent all workers. The
+  /// contents of the sink are then invalid.
   [[nodiscard]] bool symmetry_broken() const { return ties_.matter(); }
 
  private:
   struct Replica;
 
-  /// The environment of a replica's runner.
+  /// The interface through which a replica's task runner acts on the simulation.
   struct World : core::Host {
     Run* run = nullptr;
     Replica* replica = nullptr;
@@ -69,7 +70,7 @@ class Run : private CollectiveListener, private Gates::Starter {
     void step_done() override;
   };
 
-  /// A task of a compute stream. The first task in the queue is running.
+  /// A task in the queue of a compute stream. The first task in the queue is running.
   struct Queued {
     core::ComputeTask task;
     core::Time requested;
@@ -82,7 +83,8 @@ class Run : private CollectiveListener, private Gates::Starter {
     explicit Stream(std::uint32_t number) : stream(number) {}
     ComputeStream stream;
     ShortQueue<Queued> queue;
-    Cause cause;  ///< cause of the task that is running or was the last to run
+    Cause cause;  ///< the running task or, if there is none, the last task, as a cause of later
+                  ///< work
   };
 
   struct Replica {
@@ -96,10 +98,11 @@ class Run : private CollectiveListener, private Gates::Starter {
     std::int32_t step = 0;
     core::Time step_began;
     core::Time ready;             ///< time at which the latest gradients were ready
-    std::vector<Stream> streams;  ///< one stream, unless an execution trace has several
+    std::vector<Stream> streams;  ///< the replica's compute streams: one, unless an execution trace
+                                  ///< has several
     /// The graph of the replica's rank in an execution trace; null if the run has no trace.
     const core::ExecutionGraph::Rank* graph = nullptr;
-    Cause cause;  ///< cause of the event that is being handled for this replica
+    Cause cause;  ///< cause of the work that the current event starts on this replica
     // The current step:
     core::Time forward, backward, other;
     core::Time slowed;  ///< time by which interference extended the tasks
@@ -158,7 +161,8 @@ class Run : private CollectiveListener, private Gates::Starter {
     if (flight.fused) return *flight.fused->collective;
     return flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first;
   }
-  /// Returns the launch overhead of the flight. Fused packs have the overhead of a single launch.
+  /// Returns the launch overhead of the flight. All packs of a fused batch are launched together,
+  /// with a single overhead.
   [[nodiscard]] core::Time launch_overhead(const Flight& flight) const {
     if (flight.message) return {};
     return PlanCollectives::launch_of(collective_of(flight),
@@ -181,7 +185,8 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   const core::Scenario& scenario_;
   const core::Scenario& timeline_scenario_;
-  std::int64_t workers_per_simulated_;  ///< number of workers that each simulated worker represents
+  std::int64_t workers_per_simulated_;  ///< number of workers that each simulated worker
+                                        ///< represents; 1 unless the run is folded
   const core::RecordOptions& record_;
   core::TimelineSink& sink_;
   const core::Cluster& cluster_;
@@ -192,20 +197,17 @@ class Run : private CollectiveListener, private Gates::Starter {
 
   // The simulated system.
   EventQueue events_;
-  std::vector<core::SlowDevices> slow_;  ///< slow devices; random workers are replaced by the
-                                         ///< chosen workers
+  std::vector<core::SlowDevices> slow_;  ///< slow devices, after random workers have been chosen
   Network network_;
   Devices devices_;
-  Ties ties_;  ///< ties between simultaneous events; only used if one simulated worker represents
-               ///< several workers
+  Ties ties_;  ///< detects ties between simultaneous events; used only in a folded run
   CollectiveEngines engines_;
   std::vector<Replica> replicas_;
-  /// Indexed by stream number: the replica of the stream, and the stream's index in
-  /// Replica::streams.
+  /// For each compute stream (number in Event::a), its replica and its index in Replica::streams.
   std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
   core::StepProgram no_program_;  ///< the program of replicas that execute a trace
-  /// An empty table of durations for replicas that execute a trace, because each task of a trace
-  /// has its own duration.
+  /// An empty table of durations. Replicas that execute a trace use it, because each task of a
+  /// trace has its own duration.
   core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight
@@ -219,9 +221,9 @@ class Run : private CollectiveListener, private Gates::Starter {
   PackRecords pack_records_{collectives_.groups_of_packs()};
   StepEnds step_ends_{cluster_, workers_per_simulated_};
   ExchangeTimes exchange_times_{scenario_.plan.exchanges.size()};
-  std::optional<Asynchrony> asynchrony_;  ///< the state of asynchronous workers; nullopt if workers
-                                          ///< are synchronous
-  /// Set only if repeated steps are recorded without being simulated.
+  std::optional<Asynchrony> asynchrony_;  ///< observes asynchronous workers; nullopt if workers are
+                                          ///< synchronous
+  /// Detects identical steps; nullopt if all steps are simulated.
   std::optional<Repetition> repetition_;
   CriticalPath path_;
 };

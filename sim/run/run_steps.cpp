@@ -1,4 +1,4 @@
-// This file handles the computation of replicas and their training steps.
+// Handles the computation of replicas, and the beginning and the end of their training steps.
 
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64
       static_cast<std::int64_t>(run->scenario_.plan.packs.size()) + number);
 }
 
-/// Handles a task that marks a pack as ready.
+/// Executes a task that marks a pack as ready.
 void Run::World::mark(const core::Task& task) {
   run->pack_records_.ready(replica->step, task.pack, run->now_);
   replica->ready = run->now_;
@@ -87,8 +87,8 @@ void Run::add_streams(Replica& replica, std::int32_t count) {
   }
 }
 
-/// Enables the mutual slowdown of computation and communication, and notes missing parameters. Only
-/// the replica's first stream shares the device with communication.
+/// Lets computation and communication on the same device slow each other down, and adds notes about
+/// missing parameters. Only the first compute stream of each replica is affected.
 void Run::share_devices() {
   const core::Interference how = scenario_.run.interference;
   if (how == core::Interference::kOff || scenario_.plan.packs.empty()) return;
@@ -145,14 +145,14 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   Stream& one = replica.streams[stream];
   const auto& [task, requested, requested_by] = one.queue.front();
   const std::int32_t kind = core::SpanKind::kFirstCompute + static_cast<std::int32_t>(task.kind);
-  // If the stream was busy, the last task of the stream is the cause; otherwise the request is the
-  // cause.
+  // The cause of the task is the previous task of the stream if the task had to wait for it.
+  // Otherwise, the cause is the request to start the task.
   const Cause before = now_ > requested && one.cause.node >= 0 ? one.cause : requested_by;
   const bool goes_on = task.kind == ComputeKind::kBackward && before.node >= 0 &&
                        path_.node(before.node).kind == kind &&
                        path_.node(before.node).replica == replica.index &&
                        path_.node(before.node).step == replica.step && before.until == now_;
-  // The cause has no end (kNever) until the task ends.
+  // The end is kNever until the task has ended.
   one.cause = {goes_on
                    ? before.node
                    : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
@@ -160,7 +160,7 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
   one.stream.begin(now_, devices_.device_faults().longer(replica.device, task.duration, now_),
                    task.compute_bound_ppm, events_);
   if (!replica.graph) return;
-  // Notify tasks that wait for the start of this task.
+  // Complete the task that announces the start of this task.
   if (const core::TaskId announced = replica.graph->announcement_of(task.id);
       announced != core::kNoTask)
     replica.runner.done(announced, replica.world);
@@ -170,7 +170,8 @@ void Run::compute_done(const Event& event) {
   const auto [index, slot] = stream_owners_[event.a];
   Replica& replica = replicas_[index];
   Stream& stream = replica.streams[slot];
-  if (devices_.device_faults().gone(replica.device.worker, now_)) return;  // it never ends
+  // The worker is lost, so the task never ends.
+  if (devices_.device_faults().gone(replica.device.worker, now_)) return;
   if (!stream.stream.end(event, events_)) return;
   const ComputeTask task = stream.queue.front().task;
   stream.queue.pop_front();
@@ -220,8 +221,8 @@ void Run::end_step(const core::StepRecord& record) {
 
 // --- steps that repeat ---
 
-/// Called when the last replica has begun `step`. If this step repeats the previous step, this step
-/// and all remaining steps are recorded now.
+/// Called when the last replica has begun `step`. If this step is identical to the previous one,
+/// records it and all remaining steps without simulating them.
 void Run::skip_repeated_steps(std::int32_t step) {
   const bool together = flights_.empty() && messages_.empty() &&
                         std::all_of(replicas_.begin(), replicas_.end(),
@@ -239,7 +240,7 @@ void Run::skip_repeated_steps(std::int32_t step) {
   if (before) repeat(*before, begun, step);
 }
 
-/// Returns the state of all gates; nullopt if some gate does not support snapshots.
+/// Returns the state of all gates; nullopt if the state of some gate cannot be stored.
 std::optional<std::vector<std::int64_t>> Run::state_of_gates() {
   StateSnapshot snapshot =
       snapshot_of(now_, [this](core::StateVisitor& visitor) { gates_.visit_state(visitor); });
@@ -276,7 +277,7 @@ void Run::repeat(const Repetition::Step& before, const Repetition::Step& now, st
 
 // --- the critical path ---
 
-/// Returns all causes from which a critical path may be traced back later.
+/// Returns all causes that are stored anywhere in the run. Later critical paths end at one of them.
 std::vector<Cause*> Run::causes() {
   std::vector<Cause*> all;
   step_ends_.add_causes(all);

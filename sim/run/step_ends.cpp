@@ -6,7 +6,7 @@ using core::Time;
 
 std::optional<core::StepRecord> StepEnds::add(std::int32_t step, const ReplicaEnd& end, Time now) {
   Step& all = steps_[step];
-  // Events are handled in order of time, so the last call is for the replica that ends last.
+  // Calls are in order of time, so the last call stores the cause of the replica that ends last.
   all.cause = end.cause;
   all.awaited.add(end.device, end.began, end.ready, workers_per_simulated_);
   const Time computed = end.forward + end.backward + end.other;

@@ -12,36 +12,36 @@
 
 namespace tutti::sim {
 
-/// The record of a training step on one replica, which has ended the step.
+/// Data of a training step on one replica that has ended the step.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
-  core::Time ready;  ///< time at which the last gradients were ready
+  core::Time ready;  ///< time at which the replica's last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
   core::Time slowed;  ///< time by which interference extended computation
-  Cause cause;        ///< cause of the step's end
+  Cause cause;        ///< cause of the end of the step on this replica
 };
 
-/// Assembles the record of each training step from the records of the replicas, and determines the
+/// Combines the data of all replicas into the record of each training step, and determines the
 /// device whose gradients were ready last.
 class StepEnds {
  public:
-  /// `workers_per_simulated`: the number of workers that each simulated worker represents.
+  /// `workers_per_simulated` is the number of workers that each simulated worker represents.
   /// REQUIRES: the cluster outlives this object.
   StepEnds(const core::Cluster& cluster, std::int64_t workers_per_simulated)
       : cluster_(cluster), workers_per_simulated_(workers_per_simulated) {}
 
   /// Records that a replica has ended the step. Calls must be in order of time. When all replicas
-  /// have ended the step, returns the record of the replica that computed longest. If several
-  /// replicas computed equally long, returns the record of the one that ended last.
+  /// have ended the step, returns its record, with the times of the replica that computed longest.
+  /// If several replicas computed equally long, those of the last to end are used.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
-  /// Counts `steps` further steps, which are not simulated and together take the time `later`.
+  /// Adds `steps` steps that are not simulated. `later` is their total time.
   void skip(std::int32_t steps, core::Time later) {
     ended_ += steps;
     last_end_ += later;
   }
-  /// Does the same as skip(), for steps that end after the largest representable time.
+  /// Does the same as skip(), for steps whose end cannot be represented as a time.
   void skip_to_never() { last_end_ = core::kNever; }
 
   [[nodiscard]] std::int32_t ended() const { return ended_; }
@@ -55,7 +55,7 @@ class StepEnds {
  private:
   struct Step {
     std::int64_t replicas = 0;
-    core::Time longest;  ///< computation time of the replica whose record is kept
+    core::Time longest;  ///< computation time of the replica whose times are in the record
     core::ReplicaParts parts;
     Cause cause;
     Awaited awaited;

@@ -15,7 +15,7 @@ using core::Time;
 
 namespace {
 
-/// Returns text such as "w1, w2"; an ellipsis replaces the workers after the eighth.
+/// Formats a list of workers: "w1, w2". After the eighth worker, the list ends with an ellipsis.
 std::string named(const std::vector<std::int32_t>& workers) {
   constexpr std::size_t kMaxNamed = 8;
   std::string text;
@@ -35,7 +35,8 @@ void Timeouts::launched(Flight& flight, std::int64_t replica, Rank rank, Time no
   const bool last = deadlines_.joins(replica);
   arm(flight, rank, now);
   if (!last) return;
-  // The group is resolved now, so collectives that waited for its resolution begin to execute.
+  // The group is resolved now. Start the second timer of all collectives that waited for the
+  // resolution.
   flights_.visit([&](const Flight& other) {
     for (std::size_t r = 0; r < other.rank_started.size(); ++r) {
       if (other.rank_started[r] && !other.done[r] &&
@@ -60,7 +61,7 @@ void Timeouts::fires(const Event& event) {
   if (flight->done[timer.rank] || (!timer.execution && deadlines_.resolved())) return;
   exceeded_ = deadline_exceeded(*flight, timer, event.time);
   sink_.note(exceeded_->message());
-  // Packs in flight are recorded up to this time.
+  // Record the packs that are in flight, up to this time.
   flights_.visit([&](const Flight& open) {
     if (open.ranks_left == 0 || open.work.pack < 0) return;
     const core::Group group = group_of(open);
@@ -101,7 +102,7 @@ core::Error Timeouts::deadline_exceeded(const Flight& flight, const Deadlines::T
                   awaited.empty() ? "" : "; waited for: " + awaited));
 }
 
-/// Returns the workers with replicas that have not started the collective.
+/// Returns the workers that have at least one replica which has not started the collective.
 std::vector<std::int32_t> Timeouts::not_come(const Flight& flight) const {
   const core::Group group = group_of(flight);
   std::vector<std::int32_t> workers;

@@ -13,7 +13,7 @@
 
 namespace tutti::sim {
 
-/// Observes how long TensorFlow's collectives take (deadlines.h), and reports the first collective
+/// Checks the timeouts of TensorFlow's collectives (deadlines.h), and reports the first collective
 /// that exceeds its timeout. Does nothing if the strategy has no timeout.
 class Timeouts {
  public:
@@ -28,7 +28,7 @@ class Timeouts {
         sink_(sink),
         deadlines_(scenario.strategy.timeout, scenario.cluster->replicas()) {}
 
-  /// Records that a replica, which is rank `rank` of the flight, starts its part.
+  /// Records that a replica starts its part of the flight. `rank` is the rank of the replica.
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
   /// Records that the rank has completed its part of the flight.
   void rank_done(Flight& flight, core::Rank rank) const {
@@ -46,8 +46,8 @@ class Timeouts {
   [[nodiscard]] std::vector<std::int32_t> not_come(const Flight& flight) const;
 
   const core::Scenario& scenario_;
-  /// Returns the group of the flight's collective. For fused packs, this is the group of the first
-  /// pack's collective.
+  /// Returns the group of replicas that executes the flight's collective. For fused packs, this is
+  /// the group of the first pack.
   [[nodiscard]] core::Group group_of(const Flight& flight) const {
     return (flight.in_group ? *flight.in_group : collectives_.planned(flight.work).first).group;
   }

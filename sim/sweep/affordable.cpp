@@ -11,8 +11,8 @@
 namespace tutti::sim {
 namespace {
 
-/// Limits on the work of one setting. A run at either limit takes about ten seconds. A folded run
-/// skips repeated rounds, so its limit is higher.
+/// Limits on the work of one point, in schedule steps. At either limit, a run takes about ten
+/// seconds. The limit of a folded run is higher, because it skips repeated rounds.
 constexpr double kMaxWhole = 5e6, kMaxFolded = 20e6;
 
 }  // namespace

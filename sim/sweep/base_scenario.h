@@ -7,11 +7,12 @@
 
 namespace tutti::sim {
 
-/// The scenario that all points of a sweep or a search modify.
+/// The scenario from which all points of a sweep or a search are made.
 struct BaseScenario {
   std::string text;
   std::string path;
-  /// Overrides of the text, which are applied before the overrides of a point.
+  /// Overrides that apply to all points. The overrides of a point are applied after the overrides
+  /// in `set`.
   std::vector<core::Override> set;
 };
 

@@ -14,7 +14,7 @@ using core::Scenario;
 
 namespace {
 
-/// Observes the ends of a run's training steps, and stops the run when the steps are too slow.
+/// Observes the training steps of a run, and stops the run if they are too slow.
 class StepMonitor : public core::Summary {
  public:
   StepMonitor(core::Time max_step_time, const Scenario& scenario)
@@ -24,7 +24,7 @@ class StepMonitor : public core::Summary {
 
   void step(const core::StepRecord& step) override {
     Summary::step(step);
-    // The first step differs from later steps, so a decision needs at least two steps.
+    // Decide only after at least two steps, because the first step differs from later ones.
     if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) &&
         step_time() > max_step_time_)
       stop_.store(true);
@@ -32,8 +32,9 @@ class StepMonitor : public core::Summary {
   [[nodiscard]] bool all_ended() const {
     return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
   }
-  /// Returns the latest virtual time at which all steps end in a run that is not too slow. This
-  /// limit also stops a run during a single long step.
+  /// Returns the time limit of the run: the virtual time at which all steps have ended if they are
+  /// not too slow. Unlike the check in step(), this limit also stops a run during a single long
+  /// step.
   [[nodiscard]] core::Time until() const {
     if (until_steady_) return core::kNever;
     return max_step_time_.count() > core::kNever.count() / expected_ ? core::kNever
@@ -42,8 +43,8 @@ class StepMonitor : public core::Summary {
   std::atomic<bool>& stop() { return stop_; }
 
  private:
-  static constexpr std::size_t kEnough =
-      16;  // steps, before a steady state, that suffice to estimate the step time
+  // Number of steps after which the step time can be estimated, even without a steady state.
+  static constexpr std::size_t kEnough = 16;
 
   core::Time max_step_time_;
   std::int32_t expected_;
@@ -51,7 +52,7 @@ class StepMonitor : public core::Summary {
   std::atomic<bool> stop_{false};
 };
 
-/// Returns the outcome of a run that was stopped because it was slow.
+/// Returns the outcome of a run that was stopped because its steps were too slow.
 Outcome stopped(const StepMonitor& watch, core::Time max_step_time) {
   Outcome outcome;
   if (!watch.steps().empty()) outcome = core::outcome_of(watch);
@@ -101,7 +102,8 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
   core::Executor& executor = *folds == Folds::kAlways ? folded : executor_;
   const Expected<void> ran = executor.run(*scenario, record, control, summary);
   if (cancel && cancel->load()) return std::nullopt;
-  if (!ran && cannot_fold(ran.error())) return left_out;  // discovered during the run
+  // Only the run itself has shown that it cannot be folded.
+  if (!ran && cannot_fold(ran.error())) return left_out;
   const Outcome outcome = !ran                  ? core::outcome_of(ran.error())
                           : summary.all_ended() ? core::outcome_of(summary)
                                                 : stopped(summary, max_step_time);

@@ -20,36 +20,35 @@
 
 namespace tutti::sim {
 
-/// The text of the outcome of a point that is skipped because it takes too long to simulate.
+/// The outcome's message for a point that was skipped because its simulation would take too long.
 inline constexpr const char* kTooLong =
     "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
-/// Runs a scenario repeatedly, each time with different values of its fields. Values that result in
-/// the same packs are simulated only once, because most pack sizes give the same packs as another
-/// size. Thread-safe.
+/// Runs a scenario repeatedly, each time with different values of its fields. Many pack sizes
+/// result in the same packs as another pack size; such points are simulated only once. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
-  /// `shares`: kNo simulates every point. REQUIRES: `library` and `executor` outlive this object;
-  /// `executor` is stateless.
+  /// If `shares` is kNo, every point is simulated, even if another point has the same packs.
+  /// REQUIRES: `library` and `executor` outlive this object; `executor` has no state.
   Evaluator(BaseScenario base, const core::Library& library, core::Executor& executor,
             Shares shares = Shares::kYes);
-  /// Sets a limit on the work of later scenarios. A scenario that takes more than `work` is not
-  /// simulated, and its outcome is kTooLong.
+  /// Sets a limit on the work of one point. From now on, points that need more than `work` are not
+  /// simulated; the message of their outcomes is kTooLong.
   void limit_work(const MostWork& work) { max_work_ = work; }
 
-  /// Returns the outcome of the scenario with these changes. The outcome may be an error in the
-  /// scenario. Returns nullopt if `cancel` was set during the simulation. Stops the simulation
-  /// early if its training steps take longer than `max_step_time` on average, and records this in
-  /// the outcome.
+  /// Runs the scenario with these changes and returns the outcome. If the changed scenario is
+  /// invalid, the outcome contains the error. Returns nullopt if `cancel` was set during the
+  /// simulation. If training steps take longer than `max_step_time` on average, the simulation
+  /// stops early, which the outcome states.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);
 
-  /// Returns the files that scenarios have read since the last call, each file once.
+  /// Returns the files that scenarios have read since the last call. Each file occurs once.
   std::vector<core::Library::File> new_files();
-  /// Returns the number of points that were simulated. All other points have the outcome of a point
-  /// with the same packs.
+  /// Returns the number of points that were simulated. For all other points, the outcome of a point
+  /// with the same packs was used.
   [[nodiscard]] std::int64_t simulated() const;
 
  private:

@@ -13,7 +13,7 @@
 namespace tutti::sim {
 namespace {
 
-/// The maximum delay until a request to stop is noticed.
+/// The interval at which the caller's thread checks for a request to stop.
 constexpr auto kLook = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -46,8 +46,8 @@ bool run_pool(const PoolWork& work) {
     try {
       threads.emplace_back(worker);
     } catch (const std::system_error&) {
-      // The system allows no more threads (ulimit -u), so the running threads do all of the work.
-      // If no thread is running, this thread does the work.
+      // The system does not allow another thread (ulimit -u). The threads that are already running
+      // do all of the work or, if there are none, this thread does.
       {
         const std::lock_guard lock(mutex);
         working -= threads.empty() ? t - 1 : t;
@@ -78,8 +78,9 @@ bool run_pool(const PoolWork& work) {
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points) {
   const auto n = static_cast<std::uint64_t>(points.size());
   if (n < 3) return points;
-  // Multiples of the golden ratio are distributed most evenly. The stride is the first number from
-  // 0.618 n on that has no common divisor with n, so all points are visited.
+  // Visit the points with a stride of about 0.618 n, because multiples of the golden ratio are
+  // distributed most evenly. The stride has no common divisor with n, so that all points are
+  // visited.
   auto stride = static_cast<std::uint64_t>(0.6180339887498949 * static_cast<double>(n));
   while (std::gcd(stride, n) != 1) ++stride;
   std::vector<std::int64_t> ordered;

@@ -10,13 +10,13 @@
 
 namespace tutti::sim {
 
-/// Work on each of `points`, executed on `threads` threads. A thread that has completed a point
-/// takes the next point.
+/// A list of points to evaluate on `threads` threads. A thread that has completed a point continues
+/// with the next one.
 struct PoolWork {
   std::vector<std::int64_t> points;
   int threads = 1;
-  /// Evaluates a point, on any thread. Returns nullopt if `stop` is set before the evaluation is
-  /// complete.
+  /// Evaluates a point. Called on any thread. Returns nullopt if `stop` is set before the
+  /// evaluation is complete.
   std::function<std::optional<core::Outcome>(std::int64_t point, const std::atomic<bool>& stop)>
       work;
   /// Called on the thread of the caller for every completed point, in the order of completion;
@@ -29,9 +29,10 @@ struct PoolWork {
 /// Executes the work. Returns true if all points are done.
 bool run_pool(const PoolWork& work);
 
-/// Reorders `points` so that the first n points, for any n, are spread evenly over the original
-/// order. If the work ends early, the evaluated points are then still representative. The times of
-/// the evaluated points also give an estimate of the remaining time.
+/// Reorders `points` so that the points at the beginning of the result, however many, are spread
+/// evenly over the original order. If the work ends early, the evaluated points are then
+/// representative of all points. The times of the evaluated points can also be used to estimate the
+/// remaining time.
 std::vector<std::int64_t> spread_out(std::vector<std::int64_t> points);
 
 }  // namespace tutti::sim

@@ -14,7 +14,7 @@ using core::Outcome;
 
 namespace {
 
-/// The number of points that a search evaluates before it considers their results.
+/// The number of points that a search evaluates together before it uses their results.
 constexpr std::size_t kAtATime = 8;
 
 }  // namespace
@@ -65,9 +65,9 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
   if (progress) watch_ = [&](std::int64_t done) { progress(tuner.evaluated() + done); };
   Expected<bool> all = true;
   for (auto points = tuner.next(); all && *all && !points.empty(); points = tuner.next()) {
-    // Evaluate a few points at a time, because early results provide the limit at which later
-    // evaluations stop. The number of points does not depend on the number of threads, so the
-    // result of the search does not depend on the number of threads.
+    // Evaluate a few points at a time, because their results determine the limit at which later
+    // evaluations stop early. The number of points is constant, so that the result of the search
+    // does not depend on the number of threads.
     for (std::size_t from = 0; all && *all && from < points.size(); from += kAtATime) {
       const core::Time best = tuner.best() ? tried_.at(*tuner.best()).step : now;
       const core::Time max_step_time = best == core::kNever

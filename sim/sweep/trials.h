@@ -12,17 +12,17 @@
 
 namespace tutti::sim {
 
-/// If a candidate's training step takes this many times as long as the training step of the best
-/// candidate, the evaluation of the candidate stops early.
+/// The evaluation of a point stops early if its training steps take more than kMaxSlowdown times as
+/// long as those of the best point.
 inline constexpr double kMaxSlowdown = 1.25;
 
 /// The points of a space that a search has evaluated. If there is a file, points with a result in
-/// the file are not evaluated again. Every new result is immediately written to the file, so that
-/// other programs can observe the search, and a killed search can be continued.
+/// it are not evaluated again. Every new result is written to the file immediately, so that other
+/// programs can observe the search, and a search that was killed can be continued.
 class Trials {
  public:
-  /// `store`: the file, which has a sweep of the same space; null: there is no file. `stop`: as in
-  /// PoolWork. REQUIRES: all arguments outlive this object.
+  /// `store` is the file, which must contain a sweep of the same space; null if there is no file.
+  /// `stop` is the same as in PoolWork. REQUIRES: all arguments outlive this object.
   Trials(const core::Space& space, Evaluator& evaluator, int threads, std::function<bool()> stop,
          core::SweepStore* store = nullptr)
       : space_(space),
@@ -32,29 +32,28 @@ class Trials {
         store_(store) {}
 
   /// Sets a predicate that is true for points whose costs can be compared with each other. A search
-  /// also evaluates points for which the predicate is false, but reports them to the tuner as
-  /// invalid. The predicate is called on the thread of the caller. Default: all points are
-  /// comparable.
+  /// also evaluates all other points, but reports them to the tuner as invalid. The predicate is
+  /// called on the thread of the caller. By default, all points are comparable.
   void compare_only(std::function<bool(std::int64_t point)> comparable) {
     comparable_ = std::move(comparable);
   }
 
-  /// Reads the results in the file, so that the points with results are not evaluated again.
+  /// Reads the results from the file, so that points that have one are not evaluated again.
   /// ERRORS: the file cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
-  /// Evaluates the points in `points` that have not been evaluated. The evaluation of a point stops
-  /// early if its training steps take longer than `max_step_time`. Returns false if `stop` ended
-  /// the evaluation. ERRORS: the disk is full.
+  /// Evaluates all points in `points` that have no result yet. Stops the evaluation of a point
+  /// early if its training steps take longer than `max_step_time`. Returns false if `stop` has
+  /// returned true. ERRORS: the disk is full.
   core::Expected<bool> evaluate(const std::vector<std::int64_t>& points, core::Time max_step_time);
-  /// Evaluates the points that the tuner requests, until it requests no more points. The evaluation
-  /// of a point stops early if the point is much slower than the best point so far, or than `now`,
-  /// the step time of the unchanged scenario (kNever: unknown). `progress` is called regularly with
-  /// the number of points that have been reported to the tuner, even if a single point takes long.
-  /// Returns false if `stop` ended the search. ERRORS: as for evaluate().
+  /// Evaluates the points that the tuner requests, until it requests no more. `now` is the step
+  /// time of the unchanged scenario; kNever if unknown. The evaluation of a point stops early if
+  /// the point is much slower than `now` or than the best point so far. `progress` is called
+  /// regularly with the number of points whose costs the tuner knows, even if a single point takes
+  /// long. Returns false if `stop` has returned true. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t evaluated)>& progress);
-  /// Deletes the results of those points whose evaluation stopped early, so that the next request
-  /// evaluates them completely.
+  /// Deletes the results of those points whose evaluation stopped early, so that the next call of
+  /// evaluate() evaluates them completely.
   void discard_stopped(const std::vector<std::int64_t>& points);
 
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const { return tried_; }
@@ -65,14 +64,14 @@ class Trials {
   int threads_;
   std::function<bool()> stop_;
   core::SweepStore* store_;
-  /// Set only during a search. Called with the number of points of the current request that are
-  /// complete.
+  /// Called with the number of completed points of the tuner's current request. Set only during a
+  /// search.
   std::function<void(std::int64_t done)> watch_;
   std::function<bool(std::int64_t point)> comparable_;
   std::map<std::int64_t, core::Outcome> tried_;
 };
 
-/// Returns the cost of a point for a tuner; nullopt if the point is invalid.
+/// Returns the cost that is reported to a tuner for an outcome; nullopt if the point is invalid.
 std::optional<double> cost_of(const core::Outcome& outcome);
 
 }  // namespace tutti::sim
