@@ -23,7 +23,7 @@
 namespace tutti::core {
 namespace {
 
-/// Rounds a fitted value to five digits. The measurements do not determine more.
+/// Rounds a fitted value to five digits. The measurements do not determine further digits.
 double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
 /// The predictions of all experiments for one set of parameters.

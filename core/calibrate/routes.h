@@ -41,8 +41,8 @@ struct Measurements {
   /// shared links with others.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
-  bool in_memory = false;   ///< true if any timeline emulated devices in the memory of their worker
-                            ///< (RunInfo::devices_in_memory)
+  bool in_memory = false;   ///< true if any timeline is of a run with devices that were emulated in
+                            ///< the memory of their worker (RunInfo::devices_in_memory)
   int steps = 0;
   /// For each training step that was ignored because workers waited too long for a CPU core: the
   /// waiting time, as a share of the time during which packs were in flight.

@@ -257,8 +257,8 @@ class Alternatives {
       if (!excludes(problem)) continue;
       std::string field = field_of(problem);
       if (field.empty()) continue;
-      // A framework or a custom algorithm file may determine the algorithm. If it does, remove the
-      // framework or the file instead of the algorithm.
+      // If a framework or an algorithm file determines the algorithm, remove the framework or the
+      // file instead of the algorithm.
       if (field == kAlgorithm && !is_framework(name)) field = decides_on_algorithm(row);
       if (field.empty() || field == kPrefix + name || row.contains(field) || value(field).empty())
         continue;

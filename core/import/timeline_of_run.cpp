@@ -236,7 +236,7 @@ class TimelineOfRun {
       if (open) sink_.span(rows.compute, span);
       open = false;
     };
-    // Kernels of one layer with shorter pauses between them are shown as one span.
+    // Kernels of one layer are shown as one span if the pauses between them are shorter than this.
     constexpr Time kBreath = microseconds(1);
     Time before;
     for (const MeasuredCompute& c : rank.compute) {

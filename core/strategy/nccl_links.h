@@ -117,8 +117,8 @@ class NcclLinkBound {
 
  private:
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const NcclLinks> by_channels_;  ///< links in rings, trees and sends
-  std::shared_ptr<const NcclLinks> by_heads_;     ///< links in NVLS and in networks that reduce
+  std::shared_ptr<const NcclLinks> by_channels_;  ///< links that rings, trees and sends use
+  std::shared_ptr<const NcclLinks> by_heads_;     ///< links that NVLS and networks that reduce use
 };
 
 }  // namespace tutti::core

@@ -53,7 +53,8 @@ constexpr double kMinGapToRefine = 1.25;
 /// are at most this many ranks.
 constexpr double kMinGapToPin = 0.005;
 constexpr int kMaxPinnedRanks = 64;
-/// The share of the optimal time that is added so that trees can be shallower.
+/// Links may be busy for longer than the optimal time by this share, so that trees can be
+/// shallower.
 constexpr double kSpare = 0.015;
 
 Contributions contributions_of(const FabricGraph& graph, const Task& task) {

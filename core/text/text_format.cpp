@@ -25,8 +25,8 @@ class TokenErrors : public google::protobuf::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override {
     const Location where{file_, line + 1, column + 1};
     if (message.starts_with("Interpreting non ascii")) {
-      // The tokenizer reports every byte of a non-ASCII character. Consecutive bytes are reported
-      // once.
+      // The tokenizer reports every byte of a non-ASCII character. A sequence
+      // of such bytes is reported once.
       if (where.line != last_.line || where.column != last_.column + 1)
         problems_.add({ProblemCode::kSyntax}, where,
                       "non-ASCII characters are allowed only in strings (\"…\") and comments");

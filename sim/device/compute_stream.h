@@ -76,7 +76,8 @@ class ComputeStream {
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
-  /// A sum of moved bytes. Bytes that were moved at the latest time are counted separately.
+  /// A sum of moved bytes. Bytes that were moved exactly at the time of the last change are counted
+  /// separately.
   struct Moved {
     core::Wide before = 0;
     core::Wide at_last = 0;

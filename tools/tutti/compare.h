@@ -11,7 +11,8 @@
 namespace tutti::tools {
 
 struct CompareOptions {
-  std::vector<std::string> files;  ///< two timelines; if `promise` is set, files with measurements
+  std::vector<std::string>
+      files;  ///< files to compare: two timelines, or the measurements for `promise`
   /// The report of `tutti tune` that is compared with the measurements; empty: none.
   std::string promise;
   std::string format = "text";

@@ -124,8 +124,8 @@ std::size_t row(Transport transport) {
 }  // namespace
 
 Parameters Parameters::initial() {
-  // Hop latencies and channel rates are NCCL's own values. The fractions of vendors' rates are
-  // computed from NCCL's topo.h (for example, 20 of 25 GB/s).
+  // Hop latencies and channel rates are NCCL's own values. The ratios of NCCL's rates to the
+  // vendors' rates are computed from NCCL's topo.h (for example, 20 of 25 GB/s).
   constexpr double kGpuStart[kGenerationCount][kGpuFigures] = {
       {1.0, 2.5, 3.0, 8, 15, 20, 0.9, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 300, 6.6, 8.4, 8.4, 7},
       {1.0, 2.5, 3.0, 12, 18, 24, 0.75, 0.6, 25, 0.7, 2, 18, 1.5, 0.8, 550, 6.6, 8.4, 8.4, 7},

@@ -43,8 +43,8 @@ double of_channel(const Cell& cell, const PerGeneration& table) {
   return cell.graph().channels * table[generation(cell.comm)][scale(cell.comm)];
 }
 
-/// Returns the rate in GB/s of a channel of NVLS since 2.28, which is the rate of a multicast over
-/// the switch.
+/// Returns the rate in GB/s of an NVLS channel in NCCL 2.28 and later. This is the rate of a
+/// multicast over the switch.
 float nvls_channel(const Cell& cell) {
   const Graph& graph = cell.graph();
   const bool tree = cell.is(Algorithm::kNvlsTree);

@@ -37,8 +37,9 @@ void add_plan(CLI::App& app, PlanOptions& o) {
       ->type_name("FILE")
       ->check(not_utf8);
   c->add_flag("!--no-simulation", o.simulate,
-              "With --graph: do not simulate; the critical path is computed from the known "
-              "durations (computation, copies, NCCL), as if messages took no time");
+              "With --graph: compute the critical path without a simulation. Computations, copies "
+              "and NCCL's collectives take their known durations, and all other messages take "
+              "no time");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {

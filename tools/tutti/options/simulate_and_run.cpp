@@ -24,8 +24,8 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
                 "Network model: fifo, fair or ideal (overrides the scenario)");
   c->add_option(
       "--interference", o.interference,
-      "Interference between communication and computation: auto (on GPUs whose multiprocessors are "
-      "known), on (on all devices that compute) or off (overrides the scenario)");
+      "Slowdown of computation by communication: auto (only GPUs whose multiprocessors are known), "
+      "on (all devices that compute) or off (no device). Overrides the scenario");
   c->add_option("--nccl", o.nccl,
                 "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
                 "measurements) or rings (messages of rings over NCCL's channels). Machines without "
