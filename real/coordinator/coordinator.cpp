@@ -230,6 +230,7 @@ Expected<void> Coordinator::start_workers() {
   order.program = options_.program;
   order.join = listener_->address();
   order.secret = gathering.secret;
+  if (gathering.tls) order.tls = gathering.tls->option();
   if (is_every_address(order.join.host)) {
     // Workers that are started here join over loopback. Workers on other machines reach such
     // workers at the host at which they reached the coordinator.
@@ -294,6 +295,7 @@ Expected<void> Coordinator::assign() {
   for (std::size_t w = 0; w < worker_set_.size(); ++w) ++here[worker_set_[w].host];
   assignment.set_transport(options_.transport);
   assignment.set_streams(options_.streams);
+  assignment.set_integrity(options_.integrity);
   if (options_.loop) {
     assignment.mutable_loop()->set_iterations(options_.loop->iterations);
     assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);

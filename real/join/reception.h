@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "real/join/connection.h"
 #include "real/join/handshake.h"
 #include "real/join/socket.h"
 
@@ -20,11 +21,14 @@ class Reception {
   using Clock = std::chrono::steady_clock;
 
   struct Options {
-    std::string secret;
+    RunSecret secret;
     Introduction self;  ///< the introduction of this end
     RunId run{};
     std::size_t most_waiting = 64;
     std::chrono::milliseconds patience{5000};  ///< time limit of incoming connections
+    /// The settings of TLS; null: no TLS. If it is given, every connection of this object uses TLS
+    /// after its handshake.
+    std::shared_ptr<const TlsContext> tls{};
   };
 
   /// The result of a handshake.
@@ -32,11 +36,12 @@ class Reception {
     bool reached = false;     ///< true: this end opened the connection with reach()
     std::int32_t worker = 0;  ///< if `reached`: the worker to be reached
     Handshake::State state = Handshake::State::kUnknownProtocol;
-    Socket socket;      ///< if kDone: the connection
+    Connection connection;  ///< if kDone: the connection
     Introduction peer;  ///< the other end's introduction
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
-    /// If `reached` is true and the handshake failed: the error of the connection; may be empty.
+    /// If `reached` is true and the handshake failed, or if TLS failed: the error of the connection;
+    /// may be empty.
     std::string failure;
     bool closed = false;  ///< true: `reached` is true, and the other end closed the connection
   };
@@ -44,13 +49,18 @@ class Reception {
   /// `listener`: the socket that accepts connections; null if all connections are made by reach().
   /// REQUIRES: it outlives this object.
   Reception(Options options, const Listener* listener)
-      : options_(std::move(options)), listener_(listener) {}
+      : options_(std::move(options)), listener_(listener) {
+    options_.self.tls = mode();
+  }
 
   /// Starts to connect to `to` with the introduction `self`. If `run` is given, the listener at
   /// that address must belong to `run`. wait() returns the result: success, or a failure at time
   /// `until` at the latest.
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
+
+  /// Accepts no more connections. The listener may then be closed.
+  void stop_listening() { listener_ = nullptr; }
 
   /// Waits until a handshake has ended, until time `until`, or until one of the file descriptors
   /// `others` is readable. Returns the handshakes that have ended.
@@ -68,9 +78,15 @@ class Reception {
     std::string out{};
     std::string host{};
     bool closed = false;  ///< the other end closed the connection
+    std::unique_ptr<Tls> tls{};
+    bool tls_done = false;
+    bool tls_writes = false;  ///< true: TLS waits until the socket is writable
   };
 
+  [[nodiscard]] TlsMode mode() const { return options_.tls ? options_.tls->mode() : TlsMode::kNone; }
   void accept_all();
+  /// Continues TLS after the handshake. Returns true while TLS is being set up.
+  bool advance_tls(Guest& guest, std::string& failure) const;
   /// Returns true while the handshake is in progress.
   bool advance(Guest& guest, std::string& failure);
   [[nodiscard]] Event ended(Guest& guest, std::string failure) const;

@@ -46,6 +46,10 @@ std::string handshake() {
   }
   EXPECT_EQ(joiner.state(), Handshake::State::kDone);
   EXPECT_EQ(joiner.peer().version, "9.9+1-00000000");
+  const SessionKeys keys = joiner.keys();
+  for (const Sha256& key : {keys.send, keys.receive, keys.send_data, keys.receive_data, keys.tls,
+                            keys.send_binding, keys.receive_binding})
+    all += hex({reinterpret_cast<const char*>(key.data()), key.size()}) + "\n";
   return all;
 }
 
@@ -58,7 +62,8 @@ std::string header(const Header& header) {
 }
 
 std::string wire() {
-  std::string all = hex(framed("a message")) + "\n";
+  FrameWriter writer(Sha256{std::byte{1}});
+  std::string all = hex(writer.framed("a message")) + "\n" + hex(writer.framed("")) + "\n";
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1000, 200, 300, 77}});
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1 << 20, 0, 1 << 20, 77}});
   all += header({Header::Kind::kSlot, {{{5, 6}, 1, 2, 3, 4}}});
