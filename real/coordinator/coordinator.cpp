@@ -173,6 +173,12 @@ void Coordinator::begin_timeline() {
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster))
     sink_.note(note);
+  // Both cost time, which the measured times include.
+  if (options_.integrity) sink_.note("messages between workers had authentication codes");
+  if (options_.gathering.tls)
+    sink_.note(options_.gathering.tls->mode() == TlsMode::kSecret
+                   ? "connections were encrypted by TLS with a key from the secret"
+                   : "connections were encrypted by TLS with certificates");
   if (emulates()) return;
   if (options_.streams > 1)
     sink_.note(fmt::format("{} connections between each pair of workers", options_.streams));

@@ -183,8 +183,8 @@ class Gatherer {
     const std::size_t room = worker_set_.size() + kMaxPendingPeers;
     if (pending_peers_.size() >= room) pending_peers_.erase(pending_peers_.begin());
     pending_peers_.push_back(
-        {ControlChannel(std::move(event.connection), ControlChannel::kLongestIntroduction), event.peer,
-         event.host, Clock::now() + std::chrono::seconds(10)});
+        {ControlChannel(std::move(event.connection), ControlChannel::kLongestIntroduction),
+         event.peer, event.host, Clock::now() + std::chrono::seconds(10)});
     return {};
   }
 
@@ -210,8 +210,8 @@ class Gatherer {
   }
 
   /// Returns true if a worker that joins from `from` may listen at `host`: at the same address; at
-  /// another address of this machine, if the worker is on this machine; or in a network that the user
-  /// has allowed. No worker can send the others elsewhere.
+  /// another address of this machine, if the worker is on this machine; or in a network that the
+  /// user has allowed. No worker can send the others elsewhere.
   [[nodiscard]] bool may_listen_at(const std::string& from, const std::string& host) const {
     const auto number = ipv4_number(host);
     if (!number) return false;
@@ -254,13 +254,13 @@ class Gatherer {
     if (!hello.address().host().empty() && !may_listen_at(guest.host, hello.address().host())) {
       return refuse(
           guest.channel,
-          Error::request({ProblemCode::kConflict, "--listen"},
-                         fmt::format("this worker joins from {}, so it may not send other workers to "
-                                     "{}; let it listen at that address, or start the coordinator "
-                                     "with --worker-network {}/32",
-                                     guest.host,
-                                     peer_text(hello.address().host(), kLongestHostName),
-                                     peer_text(hello.address().host(), kLongestHostName))));
+          Error::request(
+              {ProblemCode::kConflict, "--listen"},
+              fmt::format("this worker joins from {}, so it may not send other workers to "
+                          "{}; let it listen at that address, or start the coordinator "
+                          "with --worker-network {}/32",
+                          guest.host, peer_text(hello.address().host(), kLongestHostName),
+                          peer_text(hello.address().host(), kLongestHostName))));
     }
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
       return refuse(guest.channel,

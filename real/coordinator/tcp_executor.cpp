@@ -93,9 +93,10 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                              workers, kMaxHere));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && !gathering.worker_networks.empty()) {
-    return wrong({core::ProblemCode::kUnused, "--worker-network"},
-                 "--worker-network applies only to workers that join from elsewhere, but this command "
-                 "starts all workers; remove it, or give --listen");
+    return wrong(
+        {core::ProblemCode::kUnused, "--worker-network"},
+        "--worker-network applies only to workers that join from elsewhere, but this command "
+        "starts all workers; remove it, or give --listen");
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
     return wrong(

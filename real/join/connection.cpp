@@ -16,8 +16,7 @@ Connection& Connection::operator=(Connection&& other) noexcept {
 }
 
 ssize_t Connection::send(const void* bytes, std::size_t size) {
-  return tls_ ? tls_->write(bytes, size)
-              : ::send(file(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+  return tls_ ? tls_->write(bytes, size) : ::send(file(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 ssize_t Connection::receive(void* bytes, std::size_t size) {

@@ -28,9 +28,9 @@ class Connection {
   [[nodiscard]] const SessionKeys& keys() const { return keys_; }
   [[nodiscard]] bool encrypted() const { return tls_ != nullptr; }
 
-  /// As ::send() and ::recv() without waiting: the number of bytes, 0 if the other end has closed the
-  /// connection (receive only), or -1 with errno. With TLS, a send that was not accepted (EAGAIN) must
-  /// be repeated with the same bytes.
+  /// As ::send() and ::recv() without waiting: the number of bytes, 0 if the other end has closed
+  /// the connection (receive only), or -1 with errno. With TLS, a send that was not accepted
+  /// (EAGAIN) must be repeated with the same bytes.
   ssize_t send(const void* bytes, std::size_t size);
   ssize_t receive(void* bytes, std::size_t size);
   /// Returns true if bytes can be received although the socket may have none.

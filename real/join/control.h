@@ -18,8 +18,8 @@ class Control;
 namespace tutti::real {
 
 /// Exchanges messages (real/proto/run.proto) between the coordinator and a worker over an
-/// authenticated connection. Every message has an authentication code (real/wire/frame.h). Any thread
-/// may send; only one thread may receive.
+/// authenticated connection. Every message has an authentication code (real/wire/frame.h). Any
+/// thread may send; only one thread may receive.
 class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;

@@ -39,11 +39,11 @@ Sha256 sha256(std::string_view message) {
 }
 
 Sha256 hkdf_sha256(std::string_view key, std::string_view salt, std::string_view info) {
-  const std::unique_ptr<EVP_KDF, decltype(&EVP_KDF_free)> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr),
-                                                              EVP_KDF_free);
+  const std::unique_ptr<EVP_KDF, decltype(&EVP_KDF_free)> kdf(
+      EVP_KDF_fetch(nullptr, "HKDF", nullptr), EVP_KDF_free);
   TUTTI_CHECK(kdf, "libcrypto has no HKDF");
-  const std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)> context(EVP_KDF_CTX_new(kdf.get()),
-                                                                          EVP_KDF_CTX_free);
+  const std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)> context(
+      EVP_KDF_CTX_new(kdf.get()), EVP_KDF_CTX_free);
   // OpenSSL does not change these inputs, although its parameters are pointers to non-const data.
   const auto bytes = [](std::string_view text) { return const_cast<char*>(text.data()); };
   char digest[] = "SHA256";
@@ -54,9 +54,10 @@ Sha256 hkdf_sha256(std::string_view key, std::string_view salt, std::string_view
       OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, bytes(info), info.size()),
       OSSL_PARAM_construct_end()};
   Sha256 result{};
-  TUTTI_CHECK(context && EVP_KDF_derive(context.get(), reinterpret_cast<unsigned char*>(result.data()),
-                                        result.size(), parameters) == 1,
-              "HKDF failed");
+  TUTTI_CHECK(
+      context && EVP_KDF_derive(context.get(), reinterpret_cast<unsigned char*>(result.data()),
+                                result.size(), parameters) == 1,
+      "HKDF failed");
   return result;
 }
 
@@ -64,8 +65,8 @@ std::optional<Sha256> scrypt(std::string_view secret, std::string_view salt) {
   constexpr std::uint64_t kCost = 1 << 15, kBlock = 8, kParallel = 1, kMaxMemory = 64 << 20;
   Sha256 result{};
   if (EVP_PBE_scrypt(secret.data(), secret.size(),
-                     reinterpret_cast<const unsigned char*>(salt.data()), salt.size(), kCost, kBlock,
-                     kParallel, kMaxMemory, reinterpret_cast<unsigned char*>(result.data()),
+                     reinterpret_cast<const unsigned char*>(salt.data()), salt.size(), kCost,
+                     kBlock, kParallel, kMaxMemory, reinterpret_cast<unsigned char*>(result.data()),
                      result.size()) != 1)
     return std::nullopt;
   return result;

@@ -96,8 +96,8 @@ Handshake Handshake::join(const RunSecret& secret, Introduction self, const Nonc
   h.run_known_ = run.has_value();
   h.run_ = run.value_or(RunId{});
   h.greeting_ = std::string(kGreetingMagic) +
-                static_cast<char>(static_cast<int>(h.self_.purpose) |
-                                  static_cast<int>(h.self_.tls) << kTlsShift) +
+                static_cast<char>(static_cast<int>(h.self_.purpose) | static_cast<int>(h.self_.tls)
+                                                                          << kTlsShift) +
                 number_bytes(h.self_.joiner) + number_bytes(h.self_.listener) +
                 version_bytes(h.self_.version) + std::string(bytes_of(nonce));
   h.output_ = h.greeting_;
@@ -144,8 +144,8 @@ void Handshake::take_greeting(std::string_view bytes) {
   if (!bytes.starts_with(kGreetingMagic)) return end(State::kUnknownProtocol);
   greeting_ = bytes;
   const auto purpose = static_cast<std::uint8_t>(bytes[8]);
-  peer_ = {static_cast<Purpose>(purpose & kPurposeBits), number_in(bytes.substr(9)), number_in(bytes.substr(13)),
-           version_in(bytes.substr(17, kVersionBytes)),
+  peer_ = {static_cast<Purpose>(purpose & kPurposeBits), number_in(bytes.substr(9)),
+           number_in(bytes.substr(13)), version_in(bytes.substr(17, kVersionBytes)),
            static_cast<TlsMode>(purpose >> kTlsShift)};
   challenge_ = std::string(kChallengeMagic) + std::string(bytes_of(run_)) +
                version_bytes(self_.version) + std::string(bytes_of(nonce_));

@@ -25,12 +25,12 @@ namespace tutti::real {
 ///                                          ◀──33──    verdict, HMAC(key, "listener",
 ///                                                     greeting, challenge, proof, verdict)
 ///
-/// The key is the secret, or the result of scrypt if the secret might be guessed (RunSecret::key()).
-/// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
-/// "listener" in the proofs prevent a proof from being reflected to its sender. The proofs cover
-/// purpose, worker numbers, versions and run, so none of these values can be changed in transit,
-/// and a connection cannot be used for another purpose. All message sizes are fixed, so an
-/// unauthenticated peer cannot make the other end read or store more bytes than a handshake has.
+/// The key is the secret, or the result of scrypt if the secret might be guessed
+/// (RunSecret::key()). Both nonces are fresh, so a recorded handshake cannot be replayed. The words
+/// "joiner" and "listener" in the proofs prevent a proof from being reflected to its sender. The
+/// proofs cover purpose, worker numbers, versions and run, so none of these values can be changed
+/// in transit, and a connection cannot be used for another purpose. All message sizes are fixed, so
+/// an unauthenticated peer cannot make the other end read or store more bytes than a handshake has.
 ///
 /// Both ends derive the keys of the connection from the key and all bytes of the handshake
 /// (HKDF-SHA256). These keys authenticate every control message (real/wire/frame.h), and by choice
@@ -40,7 +40,7 @@ namespace tutti::real {
 /// with different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
-/// How the connections of a run use TLS. All processes of a run must have the same setting.
+/// The use of TLS by the connections of a run. All processes of a run must have the same setting.
 enum class TlsMode : std::uint8_t { kNone = 0, kSecret = 1, kCertificates = 2 };
 
 inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
@@ -56,8 +56,8 @@ struct Introduction {
   TlsMode tls = TlsMode::kNone;
 };
 
-/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of its handshake,
-/// in order. `joins`: true at the end that connected.
+/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of its
+/// handshake, in order. `joins`: true at the end that connected.
 SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins);
 
 /// One end of a handshake. The handshake is a state machine that processes received bytes. It uses

@@ -3,8 +3,8 @@
 // errors that another attempt cannot cure. In the mesh between workers, each worker connects to
 // workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
 // connects twice. The connections of a pair may be accepted in any order, so the connecting worker
-// sends the index of each in one control message. reception.cpp performs the handshakes, which authenticate
-// both ends; this file decides what to do with their results.
+// sends the index of each in one control message. reception.cpp performs the handshakes, which
+// authenticate both ends; this file decides what to do with their results.
 
 #include "real/join/meeting.h"
 #include "real/wire/frame.h"
@@ -54,9 +54,9 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
                                         place));
     case State::kTlsFailed:
       if (event.failure.empty() || event.closed) return std::nullopt;
-      return Error::run({core::ProblemCode::kLost, "--tls"},
-                        fmt::format("TLS with the coordinator at {} failed: {}", place,
-                                    event.failure));
+      return Error::run(
+          {core::ProblemCode::kLost, "--tls"},
+          fmt::format("TLS with the coordinator at {} failed: {}", place, event.failure));
     case State::kDone:
       if (is_compatible(event.peer.version)) return std::nullopt;
       return Error::run({core::ProblemCode::kIncompatible},
@@ -161,8 +161,7 @@ class Mesh {
     options.secret = meeting.secret;
     options.self = introduction(meeting.worker);
     options.run = meeting.run;
-    options.most_waiting =
-        64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams);
+    options.most_waiting = 64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams);
     options.tls = meeting.tls;
     return options;
   }
@@ -192,8 +191,8 @@ class Mesh {
     for (std::size_t w = 0; w < own && streams_ > 1; ++w) {
       for (std::size_t i = 0; i < connections_[w].size(); ++i) {
         Connection& connection = connections_[w][i];
-        const std::string number = FrameWriter(connection.keys().send)
-                                       .framed(std::string(1, static_cast<char>(i)));
+        const std::string number =
+            FrameWriter(connection.keys().send).framed(std::string(1, static_cast<char>(i)));
         // A new connection accepts these few bytes at once. A lost peer is noticed later.
         static_cast<void>(connection.send(number.data(), number.size()));
       }
@@ -242,8 +241,8 @@ class Mesh {
     if (event.state == State::kDone) {
       // The coordinator has checked the versions. A worker with a lower number, or a worker that
       // connects too often, does not belong to this run.
-      const bool due =
-          event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(connections_.size()));
+      const bool due = event.reached ||
+                       (w > meeting_.worker && w < static_cast<std::int32_t>(connections_.size()));
       if (due && connections_[w].size() < streams_)
         connections_[w].push_back(std::move(event.connection));
       return {};

@@ -37,11 +37,11 @@ class Reception {
     std::int32_t worker = 0;  ///< if `reached`: the worker to be reached
     Handshake::State state = Handshake::State::kUnknownProtocol;
     Connection connection;  ///< if kDone: the connection
-    Introduction peer;  ///< the other end's introduction
+    Introduction peer;      ///< the other end's introduction
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
-    /// If `reached` is true and the handshake failed, or if TLS failed: the error of the connection;
-    /// may be empty.
+    /// If `reached` is true and the handshake failed, or if TLS failed: the error of the
+    /// connection; may be empty.
     std::string failure;
     bool closed = false;  ///< true: `reached` is true, and the other end closed the connection
   };
@@ -83,7 +83,9 @@ class Reception {
     bool tls_writes = false;  ///< true: TLS waits until the socket is writable
   };
 
-  [[nodiscard]] TlsMode mode() const { return options_.tls ? options_.tls->mode() : TlsMode::kNone; }
+  [[nodiscard]] TlsMode mode() const {
+    return options_.tls ? options_.tls->mode() : TlsMode::kNone;
+  }
   void accept_all();
   /// Continues TLS after the handshake. Returns true while TLS is being set up.
   bool advance_tls(Guest& guest, std::string& failure) const;

@@ -38,8 +38,8 @@ std::string RunSecret::key(const RunId& run) const {
   if (text().empty() || is_random(text())) return text();
   const std::lock_guard lock(shared_->mutex);
   if (shared_->run != run) {
-    const auto stretched =
-        scrypt(text(), "tutti run " + std::string(reinterpret_cast<const char*>(run.data()), run.size()));
+    const auto stretched = scrypt(
+        text(), "tutti run " + std::string(reinterpret_cast<const char*>(run.data()), run.size()));
     if (!stretched) throw std::bad_alloc();  // libcrypto lacks memory, as malloc would
     shared_->key.assign(reinterpret_cast<const char*>(stretched->data()), stretched->size());
     shared_->run = run;

@@ -17,9 +17,9 @@ class RunSecret {
   RunSecret(const char* text) : RunSecret(std::string(text)) {}  // NOLINT: the same
 
   /// Returns the key of the handshakes of `run`. Someone who has recorded a handshake can test
-  /// guesses of the secret, so the key of a secret that might be guessed is computed by scrypt() with
-  /// the run as salt. Other keys are the secret itself: random secrets (is_random()), and the empty
-  /// secret of runs without a secret.
+  /// guesses of the secret, so the key of a secret that might be guessed is computed by scrypt()
+  /// with the run as salt. Other keys are the secret itself: random secrets (is_random()), and the
+  /// empty secret of runs without a secret.
   [[nodiscard]] std::string key(const RunId& run) const;
   [[nodiscard]] const std::string& text() const;
 
@@ -29,8 +29,8 @@ class RunSecret {
 };
 
 /// Returns true if the secret has the form of at least 128 random bits: at least 32 hexadecimal
-/// digits, of which at least eight differ. `openssl rand -hex 16` makes such a secret. (Of 32 random
-/// digits, fewer than eight differ with a probability below 10^-7.)
+/// digits, of which at least eight differ. `openssl rand -hex 16` makes such a secret. (Of 32
+/// random digits, fewer than eight differ with a probability below 10^-7.)
 [[nodiscard]] bool is_random(std::string_view secret);
 
 /// Returns why the secret is too easy to guess, as the rest of a sentence that begins with "the

@@ -103,7 +103,7 @@ std::optional<Subnet> parse_subnet(const std::string& written) {
 
 bool is_own_address(const std::string& host) {
   const auto number = ipv4_number(host);
-  if (!number) return false;
+  if (!number || *number == INADDR_ANY) return false;
   // Only addresses of this machine can be bound.
   const Socket socket = new_socket();
   in_addr address{};

@@ -1,11 +1,11 @@
 // TLS 1.3 by OpenSSL, under loops that poll their sockets themselves. OpenSSL reads and writes
 // through a BIO whose functions are send() and recv() without waiting and without SIGPIPE. With
-// `--tls secret`, the two ends have a pre-shared key that the handshake of Tutti has derived for this
-// connection. TLS adds a Diffie-Hellman exchange, so whoever learns the secret later cannot decrypt a
-// recording. With certificates, both ends show one, and accept those that the authority has signed.
-// Tickets are off, because no connection is resumed. A connection that ends without a close alert is
-// an ordinary end here: control connections end with explicit messages, and the messages between
-// workers have lengths, so a cut is noticed above TLS.
+// `--tls secret`, the two ends have a pre-shared key that the handshake of Tutti has derived for
+// this connection. TLS adds a Diffie-Hellman exchange, so whoever learns the secret later cannot
+// decrypt a recording. With certificates, both ends show one, and accept those that the authority
+// has signed. Tickets are off, because no connection is resumed. A connection that ends without a
+// close alert is an ordinary end here: control connections end with explicit messages, and the
+// messages between workers have lengths, so a cut is noticed above TLS.
 
 #include "real/join/tls.h"
 
@@ -72,7 +72,8 @@ int read_wire(BIO* bio, char* bytes, int size) {
   const ssize_t got =
       ::recv(wire_of(bio).socket, bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
   if (got == 0) wire_of(bio).ended = true;
-  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) BIO_set_retry_read(bio);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+    BIO_set_retry_read(bio);
   return static_cast<int>(got);
 }
 
@@ -146,11 +147,7 @@ TlsContext::TlsContext(TlsMode mode, std::string option)
   SSL_CTX* const context = native_->context;
   TUTTI_CHECK(context && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
                   SSL_CTX_set_ciphersuites(context, kCiphers) == 1 &&
-                  SSL_CTX_set_num_tickets(context, 0) == 1 &&
-                  // A listener that verifies its peers accepts no pre-shared key without this name.
-                  SSL_CTX_set_session_id_context(
-                      context, reinterpret_cast<const unsigned char*>(kIdentity.data()),
-                      kIdentity.size()) == 1,
+                  SSL_CTX_set_num_tickets(context, 0) == 1,
               "libssl has no TLS 1.3");
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -283,10 +280,16 @@ Tls::Tls(std::shared_ptr<const TlsContext> context, int socket, bool joiner,
   BIO_set_init(bio, 1);
   SSL_set_bio(state_->ssl, bio, bio);
   SSL_set_app_data(state_->ssl, &state_->keys);
-  if (joiner)
+  if (joiner) {
     SSL_set_connect_state(state_->ssl);
-  else
-    SSL_set_accept_state(state_->ssl);
+    return;
+  }
+  SSL_set_accept_state(state_->ssl);
+  // A listener that verifies its peers accepts no pre-shared key without this name.
+  TUTTI_CHECK(SSL_set_session_id_context(state_->ssl,
+                                         reinterpret_cast<const unsigned char*>(kIdentity.data()),
+                                         kIdentity.size()) == 1,
+              "libssl accepts no name");
 }
 
 Tls::~Tls() = default;

@@ -43,8 +43,8 @@ class TlsContext {
 /// TLS 1.3 over a connected non-blocking socket, whose handshake of Tutti is done. Both ends then
 /// exchange a code over the exporter of TLS (RFC 8446, section 7.5), made with a key of that
 /// handshake. A man in the middle, even one with a valid certificate, has two TLS sessions with
-/// different exporters, so the code binds both ends of TLS to both ends of the handshake. Any thread
-/// may call write() and read().
+/// different exporters, so the code binds both ends of TLS to both ends of the handshake. Any
+/// thread may call write() and read().
 class Tls {
  public:
   /// `joiner`: true at the end that connected. REQUIRES: the socket stays open while this object is

@@ -86,8 +86,8 @@ struct TcpTransport::State {
   struct Stream {
     explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kReadBufferBytes) {}
     tcp::socket socket;
-    std::unique_ptr<Tls> tls;       ///< null: no TLS
-    std::vector<std::byte> record;  ///< with TLS: bytes that TLS has not accepted yet
+    std::unique_ptr<Tls> tls;                 ///< null: no TLS
+    std::vector<std::byte> record;            ///< with TLS: bytes that TLS has not accepted yet
     std::optional<FrameMac> mac_out, mac_in;  ///< set if messages have authentication codes
     std::deque<Outgoing> queue;
     std::vector<std::byte> buffer;
@@ -466,7 +466,8 @@ struct TcpTransport::State {
     if (::poll(sockets.data(), sockets.size(), 0) <= 0 && !known) return moved;
     std::size_t first = 0;
     for (Peer* const peer : others) {
-      if (has_input(peer) || sockets[first + peer->next_in].revents != 0) moved = read(*peer) || moved;
+      if (has_input(peer) || sockets[first + peer->next_in].revents != 0)
+        moved = read(*peer) || moved;
       first += peer->streams.size();
     }
     return moved;

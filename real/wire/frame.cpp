@@ -45,8 +45,7 @@ core::Expected<std::optional<std::string_view>> FrameReader::next() {
   for (std::size_t i = 0; i < kLengthBytes; ++i)
     length |= static_cast<std::size_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
   if (length > longest_)
-    return fail(
-        fmt::format("sent a message of {} bytes, but the limit is {}", length, longest_));
+    return fail(fmt::format("sent a message of {} bytes, but the limit is {}", length, longest_));
   if (rest.size() < framed_size(length)) return std::nullopt;
   const std::string_view frame = rest.substr(0, kLengthBytes + length);
   if (!mac_.verify(bytes_of(frame), {},

@@ -23,11 +23,11 @@ struct FrameMac::Context {
 };
 
 FrameMac::FrameMac(const Sha256& key) : context_(std::make_unique<Context>()) {
-  TUTTI_CHECK(context_->cipher &&
-                  EVP_EncryptInit_ex(context_->cipher, EVP_aes_256_gcm(), nullptr,
-                                     reinterpret_cast<const unsigned char*>(key.data()),
-                                     nullptr) == 1,
-              "libcrypto has no AES-256-GCM");
+  TUTTI_CHECK(
+      context_->cipher &&
+          EVP_EncryptInit_ex(context_->cipher, EVP_aes_256_gcm(), nullptr,
+                             reinterpret_cast<const unsigned char*>(key.data()), nullptr) == 1,
+      "libcrypto has no AES-256-GCM");
 }
 
 FrameMac::FrameMac(FrameMac&&) noexcept = default;

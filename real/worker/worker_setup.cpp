@@ -180,9 +180,9 @@ Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& ord
   const WaitOptions options{std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")
-    return std::make_unique<TcpTransport>(
-        std::move(connections), std::move(worker_of), options, order.streams(),
-        order.integrity() ? MessageMacs::kOn : MessageMacs::kOff);
+    return std::make_unique<TcpTransport>(std::move(connections), std::move(worker_of), options,
+                                          order.streams(),
+                                          order.integrity() ? MessageMacs::kOn : MessageMacs::kOff);
   std::vector<int> sockets;
   for (Connection& connection : connections) {
     if (connection.encrypted()) return cannot_be("shared memory in a run with TLS");

@@ -150,6 +150,7 @@ TEST(Subnet, ContainsTheAddressesWithItsPrefix) {
   EXPECT_TRUE(is_own_address("127.0.0.1"));
   EXPECT_FALSE(is_own_address("192.0.2.1"));
   EXPECT_FALSE(is_own_address("localhost"));
+  EXPECT_FALSE(is_own_address("0.0.0.0"));
 }
 
 TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -53,8 +54,9 @@ class Middleman {
     /// The number of handshake bytes that the joiner has yet to send.
     std::size_t handshake;
     std::string held{};
-    std::string heard[2]{};  ///< the bytes of the handshake from the joiner and from the listener
-    std::string kept{};      ///< a piece that is sent after the next one
+    std::array<std::string, 2>
+        heard{};         ///< the bytes of the handshake from the joiner and from the listener
+    std::string kept{};  ///< a piece that is sent after the next one
     bool silent = false;
     std::string slow{};                           ///< rest of the piece that is slowed down
     std::chrono::steady_clock::time_point due{};  ///< when its next 4 kB are due

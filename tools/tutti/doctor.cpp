@@ -64,9 +64,10 @@ Finding shared_memory() {
   const bool enough = bytes >= (std::int64_t{256} << 20);
   return {
       "/dev/shm", enough, show(core::Bytes(bytes)) + " free",
-      enough ? ""
-             : "this may be too little for NCCL (--backend nccl); start containers, which have 64 MB "
-               "by default, with docker run --shm-size=1g"};
+      enough
+          ? ""
+          : "this may be too little for NCCL (--backend nccl); start containers, which have 64 MB "
+            "by default, with docker run --shm-size=1g"};
 }
 
 /// Checks loopback, which connects the processes of real runs on this machine.

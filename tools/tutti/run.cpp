@@ -49,8 +49,9 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
       choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return failed(parsed);
   made.backend = *parsed;
-  for (const auto& [option, given] : {std::pair<const char*, bool>{"--integrity", options.integrity},
-                                      {"--tls", !options.join.tls.empty()}}) {
+  for (const auto& [option, given] :
+       {std::pair<const char*, bool>{"--integrity", options.integrity},
+        {"--tls", !options.join.tls.empty()}}) {
     if (given && made.transport != "tcp")
       return refused({ProblemCode::kConflict, option},
                      "{} protects messages over TCP, but --transport {} moves them through the "

@@ -23,8 +23,8 @@ struct RealOptions {
   std::string transport;       ///< the transport: tcp (the default) or shm
   std::optional<int> streams;  ///< TCP connections between each pair of workers; default 1
   std::optional<double> timeout_seconds;  ///< the time limit in seconds; default 60
-  /// Networks ("ADDRESS/BITS") in which workers may listen, in addition to the address from which they
-  /// join.
+  /// Networks ("ADDRESS/BITS") in which workers may listen, in addition to the address from which
+  /// they join.
   std::vector<std::string> worker_networks;
   bool integrity = false;  ///< true: messages between workers have authentication codes
 };

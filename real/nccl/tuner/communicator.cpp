@@ -60,8 +60,6 @@ tl::expected<std::string, std::string> content_of(const std::string& path) {
     problem = std::strerror(errno);
   else if (!S_ISREG(found.st_mode))
     problem = "it is not a regular file";
-  else if (found.st_size == 0)
-    problem = "it is empty";
   else if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
     problem = "it has more than 64 MiB";
   else
@@ -70,7 +68,8 @@ tl::expected<std::string, std::string> content_of(const std::string& path) {
     const ssize_t got = read(file, text.data() + done, text.size() - done);
     if (got > 0) done += static_cast<std::size_t>(got);
     if (got == 0) text.resize(done);
-    if (got < 0 && errno != EINTR) problem = std::string("it cannot be read: ") + std::strerror(errno);
+    if (got < 0 && errno != EINTR)
+      problem = std::string("it cannot be read: ") + std::strerror(errno);
   }
   close(file);
   if (!problem.empty()) return tl::make_unexpected(problem);

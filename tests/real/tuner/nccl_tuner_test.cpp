@@ -300,7 +300,7 @@ TEST_F(NcclTunerPlugin, DoesNotWaitForFilesThatAreNoTables) {
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const auto& [path, why] :
        {std::pair<std::string, const char*>{fifo, "it is not a regular file"},
-        {"/proc/self/pagemap", "it is empty"},
+        {"/proc/self/pagemap", "the table has no lines"},
         {"/dev/zero", "it is not a regular file"}}) {
     const Variable variable("TUTTI_TUNER_TABLE", path);
     NcclHost nccl(TUTTI_TUNER_PLUGIN, kReleases[7]);

@@ -8,13 +8,12 @@
 //                               ◀──       "point N", …
 //
 // A rank has a connection for each of its threads; each processes one point at a time. LINES is the
-// number of connections of the rank. When the last connection of the last rank has said hello, rank 0
-// closes its listener. Twice a
-// second, the main thread of every rank sends "alive" on all connections of the rank. Rank 0 sends
-// "alive" to the connections that wait for a point. If a connection ends without a result, or is
-// silent for too long, its point is assigned again. Rank 0 sends "late" before it closes a silent
-// connection. A rank that was suspended and resumes then knows that other ranks have its points,
-// and that its results are rejected.
+// number of connections of the rank. When the last connection of the last rank has said hello, rank
+// 0 closes its listener. Twice a second, the main thread of every rank sends "alive" on all
+// connections of the rank. Rank 0 sends "alive" to the connections that wait for a point. If a
+// connection ends without a result, or is silent for too long, its point is assigned again. Rank 0
+// sends "late" before it closes a silent connection. A rank that was suspended and resumes then
+// knows that other ranks have its points, and that its results are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
@@ -508,9 +507,8 @@ class Help {
 Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines,
                       const std::atomic<bool>& stop) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
-  auto found =
-      real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); },
-                             part.gathering.tls);
+  auto found = real::find_coordinator(
+      part.where, real::kAnyWorker, until, [&] { return stop.load(); }, part.gathering.tls);
   if (stop.load()) return End::kStopped;
   if (!found) return failed(found);
   return Help(sweep, lines, std::move(found->connection), stop).work(part.launch->rank);
