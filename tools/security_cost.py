@@ -8,7 +8,7 @@ with --integrity, with --tls secret, with --tls and certificates (if the program
 installed), and with --integrity and --tls together. The measurements of each pass are interleaved,
 so that other programs on the machine disturb all options equally. Prints a Markdown table of the
 medians. Then measures how long one guess of a memorable secret takes (scrypt with the parameters of
-real/join/digest.cpp).
+real/wire/digest.cpp).
 """
 
 import argparse

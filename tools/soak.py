@@ -6,9 +6,10 @@
 Starts `tutti run` with many short training steps for each transport, one after the other. Reads the
 resident memory of the coordinator and of worker 0 every second (VmRSS in /proc/ID/status). Fits a
 line to the second half of the samples by least squares, because buffers and caches fill in the first
-half. Prints memory at the beginning and at the end, the slope in kB per minute, and the number of
-training steps. Exit status 1 if the slope of a process exceeds --most-kb-per-minute (default 60: 1 kB
-a second), or if the run fails.
+half. Prints memory at the beginning and at the end, the slope per minute and per training step, and
+the number of training steps. The coordinator keeps a record of every training step for its report
+(about 280 bytes, with the timeline's index; a run has at most 100,000 steps). Exit status 1 if the
+memory of a process grows by more than --most-bytes-per-step (default 400), or if the run fails.
 """
 
 import argparse
@@ -87,9 +88,10 @@ def soak(options, transport, extra):
                     kb = memory_kb(process) if process else None
                     if kb:
                         samples[name].append((time.monotonic() - began, kb))
+            seconds = time.monotonic() - began
             ended_early = run.poll() is not None and run.returncode != 0
             if run.poll() is None:
-                run.send_signal(signal.SIGINT)
+                run.send_signal(signal.SIGTERM)  # as Ctrl-C, but never ignored
             run.wait()
             out.seek(0)
             err.seek(0)
@@ -103,11 +105,13 @@ def soak(options, transport, extra):
             if not all_samples:
                 print(f"{transport}, {name}: no sample; the run was too short")
                 return False
-            per_minute = 60 * slope(all_samples[len(all_samples) // 2:])
-            flat = flat and per_minute <= options.most_kb_per_minute
+            per_second = slope(all_samples[len(all_samples) // 2:])
+            count = int(steps.group(1)) if steps else options.steps
+            per_step = 1024 * per_second * seconds / count
+            flat = flat and per_step <= options.most_bytes_per_step
             print(f"{transport}, {name}: {all_samples[0][1]} kB at the beginning, {all_samples[-1][1]} kB after "
-                  f"{all_samples[-1][0]:.0f} s; slope of the second half {per_minute:+.1f} kB per minute; "
-                  f"{steps.group(1) if steps else options.steps} training steps")
+                  f"{all_samples[-1][0]:.0f} s; slope of the second half {60 * per_second:+.1f} kB per minute, "
+                  f"{per_step:+.0f} bytes per training step; {count} training steps")
         return flat
 
 
@@ -118,7 +122,7 @@ def main():
     parser.add_argument("--transport", default="tcp,shm")
     parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--tutti", default="build/release/bin/tutti")
-    parser.add_argument("--most-kb-per-minute", type=float, default=60)
+    parser.add_argument("--most-bytes-per-step", type=float, default=400)
     parser.add_argument("options", nargs="*", help="further options of tutti run, after --")
     options = parser.parse_args()
     flat = [soak(options, transport, options.options) for transport in options.transport.split(",")]

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "real/join/digest.h"
 #include "real/join/secret.h"
 #include "real/join/session_keys.h"
+#include "real/wire/digest.h"
 
 namespace tutti::real {
 

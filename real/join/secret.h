@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "real/join/digest.h"
+#include "real/wire/digest.h"
 
 namespace tutti::real {
 

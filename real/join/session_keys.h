@@ -1,6 +1,6 @@
 #pragma once
 
-#include "real/join/digest.h"
+#include "real/wire/digest.h"
 
 namespace tutti::real {
 

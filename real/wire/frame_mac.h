@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "real/join/digest.h"
+#include "real/wire/digest.h"
 
 namespace tutti::real {
 

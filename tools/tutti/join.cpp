@@ -15,8 +15,8 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
-#include "real/join/digest.h"
 #include "real/join/secret.h"
+#include "real/wire/digest.h"
 #include "real/worker/machine.h"
 #include "real/worker/worker.h"
 #include "tools/tutti/io/interrupt.h"

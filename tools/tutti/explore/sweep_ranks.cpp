@@ -32,9 +32,9 @@
 #include <system_error>
 #include <thread>
 
-#include "real/join/digest.h"
 #include "real/join/meeting.h"
 #include "real/process/system_limits.h"
+#include "real/wire/digest.h"
 #include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 #include "real/worker/patience.h"

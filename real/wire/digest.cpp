@@ -1,4 +1,4 @@
-#include "real/join/digest.h"
+#include "real/wire/digest.h"
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
