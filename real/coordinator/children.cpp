@@ -37,6 +37,7 @@ Expected<void> Children::start(const ChildOrder& order) {
                                  "--worker",   std::to_string(order.worker),
                                  "--child-of", std::to_string(::getpid())};
   if (!order.listen.empty()) words.insert(words.end(), {"--listen", order.listen});
+  if (!order.tls.empty()) words.insert(words.end(), {"--tls", order.tls});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -18,6 +18,7 @@ struct ChildOrder {
   /// The address at which the worker listens, "HOST:PORT"; empty: the worker chooses.
   std::string listen;
   std::string secret;
+  std::string tls;  ///< the value of --tls; empty: no TLS
   std::size_t worker = 0;
 };
 

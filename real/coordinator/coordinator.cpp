@@ -174,6 +174,12 @@ void Coordinator::begin_timeline() {
   sink_.begin(info);
   for (const std::string& note : core::recording_notes(record_, *scenario_.cluster))
     sink_.note(note);
+  // Both cost time, which the measured times include.
+  if (options_.integrity) sink_.note("messages between workers had authentication codes");
+  if (options_.gathering.tls)
+    sink_.note(options_.gathering.tls->mode() == TlsMode::kSecret
+                   ? "connections were encrypted by TLS with a key from the secret"
+                   : "connections were encrypted by TLS with certificates");
   if (emulates()) return;
   if (options_.streams > 1)
     sink_.note(fmt::format("{} connections between each pair of workers", options_.streams));
@@ -231,6 +237,7 @@ Expected<void> Coordinator::start_workers() {
   order.program = options_.program;
   order.join = listener_->address();
   order.secret = gathering.secret;
+  if (gathering.tls) order.tls = gathering.tls->option();
   if (is_every_address(order.join.host)) {
     // Workers that the coordinator starts on this machine join over loopback. Workers on other
     // machines connect to these local workers at the coordinator's own address.
@@ -295,6 +302,7 @@ Expected<void> Coordinator::assign() {
   for (std::size_t w = 0; w < worker_set_.size(); ++w) ++here[worker_set_[w].host];
   assignment.set_transport(options_.transport);
   assignment.set_streams(options_.streams);
+  assignment.set_integrity(options_.integrity);
   if (options_.loop) {
     assignment.mutable_loop()->set_iterations(options_.loop->iterations);
     assignment.mutable_loop()->set_warm_up(options_.loop->warm_up);

@@ -47,18 +47,27 @@ struct PendingPeer {
 /// Counts of rejected peers, which are reported if a worker never joins.
 struct RejectedPeers {
   int without_secret = 0;
+  int other_tls = 0;
   int others = 0;
-  std::string last_host;
+  std::string last_host, tls_failure;
 
   void add(const Reception::Event& event) {
-    (event.state == State::kWrongSecret ? without_secret : others) += 1;
+    const bool tls = event.state == State::kOtherTls || event.state == State::kTlsFailed;
+    (event.state == State::kWrongSecret ? without_secret : tls ? other_tls : others) += 1;
     if (event.state == State::kWrongSecret) last_host = event.host;
+    if (tls)
+      tls_failure = fmt::format(
+          "from {}: {}", event.host,
+          event.state == State::kOtherTls ? "it has another setting of --tls" : event.failure);
   }
   [[nodiscard]] std::string in_words() const {
     std::string words;
     if (without_secret > 0)
       words += fmt::format("; {} connections with a wrong secret (the last one from {})",
                            without_secret, last_host);
+    if (other_tls > 0)
+      words += fmt::format("; {} connections whose TLS failed (the last one {})", other_tls,
+                           tls_failure);
     if (others > 0)
       words += fmt::format("; {} connections of programs that are not workers of Tutti", others);
     return words.empty() ? words : "; refused: " + words.substr(2);
@@ -72,6 +81,7 @@ Reception::Options reception_options(const Gathering& gathering, const RunId& ru
   options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(protocol())};
   options.run = run;
   options.most_waiting = 64 + workers;
+  options.tls = gathering.tls;
   return options;
 }
 
@@ -174,8 +184,8 @@ class Gatherer {
     const std::size_t room = worker_set_.size() + kMaxPendingPeers;
     if (pending_peers_.size() >= room) pending_peers_.erase(pending_peers_.begin());
     pending_peers_.push_back(
-        {ControlChannel(std::move(event.socket), ControlChannel::kLongestIntroduction), event.peer,
-         event.host, Clock::now() + std::chrono::seconds(10)});
+        {ControlChannel(std::move(event.connection), ControlChannel::kLongestIntroduction),
+         event.peer, event.host, Clock::now() + std::chrono::seconds(10)});
     return {};
   }
 
@@ -199,6 +209,18 @@ class Gatherer {
       if (!spawned(free)) return static_cast<std::int64_t>(free);
     }
     return kAnyWorker;
+  }
+
+  /// Returns true if a worker that joins from `from` may listen at `host`: at the same address; at
+  /// another address of this machine, if the worker is on this machine; or in a network that the
+  /// user has allowed. No worker can send the others elsewhere.
+  [[nodiscard]] bool may_listen_at(const std::string& from, const std::string& host) const {
+    const auto number = ipv4_number(host);
+    if (!number) return false;
+    const auto& networks = gathering_.worker_networks;
+    return host == from || (is_own_address(from) && is_own_address(host)) ||
+           std::any_of(networks.begin(), networks.end(),
+                       [&](const Subnet& network) { return network.contains(*number); });
   }
 
   void take_in(PendingPeer& guest, const proto::Hello& hello) {
@@ -232,9 +254,17 @@ class Gatherer {
                   "launch of {}; start one process for each of the {} workers in a single launch",
                   hello.ranks(), gathering_.ranks, workers)));
     }
-    if (!hello.address().host().empty() && !is_host_name(hello.address().host()))
-      return refuse(guest.channel, Error::run({ProblemCode::kProtocol},
-                                              "sent an address that other workers cannot reach"));
+    if (!hello.address().host().empty() && !may_listen_at(guest.host, hello.address().host())) {
+      return refuse(
+          guest.channel,
+          Error::request(
+              {ProblemCode::kConflict, "--listen"},
+              fmt::format("this worker joins from {}, so it may not send other workers to "
+                          "{}; let it listen at that address, or start the coordinator "
+                          "with --worker-network {}/32",
+                          guest.host, peer_text(hello.address().host(), kLongestHostName),
+                          peer_text(hello.address().host(), kLongestHostName))));
+    }
     if (hello.address().port() < 1 || hello.address().port() > 65'535)
       return refuse(guest.channel,
                     Error::run({ProblemCode::kProtocol},
@@ -280,7 +310,7 @@ void refuse_joiners(const Gathering& gathering, std::size_t others, const Listen
   while (told.size() < others && Clock::now() < until) {
     for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
       if (event.state != State::kDone) continue;
-      told.emplace_back(std::move(event.socket), ControlChannel::kLongestIntroduction);
+      told.emplace_back(std::move(event.connection), ControlChannel::kLongestIntroduction);
       refuse(told.back(), why);
     }
   }

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "real/coordinator/children.h"
 #include "real/join/reception.h"
@@ -16,6 +18,11 @@ struct Gathering {
   Address listen{"127.0.0.1", 0};  ///< the coordinator's address
   /// The secret of the run. Peers that do not know the secret are rejected.
   std::string secret;
+  /// The settings of TLS of the run; null: no TLS.
+  std::shared_ptr<const TlsContext> tls{};
+  /// Addresses that workers may state for their peers, in addition to the address from which they
+  /// join.
+  std::vector<Subnet> worker_networks{};
   enum class Spawn {
     kAll,    ///< the coordinator starts every worker as a process
     kFirst,  ///< the coordinator starts only worker 0; all other workers are started elsewhere

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/lowering/gates.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/lowering/sparse_plan.h"
 #include "core/scenario/custom.h"
@@ -52,6 +53,14 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
         "links cannot be emulated for packs that are fused in cycles, because emulation needs to "
         "know all collectives in advance; remove --emulate, or use tutti simulate");
   }
+  if (const core::PlanGate gate(scenario.plan);
+      gate.any() && gate.scope() == core::GateScope::kAll && !scenario.plan.fuses()) {
+    return wrong({core::ProblemCode::kUnsupported, "Strategy"},
+                 fmt::format("a real run does not support the gate \"{}\", which decides for the "
+                             "replicas of all workers together without fusing packs; use tutti "
+                             "simulate",
+                             gate.rule().name()));
+  }
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool asynchronous = who == core::ReductionScope::kAsyncServers;
   if (who == core::ReductionScope::kNoReduction || who == core::ReductionScope::kGroups) {
@@ -82,6 +91,12 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
                  fmt::format("{} workers exceed the limit of {} processes on this machine; let "
                              "workers join from other machines",
                              workers, kMaxHere));
+  }
+  if (gathering.spawn == Gathering::Spawn::kAll && !gathering.worker_networks.empty()) {
+    return wrong(
+        {core::ProblemCode::kUnused, "--worker-network"},
+        "--worker-network applies only to workers that join from elsewhere, but this command "
+        "starts all workers; remove it, or give --listen");
   }
   if (gathering.ranks > 0 && gathering.ranks != workers) {
     return wrong({core::ProblemCode::kConflict, "--launcher"},
@@ -143,6 +158,11 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
   if (good) good = core::prove_custom(scenario, core::CustomProof::kWhole);
   // Workers that join from elsewhere check the backend and the memory of their own machines.
   const bool all_here = gathering.spawn == Gathering::Spawn::kAll;
+  if (good && options_.integrity && gathering.secret.empty())
+    good = tl::make_unexpected(Error::request(
+        {core::ProblemCode::kMissing, "--secret-file"},
+        "--integrity needs a secret that all workers share: set TUTTI_SECRET, or give "
+        "--secret-file FILE (openssl rand -hex 16 makes one)"));
   if (good) good = check_backend(options_.backend, scenario, all_here);
   if (good && all_here) good = check_memory_here(options_, scenario);
   if (!good) {

@@ -27,6 +27,8 @@ struct TcpExecutorOptions {
   Gathering gathering{};
   std::string transport = "tcp";  ///< transport between workers: "tcp", or "shm" for shared memory
   int streams = 1;  ///< TCP connections between each pair of workers, at most kMaxStreams
+  /// True: every message between workers has an authentication code.
+  bool integrity = false;
   /// If set, the run executes the first pack repeatedly, back to back, instead of training steps.
   /// The record of the pack then has the start of the first timed iteration (first_start) and the
   /// end of the last timed iteration. REQUIRES: the scenario has one step.

@@ -36,8 +36,11 @@ bool wait_for(int socket, short events, Clock::time_point until) {
 
 }  // namespace
 
-ControlChannel::ControlChannel(Socket socket, std::size_t longest)
-    : socket_(std::move(socket)), reader_(longest), sending_(std::make_unique<std::mutex>()) {
+ControlChannel::ControlChannel(Connection connection, std::size_t longest)
+    : connection_(std::move(connection)),
+      reader_(longest, connection_.keys().receive),
+      writer_(connection_.keys().send),
+      sending_(std::make_unique<std::mutex>()) {
   const int on = 1;
   ::setsockopt(file(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   // Enable keep-alive probes, since a machine that loses power does not close its connections.
@@ -49,12 +52,15 @@ ControlChannel::ControlChannel(Socket socket, std::size_t longest)
 }
 
 core::Expected<void> ControlChannel::send(const proto::Control& message) {
-  const std::string bytes = framed(message.SerializeAsString());
+  return send_bytes(message.SerializeAsString());
+}
+
+core::Expected<void> ControlChannel::send_bytes(std::string_view message) {
   const std::lock_guard lock(*sending_);
+  const std::string bytes = writer_.framed(message);
   Clock::time_point until = Clock::now() + std::chrono::seconds(10);
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t sent =
-        ::send(file(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = connection_.send(bytes.data() + done, bytes.size() - done);
     if (sent > 0) {
       done += static_cast<std::size_t>(sent);
       until = Clock::now() + std::chrono::seconds(10);
@@ -79,7 +85,7 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
       return message;
     }
     char chunk[64 << 10];
-    const ssize_t got = ::recv(file(), chunk, sizeof chunk, MSG_DONTWAIT);
+    const ssize_t got = connection_.receive(chunk, sizeof chunk);
     if (got > 0) {
       reader_.take({chunk, static_cast<std::size_t>(got)});
       arrived_ += static_cast<std::uint64_t>(got);
@@ -99,7 +105,5 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (!wait_for(file(), POLLIN, until)) return nullptr;
   }
 }
-
-void ControlChannel::end_sending() { ::shutdown(file(), SHUT_WR); }
 
 }  // namespace tutti::real

@@ -5,9 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/base/error.h"
-#include "real/join/socket.h"
+#include "real/join/connection.h"
 #include "real/wire/frame.h"
 
 namespace tutti::proto {
@@ -17,7 +18,8 @@ class Control;
 namespace tutti::real {
 
 /// Exchanges messages (real/proto/run.proto) between the coordinator and a worker over an
-/// authenticated connection. Any thread may send; only one thread may receive.
+/// authenticated connection. Every message has an authentication code (real/wire/frame.h). Any
+/// thread may send; only one thread may receive.
 class ControlChannel {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,14 +36,16 @@ class ControlChannel {
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
   static constexpr std::size_t kLongestMessage = std::size_t{1} << 20;
 
-  ControlChannel(Socket socket, std::size_t longest);
+  ControlChannel(Connection connection, std::size_t longest);
 
   /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Returns the next complete message; nullopt if no message is complete by `until`. If `until` is
-  /// in the past, polls once without waiting. After the time `until`, reads at most 1 MiB more, so
-  /// that a long message does not keep the caller from other work. ERRORS: the other end is gone,
-  /// or sends an invalid message.
+  /// Sends the bytes of a message, as send().
+  core::Expected<void> send_bytes(std::string_view message);
+  /// Returns the next complete message; nothing if none is complete by `until`. If `until` is in
+  /// the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long
+  /// message does not keep the caller from other work. ERRORS: the other end is gone, or sends an
+  /// invalid message.
   core::Expected<std::unique_ptr<proto::Control>> receive(Clock::time_point until);
   /// Sets the size limit of later messages, in bytes.
   void take_messages_of(std::size_t longest) { reader_.allow(longest); }
@@ -50,15 +54,15 @@ class ControlChannel {
   [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
   /// Returns the size in bytes of the message that receive() returned last.
   [[nodiscard]] std::size_t last_size() const { return last_size_; }
-  /// Closes the sending direction. The other end still receives the data that was sent before this
-  /// call.
-  void end_sending();
+  /// Closes the sending direction. The other end still receives the data that was sent before.
+  void end_sending() { connection_.end_sending(); }
 
-  [[nodiscard]] int file() const { return socket_.get(); }
+  [[nodiscard]] int file() const { return connection_.file(); }
 
  private:
-  Socket socket_;
+  Connection connection_;
   FrameReader reader_;
+  FrameWriter writer_;
   std::uint64_t arrived_ = 0;
   std::size_t last_size_ = 0;
   std::unique_ptr<std::mutex> sending_;

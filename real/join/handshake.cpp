@@ -18,6 +18,10 @@ constexpr std::size_t kVerdictBytes = 1 + sizeof(Sha256);
 constexpr char kWelcome = 0;
 constexpr char kSecretDiffers = 1;
 constexpr char kRunDiffers = 2;
+constexpr char kTlsDiffers = 3;
+/// The greeting has the purpose in the lower and the setting of TLS in the upper half of a byte.
+constexpr int kTlsShift = 4;
+constexpr int kPurposeBits = (1 << kTlsShift) - 1;
 static_assert(kGreetingBytes == 81 && kChallengeBytes == 88);
 
 template <class Array>
@@ -52,6 +56,15 @@ std::string version_in(std::string_view bytes) {
   return version;
 }
 
+/// Returns the result of a handshake with this authenticated verdict.
+Handshake::State state_of(char verdict) {
+  switch (verdict) {
+    case kWelcome: return Handshake::State::kDone;
+    case kTlsDiffers: return Handshake::State::kOtherTls;
+    default: return Handshake::State::kAnotherRun;
+  }
+}
+
 Sha256 proof_in(std::string_view bytes) {
   Sha256 proof;
   std::memcpy(proof.data(), bytes.data(), proof.size());
@@ -60,12 +73,31 @@ Sha256 proof_in(std::string_view bytes) {
 
 }  // namespace
 
-Handshake Handshake::join(std::string_view secret, Introduction self, const Nonce& nonce,
+SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins) {
+  const Sha256 digest = sha256(transcript);
+  const auto derived = [&](bool from_joiner, const std::string& use) {
+    return hkdf_sha256(key, bytes_of(digest),
+                       "tutti session " + use + (from_joiner ? " joiner" : " listener"));
+  };
+  SessionKeys keys;
+  keys.send = derived(joins, "control");
+  keys.receive = derived(!joins, "control");
+  keys.send_data = derived(joins, "data");
+  keys.receive_data = derived(!joins, "data");
+  keys.tls = derived(true, "tls");
+  keys.send_binding = derived(joins, "binding");
+  keys.receive_binding = derived(!joins, "binding");
+  return keys;
+}
+
+Handshake Handshake::join(const RunSecret& secret, Introduction self, const Nonce& nonce,
                           std::optional<RunId> run) {
-  Handshake h(secret, std::move(self), nonce);
+  Handshake h(secret, std::move(self), nonce, true);
   h.run_known_ = run.has_value();
   h.run_ = run.value_or(RunId{});
-  h.greeting_ = std::string(kGreetingMagic) + static_cast<char>(h.self_.purpose) +
+  h.greeting_ = std::string(kGreetingMagic) +
+                static_cast<char>(static_cast<int>(h.self_.purpose) | static_cast<int>(h.self_.tls)
+                                                                          << kTlsShift) +
                 number_bytes(h.self_.joiner) + number_bytes(h.self_.listener) +
                 version_bytes(h.self_.version) + std::string(bytes_of(nonce));
   h.output_ = h.greeting_;
@@ -73,9 +105,9 @@ Handshake Handshake::join(std::string_view secret, Introduction self, const Nonc
   return h;
 }
 
-Handshake Handshake::listen(std::string_view secret, Introduction self, const Nonce& nonce,
+Handshake Handshake::listen(const RunSecret& secret, Introduction self, const Nonce& nonce,
                             const RunId& run) {
-  Handshake h(secret, std::move(self), nonce);
+  Handshake h(secret, std::move(self), nonce, false);
   h.run_ = run;
   h.run_known_ = true;
   h.next_ = Next::kGreeting;
@@ -112,8 +144,9 @@ void Handshake::take_greeting(std::string_view bytes) {
   if (!bytes.starts_with(kGreetingMagic)) return end(State::kUnknownProtocol);
   greeting_ = bytes;
   const auto purpose = static_cast<std::uint8_t>(bytes[8]);
-  peer_ = {static_cast<Purpose>(purpose), number_in(bytes.substr(9)), number_in(bytes.substr(13)),
-           version_in(bytes.substr(17, kVersionBytes))};
+  peer_ = {static_cast<Purpose>(purpose & kPurposeBits), number_in(bytes.substr(9)),
+           number_in(bytes.substr(13)), version_in(bytes.substr(17, kVersionBytes)),
+           static_cast<TlsMode>(purpose >> kTlsShift)};
   challenge_ = std::string(kChallengeMagic) + std::string(bytes_of(run_)) +
                version_bytes(self_.version) + std::string(bytes_of(nonce_));
   output_ = challenge_;
@@ -142,24 +175,31 @@ void Handshake::take_proof(std::string_view bytes) {
   // Fill in the listener's worker number only now, so that only a peer that knows the secret can
   // learn the number of the worker that it has reached.
   const bool meant = peer_.purpose == self_.purpose && peer_.listener == self_.listener;
-  const char verdict = meant ? kWelcome : kRunDiffers;
-  output_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));
-  end(meant ? State::kDone : State::kAnotherRun);
+  const char verdict = !meant ? kRunDiffers : peer_.tls != self_.tls ? kTlsDiffers : kWelcome;
+  proof_ = bytes;
+  verdict_ = std::string(1, verdict) + std::string(bytes_of(listener_proof(bytes, verdict)));
+  output_ = verdict_;
+  end(state_of(verdict));
 }
 
 void Handshake::take_verdict(std::string_view bytes) {
   if (bytes[0] == kSecretDiffers) return end(State::kRefused);
   if (!same(proof_in(bytes.substr(1)), listener_proof(proof_, bytes[0])))
     return end(State::kWrongSecret);
-  end(bytes[0] == kWelcome ? State::kDone : State::kAnotherRun);
+  verdict_ = bytes;
+  end(state_of(bytes[0]));
+}
+
+SessionKeys Handshake::keys() const {
+  return session_keys(secret_.key(run_), greeting_ + challenge_ + proof_ + verdict_, joins_);
 }
 
 Sha256 Handshake::joiner_proof() const {
-  return hmac_sha256(secret_, "tutti joiner" + greeting_ + challenge_);
+  return hmac_sha256(secret_.key(run_), "tutti joiner" + greeting_ + challenge_);
 }
 
 Sha256 Handshake::listener_proof(std::string_view proof, char verdict) const {
-  return hmac_sha256(secret_,
+  return hmac_sha256(secret_.key(run_),
                      "tutti listener" + greeting_ + challenge_ + std::string(proof) + verdict);
 }
 

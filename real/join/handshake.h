@@ -6,7 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "real/join/digest.h"
+#include "real/join/secret.h"
+#include "real/join/session_keys.h"
+#include "real/wire/digest.h"
 
 namespace tutti::real {
 
@@ -15,24 +17,31 @@ namespace tutti::real {
 /// succeeded, an end reads no other data from the connection.
 ///
 ///     joiner                                          listener
-///       greeting: purpose, own and intended worker,
-///                 version, nonce           ──81──▶
+///       greeting: purpose, TLS, own and intended
+///                 worker, version, nonce   ──81──▶
 ///                                          ◀──88──    challenge: run, version, nonce
-///       proof: HMAC(secret, "joiner", greeting, challenge)
+///       proof: HMAC(key, "joiner", greeting, challenge)
 ///                                          ──32──▶
-///                                          ◀──33──    verdict, HMAC(secret, "listener",
+///                                          ◀──33──    verdict, HMAC(key, "listener",
 ///                                                     greeting, challenge, proof, verdict)
 ///
-/// Both nonces are fresh, so a recorded handshake cannot be replayed. The words "joiner" and
-/// "listener" in the proofs prevent a proof from being reflected to its sender. The proofs cover
-/// purpose, worker numbers, versions and run, so none of these values can be changed in transit,
-/// and a connection cannot be used for another purpose. Data after the handshake is neither
-/// encrypted nor signed. All messages of the handshake have a fixed size, so an unauthenticated
-/// peer cannot make the other end read or store more bytes than these.
+/// The key is the secret, or the result of scrypt if the secret might be guessed
+/// (RunSecret::key()). Both nonces are fresh, so a recorded handshake cannot be replayed. The words
+/// "joiner" and "listener" in the proofs prevent a proof from being reflected to its sender. The
+/// proofs cover purpose, worker numbers, versions and run, so none of these values can be changed
+/// in transit, and a connection cannot be used for another purpose. All message sizes are fixed, so
+/// an unauthenticated peer cannot make the other end read or store more bytes than a handshake has.
+///
+/// Both ends derive the keys of the connection from the key and all bytes of the handshake
+/// (HKDF-SHA256). These keys authenticate every control message (real/wire/frame.h), and by choice
+/// every message between workers. TLS, by choice, begins after the handshake (real/join/tls.h).
 ///
 /// The format of the handshake is the same in all versions of Tutti, so that two authenticated ends
 /// with different versions can report the mismatch.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
+
+/// The use of TLS by the connections of a run. All processes of a run must have the same setting.
+enum class TlsMode : std::uint8_t { kNone = 0, kSecret = 1, kCertificates = 2 };
 
 inline constexpr std::int32_t kAnyWorker = -1;    ///< the joiner accepts any worker number
 inline constexpr std::int32_t kCoordinator = -2;  ///< the listener is the coordinator
@@ -44,10 +53,15 @@ struct Introduction {
   std::int32_t listener =
       kCoordinator;     ///< the number of the worker that the joiner intends to reach
   std::string version;  ///< version of Tutti, at most 32 bytes
+  TlsMode tls = TlsMode::kNone;
 };
 
-/// One end of a handshake. One end of a handshake, as a state machine that processes received
-/// bytes. The state machine uses no socket and no clock.
+/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of its
+/// handshake, in order. `joins`: true at the end that connected.
+SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins);
+
+/// One end of a handshake. The handshake is a state machine that processes received bytes. It uses
+/// no socket and no clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
@@ -60,15 +74,17 @@ class Handshake {
     kWrongSecret,  ///< the other end does not know this end's secret
     kAnotherRun,   ///< the other end belongs to another run, or intends to reach another worker
     kRefused,      ///< the listener reports that this end has the wrong secret
+    kOtherTls,     ///< the two ends have different settings of TLS
+    kTlsFailed,    ///< the handshake succeeded, but TLS did not (only Reception has this result)
   };
 
   /// Creates the end that connects. If `run` is given, the listener must belong to that run.
   /// (Workers get the run's id from the coordinator.)
-  static Handshake join(std::string_view secret, Introduction self, const Nonce& nonce,
+  static Handshake join(const RunSecret& secret, Introduction self, const Nonce& nonce,
                         std::optional<RunId> run = {});
-  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner
-  /// intends to reach another worker than `self.listener`.
-  static Handshake listen(std::string_view secret, Introduction self, const Nonce& nonce,
+  /// Creates the end that listens. `self.joiner` is ignored. The handshake fails if the joiner does
+  /// not intend to reach `self.listener`.
+  static Handshake listen(const RunSecret& secret, Introduction self, const Nonce& nonce,
                           const RunId& run);
 
   [[nodiscard]] State state() const { return state_; }
@@ -84,12 +100,14 @@ class Handshake {
   /// Returns the introduction of the other end. REQUIRES: the state is kDone.
   [[nodiscard]] const Introduction& peer() const { return peer_; }
   [[nodiscard]] const RunId& run() const { return run_; }
+  /// Returns the keys of this connection. REQUIRES: the state is kDone.
+  [[nodiscard]] SessionKeys keys() const;
 
  private:
   enum class Next { kGreeting, kChallenge, kProof, kVerdict, kNothing };
 
-  Handshake(std::string_view secret, Introduction self, const Nonce& nonce)
-      : secret_(secret), self_(std::move(self)), nonce_(nonce) {}
+  Handshake(RunSecret secret, Introduction self, const Nonce& nonce, bool joins)
+      : secret_(std::move(secret)), self_(std::move(self)), nonce_(nonce), joins_(joins) {}
   void end(State state);
   void take_greeting(std::string_view bytes);
   void take_challenge(std::string_view bytes);
@@ -98,9 +116,10 @@ class Handshake {
   [[nodiscard]] Sha256 joiner_proof() const;
   [[nodiscard]] Sha256 listener_proof(std::string_view proof, char verdict) const;
 
-  std::string secret_;
+  RunSecret secret_;
   Introduction self_;
   Nonce nonce_;
+  bool joins_;
   Introduction peer_;
   RunId run_{};
   bool run_known_ = false;
@@ -109,6 +128,7 @@ class Handshake {
   std::string greeting_;  ///< the greeting that was sent or received
   std::string challenge_;
   std::string proof_;
+  std::string verdict_;
   std::string output_;
 };
 

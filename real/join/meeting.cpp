@@ -1,17 +1,19 @@
-// A worker first finds the coordinator and later all other workers. The function find_coordinator()
-// repeats complete attempts, because the coordinator may start later than its workers. The function
-// final_word() detects errors that would occur again in every later attempt. In the mesh between
-// workers, each worker connects to workers with lower numbers, and accepts connections from workers
-// with higher numbers, so no pair connects twice. The connections of a pair may be accepted in any
-// order, so the connecting worker sends the index of each as one byte. The file reception.cpp
-// performs the handshakes, which authenticate both ends; this file decides what to do with their
-// results.
+// A worker first finds the coordinator and later all other workers. find_coordinator() repeats
+// complete attempts, since the coordinator may start later than its workers. final_word() detects
+// errors that another attempt cannot cure. In the mesh between workers, each worker connects to
+// workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
+// connects twice. The connections of a pair may be accepted in any order, so the connecting worker
+// sends the index of each in one control message. reception.cpp performs the handshakes, which
+// authenticate both ends; this file decides what to do with their results.
 
 #include "real/join/meeting.h"
+#include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 
 #include <poll.h>
-#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,6 +48,16 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
         return Error::request(
             fmt::format("the program listening at {} is not a coordinator of Tutti", place));
       return std::nullopt;
+    case State::kOtherTls:
+      return Error::request({core::ProblemCode::kConflict, "--tls"},
+                            fmt::format("the coordinator at {} has another setting of --tls; give "
+                                        "every process of the run the same",
+                                        place));
+    case State::kTlsFailed:
+      if (event.failure.empty() || event.closed) return std::nullopt;
+      return Error::run(
+          {core::ProblemCode::kLost, "--tls"},
+          fmt::format("TLS with the coordinator at {} failed: {}", place, event.failure));
     case State::kDone:
       if (is_compatible(event.peer.version)) return std::nullopt;
       return Error::run({core::ProblemCode::kIncompatible},
@@ -61,7 +73,8 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
 
 Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
-    Clock::time_point until, const std::function<bool()>& stop) {
+    Clock::time_point until, const std::function<bool()>& stop,
+    const std::shared_ptr<const TlsContext>& tls) {
   const auto began = Clock::now();
   std::string last = "the coordinator's address is unknown";
   /// The address and secret that failed because the coordinator refused the connection; they may
@@ -72,7 +85,10 @@ Expected<CoordinatorFound> find_coordinator(
       return tl::make_unexpected(
           Error::run({core::ProblemCode::kStopped}, "interrupted before the run began"));
     if (const auto appointment = where(); appointment && appointment != refused) {
-      Reception reception({appointment->secret, {}, {}}, nullptr);
+      Reception::Options options;
+      options.secret = appointment->secret;
+      options.tls = tls;
+      Reception reception(options, nullptr);
       const Introduction self{Purpose::kControl, worker, kCoordinator, std::string(protocol())};
       const auto this_try = std::min(until, Clock::now() + kOneTry);
       reception.reach(appointment->coordinator, self, std::nullopt, this_try);
@@ -89,7 +105,8 @@ Expected<CoordinatorFound> find_coordinator(
         continue;
       }
       if (event.state == State::kDone)
-        return CoordinatorFound{std::move(event.socket), *appointment, event.run};
+        return CoordinatorFound{std::move(event.connection), *appointment, event.run,
+                                options.secret};
       last = fmt::format("the coordinator does not answer at {}: {}",
                          to_string(appointment->coordinator), event.failure);
     }
@@ -108,13 +125,11 @@ class Mesh {
  public:
   Mesh(const PeerConnectionOptions& meeting, const Listener& listener)
       : meeting_(meeting),
-        reception_({meeting.secret, introduction(meeting.worker), meeting.run,
-                    64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams)},
-                   &listener),
+        reception_(reception_options(meeting), &listener),
         streams_(static_cast<std::size_t>(meeting.streams)),
-        sockets_(meeting.peers.size()) {}
+        connections_(meeting.peers.size()) {}
 
-  Expected<std::vector<int>> meet(const std::function<Expected<void>()>& idle) {
+  Expected<std::vector<Connection>> meet(const std::function<Expected<void>()>& idle) {
     for (std::int32_t w = 0; w < meeting_.worker; ++w) {
       for (std::size_t i = 0; i < streams_; ++i) reach(w);
     }
@@ -134,15 +149,25 @@ class Mesh {
     }
     if (auto numbered = number_streams(idle); !numbered)
       return tl::make_unexpected(numbered.error());
-    std::vector<int> files;
-    for (std::vector<Socket>& sockets : sockets_) {
-      sockets.resize(streams_);
-      for (Socket& socket : sockets) files.push_back(socket.release());
+    std::vector<Connection> all;
+    for (std::vector<Connection>& connections : connections_) {
+      connections.resize(streams_);
+      for (Connection& connection : connections) all.push_back(std::move(connection));
     }
-    return files;
+    return all;
   }
 
  private:
+  static Reception::Options reception_options(const PeerConnectionOptions& meeting) {
+    Reception::Options options;
+    options.secret = meeting.secret;
+    options.self = introduction(meeting.worker);
+    options.run = meeting.run;
+    options.most_waiting = 64 + meeting.peers.size() * static_cast<std::size_t>(meeting.streams);
+    options.tls = meeting.tls;
+    return options;
+  }
+
   static Introduction introduction(std::int32_t listener) {
     return {Purpose::kPeer, kAnyWorker, listener, std::string(protocol())};
   }
@@ -155,64 +180,73 @@ class Mesh {
 
   [[nodiscard]] std::vector<std::int32_t> missing() const {
     std::vector<std::int32_t> workers;
-    for (std::int32_t w = 0; w < static_cast<std::int32_t>(sockets_.size()); ++w) {
-      if (w != meeting_.worker && sockets_[w].size() < streams_) workers.push_back(w);
+    for (std::int32_t w = 0; w < static_cast<std::int32_t>(connections_.size()); ++w) {
+      if (w != meeting_.worker && connections_[w].size() < streams_) workers.push_back(w);
     }
     return workers;
   }
 
-  /// Agrees on numbers for the connections between this worker and each peer. The connections may
-  /// be accepted in any order, so the worker that opened a connection sends the connection's number
-  /// as one byte.
+  /// Numbers the connections of each pair. The connections may arrive in any order, so the worker
+  /// that opened them sends one control message with the number of each connection.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
-    for (std::size_t w = 0; w < sockets_.size() && streams_ > 1; ++w) {
-      for (std::size_t i = 0;
-           i < sockets_[w].size() && static_cast<std::int32_t>(w) < meeting_.worker; ++i) {
-        const auto number = static_cast<char>(i);
-        static_cast<void>(::send(sockets_[w][i].get(), &number, 1,
-                                 MSG_NOSIGNAL));  // a lost peer is noticed later
+    const auto own = static_cast<std::size_t>(meeting_.worker);
+    for (std::size_t w = 0; w < own && streams_ > 1; ++w) {
+      for (std::size_t i = 0; i < connections_[w].size(); ++i) {
+        Connection& connection = connections_[w][i];
+        const std::string number =
+            FrameWriter(connection.keys().send).framed(std::string(1, static_cast<char>(i)));
+        // A new connection accepts these few bytes at once. A lost peer is noticed later.
+        static_cast<void>(connection.send(number.data(), number.size()));
       }
     }
-    for (std::size_t w = static_cast<std::size_t>(meeting_.worker) + 1;
-         w < sockets_.size() && streams_ > 1; ++w) {
-      std::vector<Socket> in_order(streams_);
-      for (Socket& socket : sockets_[w]) {
-        auto number = read_byte(socket, idle);
+    for (std::size_t w = own + 1; w < connections_.size() && streams_ > 1; ++w) {
+      std::vector<Connection> in_order(streams_);
+      for (Connection& connection : connections_[w]) {
+        auto number = read_number(connection, idle);
         if (!number) return tl::make_unexpected(number.error());
         if (!*number || **number >= streams_ || in_order[**number])
           return tl::make_unexpected(
               Error::run({core::ProblemCode::kProtocol, "", static_cast<std::int32_t>(w)},
                          fmt::format("worker {} sent no connection index", w)));
-        in_order[**number] = std::move(socket);
+        in_order[**number] = std::move(connection);
       }
-      sockets_[w] = std::move(in_order);
+      connections_[w] = std::move(in_order);
     }
     return {};
   }
 
-  /// Reads a byte. Returns nullopt if no byte arrives in time.
-  Expected<std::optional<std::size_t>> read_byte(const Socket& socket,
-                                                 const std::function<Expected<void>()>& idle) {
-    while (Clock::now() < meeting_.until) {
+  /// Reads a control message of one byte, and no further. Returns nullopt if none arrives in time.
+  Expected<std::optional<std::size_t>> read_number(Connection& connection,
+                                                   const std::function<Expected<void>()>& idle) {
+    FrameReader reader(1, connection.keys().receive);
+    std::size_t left = framed_size(1);
+    while (left > 0 && Clock::now() < meeting_.until) {
       if (auto wanted = idle(); !wanted) return tl::make_unexpected(wanted.error());
-      pollfd file{socket.get(), POLLIN, 0};
-      if (::poll(&file, 1, 20) <= 0) continue;
-      unsigned char byte = 0;
-      const ssize_t got = ::recv(socket.get(), &byte, 1, MSG_DONTWAIT);
-      if (got == 1) return std::optional<std::size_t>(byte);
+      std::array<char, 32> bytes{};
+      const ssize_t got = connection.receive(bytes.data(), left);
+      if (got > 0) {
+        reader.take({bytes.data(), static_cast<std::size_t>(got)});
+        left -= static_cast<std::size_t>(got);
+        continue;
+      }
       if (got == 0 || (errno != EINTR && errno != EAGAIN)) break;
+      pollfd file{connection.file(), POLLIN, 0};
+      ::poll(&file, 1, 20);
     }
-    return std::nullopt;
+    const auto number = reader.next();
+    if (!number || !*number || (*number)->size() != 1) return std::nullopt;
+    return std::optional<std::size_t>(static_cast<unsigned char>((*number)->front()));
   }
 
   Expected<void> take(Reception::Event event) {
     const std::int32_t w = event.reached ? event.worker : event.peer.joiner;
     if (event.state == State::kDone) {
-      // The coordinator has checked the versions. A worker with a lower number does not belong to
-      // this run, nor does a worker that connects too often.
-      const bool due =
-          event.reached || (w > meeting_.worker && w < static_cast<std::int32_t>(sockets_.size()));
-      if (due && sockets_[w].size() < streams_) sockets_[w].push_back(std::move(event.socket));
+      // The coordinator has checked the versions. A worker with a lower number, or a worker that
+      // connects too often, does not belong to this run.
+      const bool due = event.reached ||
+                       (w > meeting_.worker && w < static_cast<std::int32_t>(connections_.size()));
+      if (due && connections_[w].size() < streams_)
+        connections_[w].push_back(std::move(event.connection));
       return {};
     }
     if (!event.reached) return {};  // an unrelated connection
@@ -235,14 +269,14 @@ class Mesh {
   const PeerConnectionOptions& meeting_;
   Reception reception_;
   std::size_t streams_;
-  std::vector<std::vector<Socket>> sockets_;  ///< by worker
+  std::vector<std::vector<Connection>> connections_;  ///< by worker
 };
 
 }  // namespace
 
-Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
-                                         const Listener& listener,
-                                         const std::function<Expected<void>()>& idle) {
+Expected<std::vector<Connection>> connect_peers(const PeerConnectionOptions& meeting,
+                                                const Listener& listener,
+                                                const std::function<Expected<void>()>& idle) {
   return Mesh(meeting, listener).meet(idle);
 }
 

@@ -23,24 +23,26 @@ struct Appointment {
 
 /// An authenticated connection to the coordinator.
 struct CoordinatorFound {
-  Socket socket;
+  Connection connection;
   Appointment appointment;
   RunId run{};
+  RunSecret secret;  ///< the secret of the appointment, with the key of `run`
 };
 
-/// Connects to the coordinator. Repeats failed attempts until time `until`, because the coordinator
-/// may start later than its workers. `where` is called for each attempt, and returns nullopt while
-/// the address is unknown. If an appointment may be outdated, and the coordinator at its address
-/// refuses the connection, further attempts are made only with a different appointment.
-/// ERRORS: no coordinator answers; the coordinator has another secret or version of Tutti; `stop`
-/// returns true.
+/// Connects to the coordinator. Repeats failed attempts until time `until`, since the coordinator
+/// may start later than its workers. `where` is called for each attempt, and returns nothing while
+/// the address is unknown. If the coordinator at a stale appointment refuses the connection, only a
+/// different appointment is tried. `tls`: the settings of TLS; null: none.
+/// ERRORS: no coordinator answers; the coordinator has another secret, setting of TLS or version of
+/// Tutti; `stop` returns true.
 core::Expected<CoordinatorFound> find_coordinator(
     const std::function<std::optional<Appointment>()>& where, std::int32_t worker,
-    Reception::Clock::time_point until, const std::function<bool()>& stop);
+    Reception::Clock::time_point until, const std::function<bool()>& stop,
+    const std::shared_ptr<const TlsContext>& tls = nullptr);
 
 /// The parameters for connecting a worker to the other workers of its run.
 struct PeerConnectionOptions {
-  std::string secret;
+  RunSecret secret;
   RunId run{};
   std::int32_t worker = 0;
   std::vector<Address> peers;  ///< by worker: the worker's address
@@ -49,17 +51,17 @@ struct PeerConnectionOptions {
   /// -1: none.
   int coordinator = -1;
   int streams = 1;  ///< number of connections to each peer
+  std::shared_ptr<const TlsContext> tls{};
 };
 
-/// Makes `streams` connections to every other worker. This worker opens the connections to workers
-/// with lower numbers, and accepts connections from workers with higher numbers. `idle` is called
-/// regularly, and whenever the connection to the coordinator has data to read. If `idle` returns an
-/// error, this function returns this error. Returns the file descriptors, indexed by worker and
-/// then by stream. A stream has the same number at both ends. The entries for this worker itself
-/// are -1.
-/// ERRORS: this process could not reach a worker; a worker did not connect.
-core::Expected<std::vector<int>> connect_peers(const PeerConnectionOptions& meeting,
-                                               const Listener& listener,
-                                               const std::function<core::Expected<void>()>& idle);
+/// Makes `streams` connections to every other worker. This worker connects to workers with lower
+/// numbers, and accepts connections of those with higher numbers. `idle` is called regularly, and
+/// whenever the connection to the coordinator has data to read. This function returns the error
+/// that `idle` returns. Returns the connections by worker, and for each worker by stream. A stream
+/// has the same number at both ends. The entries for this worker itself are empty. ERRORS: this
+/// process could not reach a worker; a worker did not connect.
+core::Expected<std::vector<Connection>> connect_peers(
+    const PeerConnectionOptions& meeting, const Listener& listener,
+    const std::function<core::Expected<void>()>& idle);
 
 }  // namespace tutti::real

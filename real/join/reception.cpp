@@ -12,6 +12,7 @@ namespace tutti::real {
 void Reception::reach(const Address& to, Introduction self, std::optional<RunId> run,
                       Clock::time_point until) {
   const std::int32_t worker = self.listener;
+  self.tls = mode();
   auto socket = begin_connecting(to);
   if (!socket) {
     Event event;
@@ -88,7 +89,7 @@ bool Reception::advance(Guest& guest, std::string& failure) {
       if (!guest.out.empty()) return true;
     }
     const std::size_t wanted = guest.handshake.wants();
-    if (wanted == 0) return false;
+    if (wanted == 0) return advance_tls(guest, failure);
     char bytes[128];
     const ssize_t got = ::recv(guest.socket.get(), bytes,
                                std::min(sizeof bytes, wanted - guest.in.size()), MSG_DONTWAIT);
@@ -104,6 +105,18 @@ bool Reception::advance(Guest& guest, std::string& failure) {
   }
 }
 
+bool Reception::advance_tls(Guest& guest, std::string& failure) const {
+  if (!options_.tls || guest.handshake.state() != Handshake::State::kDone) return false;
+  if (!guest.tls)
+    guest.tls = std::make_unique<Tls>(options_.tls, guest.socket.get(), guest.reached,
+                                      guest.handshake.keys());
+  const Tls::Progress progress = guest.tls->handshake();
+  guest.tls_done = progress == Tls::Progress::kDone;
+  guest.tls_writes = progress == Tls::Progress::kWrites;
+  if (progress == Tls::Progress::kFailed) failure = guest.tls->failure();
+  return progress == Tls::Progress::kReads || progress == Tls::Progress::kWrites;
+}
+
 Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   Event event;
   event.reached = guest.reached;
@@ -114,10 +127,13 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   event.state = guest.handshake.state() == Handshake::State::kRunning
                     ? Handshake::State::kUnknownProtocol
                     : guest.handshake.state();
+  if (event.state == Handshake::State::kDone && options_.tls && !guest.tls_done)
+    event.state = Handshake::State::kTlsFailed;
   if (event.state != Handshake::State::kDone) return event;
   event.peer = guest.handshake.peer();
   event.run = guest.handshake.run();
-  event.socket = std::move(guest.socket);
+  event.connection =
+      Connection(std::move(guest.socket), guest.handshake.keys(), std::move(guest.tls));
   return event;
 }
 
@@ -143,7 +159,7 @@ std::vector<Reception::Event> Reception::wait(Clock::time_point until,
     if (listener_) files.push_back({listener_->file(), POLLIN, 0});
     Clock::time_point next = until;
     for (const std::unique_ptr<Guest>& guest : guests_) {
-      const bool writes = guest->connecting || !guest->out.empty();
+      const bool writes = guest->connecting || !guest->out.empty() || guest->tls_writes;
       files.push_back({guest->socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
       next = std::min(next, guest->until);
     }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "real/join/connection.h"
 #include "real/join/handshake.h"
 #include "real/join/socket.h"
 
@@ -20,12 +21,14 @@ class Reception {
   using Clock = std::chrono::steady_clock;
 
   struct Options {
-    std::string secret;
-    Introduction self;  ///< the introduction that this process sends
+    RunSecret secret;
+    Introduction self;  ///< the introduction of this end
     RunId run{};
     std::size_t most_waiting = 64;
-    std::chrono::milliseconds patience{5000};  ///< time limit for the handshake of a connection
-                                               ///< that another process opened
+    std::chrono::milliseconds patience{5000};  ///< time limit of incoming connections
+    /// The settings of TLS; null: no TLS. If it is given, every connection of this object uses TLS
+    /// after its handshake.
+    std::shared_ptr<const TlsContext> tls{};
   };
 
   /// The result of a handshake.
@@ -34,11 +37,12 @@ class Reception {
     /// If `reached` is true: the worker that this process intends to reach.
     std::int32_t worker = 0;
     Handshake::State state = Handshake::State::kUnknownProtocol;
-    Socket socket;      ///< if kDone: the connection
-    Introduction peer;  ///< the other end's introduction
+    Connection connection;  ///< if kDone: the connection
+    Introduction peer;      ///< the other end's introduction
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
-    /// If `reached` is true and the handshake failed: the error of the connection; may be empty.
+    /// If `reached` is true and the handshake failed, or if TLS failed: the error of the
+    /// connection; may be empty.
     std::string failure;
     /// True: this process opened the connection, and the other end has closed it.
     bool closed = false;
@@ -47,7 +51,9 @@ class Reception {
   /// `listener`: the socket that accepts connections; null if all connections are made by reach().
   /// REQUIRES: it outlives this object.
   Reception(Options options, const Listener* listener)
-      : options_(std::move(options)), listener_(listener) {}
+      : options_(std::move(options)), listener_(listener) {
+    options_.self.tls = mode();
+  }
 
   /// Starts to connect to `to` with the introduction `self`. If `run` is given, the listener at
   /// that address must belong to `run`. The function wait() returns the result: success, or a
@@ -55,8 +61,11 @@ class Reception {
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
 
-  /// Waits until a handshake has ended, until one of the file descriptors `others` is readable, or
-  /// until time `until`. Returns the handshakes that have ended.
+  /// Accepts no more connections. The listener may then be closed.
+  void stop_listening() { listener_ = nullptr; }
+
+  /// Waits until a handshake has ended, until time `until`, or until one of the file descriptors
+  /// `others` is readable. Returns the handshakes that have ended.
   std::vector<Event> wait(Clock::time_point until, const std::vector<int>& others = {});
 
  private:
@@ -71,9 +80,17 @@ class Reception {
     std::string out{};
     std::string host{};
     bool closed = false;  ///< the other end closed the connection
+    std::unique_ptr<Tls> tls{};
+    bool tls_done = false;
+    bool tls_writes = false;  ///< true: TLS waits until the socket is writable
   };
 
+  [[nodiscard]] TlsMode mode() const {
+    return options_.tls ? options_.tls->mode() : TlsMode::kNone;
+  }
   void accept_all();
+  /// Continues TLS after the handshake. Returns true while TLS is being set up.
+  bool advance_tls(Guest& guest, std::string& failure) const;
   /// Returns true while the handshake is in progress.
   bool advance(Guest& guest, std::string& failure);
   [[nodiscard]] Event ended(Guest& guest, std::string failure) const;

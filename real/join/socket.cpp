@@ -78,6 +78,40 @@ std::optional<Address> parse_address(const std::string& written, bool any_port) 
   return address;
 }
 
+bool Subnet::contains(std::uint32_t other) const {
+  return bits == 0 || (address ^ other) >> (32 - bits) == 0;
+}
+
+std::optional<std::uint32_t> ipv4_number(const std::string& host) {
+  in_addr address{};
+  if (::inet_pton(AF_INET, host.c_str(), &address) != 1) return std::nullopt;
+  return ntohl(address.s_addr);
+}
+
+std::optional<Subnet> parse_subnet(const std::string& written) {
+  const std::size_t slash = written.find('/');
+  const auto address = ipv4_number(written.substr(0, slash));
+  if (!address) return std::nullopt;
+  Subnet subnet{*address, 32};
+  if (slash == std::string::npos) return subnet;
+  const char* const end = written.data() + written.size();
+  const auto [stop, status] = std::from_chars(written.data() + slash + 1, end, subnet.bits);
+  if (status != std::errc() || stop != end || subnet.bits < 0 || subnet.bits > 32)
+    return std::nullopt;
+  return subnet;
+}
+
+bool is_own_address(const std::string& host) {
+  const auto number = ipv4_number(host);
+  if (!number || *number == INADDR_ANY) return false;
+  // Only addresses of this machine can be bound.
+  const Socket socket = new_socket();
+  in_addr address{};
+  address.s_addr = htonl(*number);
+  const sockaddr_in at = as_sockaddr(address, 0);
+  return socket && ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+}
+
 Expected<bool> is_loopback(const std::string& host) {
   const auto address = resolve(host);
   if (!address) return tl::make_unexpected(address.error());

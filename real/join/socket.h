@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,6 +42,20 @@ std::string to_string(const Address& address);
 /// Parses "HOST:PORT". Port 0 (any port) is valid only with `any_port`. Returns nullopt if the text
 /// is invalid.
 std::optional<Address> parse_address(const std::string& written, bool any_port = false);
+
+/// A set of IPv4 addresses with a common prefix.
+struct Subnet {
+  std::uint32_t address = 0;  ///< in the byte order of this machine
+  int bits = 32;              ///< length of the prefix
+
+  [[nodiscard]] bool contains(std::uint32_t other) const;
+};
+/// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text is neither.
+std::optional<Subnet> parse_subnet(const std::string& written);
+/// Returns the number of an IPv4 address in digits; nothing for a name or any other text.
+std::optional<std::uint32_t> ipv4_number(const std::string& host);
+/// Returns true if the host is an IPv4 address in digits of this machine.
+bool is_own_address(const std::string& host);
 
 /// Returns true if only this machine can reach the host: the host is an address in 127.0.0.0/8, or
 /// a name that resolves to such an address. ERRORS: the name cannot be resolved.

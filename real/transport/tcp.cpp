@@ -5,9 +5,12 @@
 // memory is needed. If a peer has several connections, the sender uses the connections in turn. The
 // receiver reads from the connections in the same order, so the order of messages is kept.
 //
-// Peers are not trusted. The run fails if the sender in a header is not a rank of the peer, or if
-// the schedule does not expect the message. Headers are encoded in wire.cpp, and messages inside a
-// process go through LocalTransport.
+// With TLS, up to 16 KiB of headers and payloads are gathered into one record. With authentication
+// codes, a piece counts as arrived only after its code, which follows its payload, was checked.
+//
+// Peers are not trusted. The run fails if a header does not have a rank of the peer and a message
+// that the schedule expects. Headers are encoded in wire.cpp, and messages inside a process go
+// through LocalTransport.
 
 #include "real/transport/tcp.h"
 
@@ -26,6 +29,7 @@
 #include "real/transport/asio.h"
 #include "real/transport/local.h"
 #include "real/transport/wire.h"
+#include "real/wire/frame_mac.h"
 
 namespace tutti::real {
 
@@ -47,8 +51,9 @@ constexpr std::chrono::milliseconds kLongestSleep{20};
 constexpr std::size_t kMaxPerTurn = 1 << 20;
 /// The maximum number of messages that are written to a socket in one system call.
 constexpr int kMaxAtOnce = 32;
-/// The alignment that payloads need to be reduced directly from the read buffer. Other payloads are
-/// copied first.
+/// The maximum number of bytes in a record of TLS (RFC 8446, section 5.1).
+constexpr std::size_t kRecord = 16 << 10;
+/// Elements are read in place if they are aligned; otherwise they are copied first.
 constexpr std::size_t kAlignment = 8;
 
 /// BBR, the default congestion control of some kernels, limits even loopback to half the bandwidth
@@ -73,12 +78,16 @@ struct TcpTransport::State {
     Ticket ticket = 0;
     std::size_t written = 0;  ///< the number of bytes written, of header and payload together
     bool has_ticket = false;
+    MacTag tag{};  ///< the authentication code, if the run has codes
   };
 
   /// A connection to a peer.
   struct Stream {
     explicit Stream(boost::asio::io_context& context) : socket(context), buffer(kReadBufferBytes) {}
     tcp::socket socket;
+    std::unique_ptr<Tls> tls;                 ///< null: no TLS
+    std::vector<std::byte> record;            ///< with TLS: bytes that TLS has not accepted yet
+    std::optional<FrameMac> mac_out, mac_in;  ///< set if messages have authentication codes
     std::deque<Outgoing> queue;
     std::vector<std::byte> buffer;
     std::size_t begin = 0;  ///< start of the unread bytes in the buffer
@@ -86,10 +95,44 @@ struct TcpTransport::State {
     bool in_payload = false;
     Header header;
     std::byte* target = nullptr;
-    std::size_t done = 0;      ///< payload bytes that were received
-    std::size_t straight = 0;  ///< the number of bytes that the current read stores directly at the
-                               ///< payload's destination
-    bool writable = true;      ///< false: the socket is known to be full
+    std::size_t done = 0;  ///< payload bytes that were received
+    std::size_t straight =
+        0;  ///< the number of bytes of the current read that go directly to the target
+    bool writable = true;  ///< false: the socket is known to be full
+
+    /// The number of bytes of the authentication code after each message.
+    [[nodiscard]] std::size_t tail() const { return mac_in ? kMacBytes : 0; }
+    [[nodiscard]] bool has_unread() const { return tls && tls->has_unread(); }
+
+    /// Queues a message.
+    void add(Outgoing message) {
+      if (mac_out) message.tag = mac_out->next(message.header, {message.payload, message.length});
+      queue.push_back(message);
+    }
+    /// Passes as many bytes of the parts as possible to the kernel, as ::sendmsg().
+    ssize_t send(iovec* parts, int count) {
+      if (tls) return send_record(parts, count);
+      msghdr message{};
+      message.msg_iov = parts;
+      message.msg_iovlen = static_cast<std::size_t>(count);
+      return ::sendmsg(socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+
+   private:
+    /// TLS wants a rejected record again, so its bytes are kept. They are still the first bytes of
+    /// the queue.
+    ssize_t send_record(const iovec* parts, int count) {
+      std::size_t room = record.empty() ? kRecord : 0;
+      for (int i = 0; i < count && room > 0; ++i) {
+        const auto* const bytes = static_cast<const std::byte*>(parts[i].iov_base);
+        const std::size_t part = std::min(room, parts[i].iov_len);
+        record.insert(record.end(), bytes, bytes + part);
+        room -= part;
+      }
+      const ssize_t sent = tls->write(record.data(), record.size());
+      if (sent > 0) record.erase(record.begin(), record.begin() + sent);
+      return sent;
+    }
   };
 
   /// Whole messages use a peer's streams in turn: message n uses the n-th stream, modulo the number
@@ -148,7 +191,8 @@ struct TcpTransport::State {
   bool write(Peer& peer, Stream& stream) {
     bool moved = false;
     while (stream.writable && !stream.queue.empty()) {
-      iovec parts[2 * kMaxAtOnce];
+      iovec parts[3 * kMaxAtOnce];
+      const std::size_t tail = stream.tail();
       int count = 0;
       int messages = 0;
       for (auto out = stream.queue.begin(); out != stream.queue.end() && messages < kMaxAtOnce;
@@ -158,12 +202,11 @@ struct TcpTransport::State {
         const std::size_t paid = out->written > kHeaderBytes ? out->written - kHeaderBytes : 0;
         if (paid < out->length)
           parts[count++] = {const_cast<std::byte*>(out->payload) + paid, out->length - paid};
+        const std::size_t whole = kHeaderBytes + out->length;
+        const std::size_t tagged = out->written > whole ? out->written - whole : 0;
+        if (tagged < tail) parts[count++] = {out->tag.data() + tagged, tail - tagged};
       }
-      msghdr message{};
-      message.msg_iov = parts;
-      message.msg_iovlen = static_cast<std::size_t>(count);
-      const ssize_t sent =
-          ::sendmsg(stream.socket.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t sent = stream.send(parts, count);
       if (sent < 0) {
         if (errno == EINTR) continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -179,7 +222,7 @@ struct TcpTransport::State {
       auto left = static_cast<std::size_t>(sent);
       while (left > 0) {
         Outgoing& out = stream.queue.front();
-        const std::size_t rest = kHeaderBytes + out.length - out.written;
+        const std::size_t rest = kHeaderBytes + out.length + tail - out.written;
         const std::size_t part = std::min(left, rest);
         out.written += part;
         left -= part;
@@ -250,6 +293,12 @@ struct TcpTransport::State {
     const std::size_t room =
         std::min(stream.buffer.size() - stream.end, missing > 0 ? kHeaderBytes : kAhead);
     requested = missing + room;
+    if (stream.tls) {
+      // A read returns at most one record, so a short read does not mean that there is no more.
+      requested = 0;
+      return missing > 0 ? stream.tls->read(stream.target + stream.done, missing)
+                         : stream.tls->read(stream.buffer.data() + stream.end, room);
+    }
     const int file = stream.socket.native_handle();
     if (missing == 0) return ::recv(file, stream.buffer.data() + stream.end, room, MSG_DONTWAIT);
     iovec parts[2] = {{stream.target + stream.done, missing},
@@ -286,9 +335,33 @@ struct TcpTransport::State {
     stream.begin += part;
     stream.done += part;
     if (stream.done < length) return false;
+    if (!check_code(peer, stream, encode(stream.header), {stream.target, length}, 0)) return false;
     stream.in_payload = false;
     receiver->arrived(stream.header.piece);
     return true;
+  }
+
+  /// Checks the authentication code that is `after` bytes behind the unread bytes' beginning, and
+  /// removes these bytes and the code from the buffer. Returns false if the code is incomplete, and
+  /// then removes nothing, or if it is wrong.
+  bool check_code(const Peer& peer, Stream& stream, std::span<const std::byte> header,
+                  std::span<const std::byte> payload, std::size_t after) {
+    if (!stream.mac_in) {
+      stream.begin += after;
+      return true;
+    }
+    if (stream.end - stream.begin < after + kMacBytes) {
+      keep_room(stream);
+      return false;
+    }
+    const std::span<const std::byte, kMacBytes> code(stream.buffer.data() + stream.begin + after,
+                                                     kMacBytes);
+    stream.begin += after + kMacBytes;
+    if (stream.mac_in->verify(header, payload, code)) return true;
+    fail(peer, core::ProblemCode::kProtocol,
+         "sent a message whose authentication code is wrong: the message was changed, repeated, "
+         "dropped or reordered on the network");
+    return false;
   }
 
   /// Reads a header. Returns false if the header is incomplete, or if the message cannot be
@@ -308,8 +381,10 @@ struct TcpTransport::State {
       peer.early = true;
       return false;
     }
-    stream.begin += kHeaderBytes;
+    const std::span<const std::byte> header_bytes(stream.buffer.data() + stream.begin,
+                                                  kHeaderBytes);
     if (header->kind == Header::Kind::kSlot) {
+      if (!check_code(peer, stream, header_bytes, {}, kHeaderBytes)) return false;
       if (is_of(peer, header->piece.channel.to) && receiver->slot_freed(header->piece.channel))
         return true;
       return fail(peer, core::ProblemCode::kProtocol, "released a slot that was not in use"), false;
@@ -321,13 +396,15 @@ struct TcpTransport::State {
       return false;
     }
     const auto length = static_cast<std::size_t>(header->piece.length);
-    std::byte* const bytes = stream.buffer.data() + stream.begin;
-    if (stream.end - stream.begin >= length &&
+    std::byte* const bytes = stream.buffer.data() + stream.begin + kHeaderBytes;
+    if (stream.end - stream.begin >= kHeaderBytes + length + stream.tail() &&
         reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
-      stream.begin += length;
+      if (!check_code(peer, stream, header_bytes, {bytes, length}, kHeaderBytes + length))
+        return false;
       if (!receiver->take(header->piece, bytes)) return refuse(peer, header->piece), false;
       return true;
     }
+    stream.begin += kHeaderBytes;
     stream.header = *header;
     stream.target = receiver->place(header->piece);
     if (!stream.target) return refuse(peer, header->piece), false;
@@ -384,40 +461,49 @@ struct TcpTransport::State {
     for (Peer* const peer : others) moved = write(*peer) || moved;
     if (others.size() == 1) return read(*others.front()) || moved;
     watch(false);
-    const bool early =
-        std::any_of(others.begin(), others.end(), [](const Peer* peer) { return peer->early; });
-    if (::poll(sockets.data(), sockets.size(), 0) <= 0 && !early) return moved;
+    const auto has_input = [](Peer* peer) { return peer->early || peer->reading().has_unread(); };
+    const bool known = std::any_of(others.begin(), others.end(), has_input);
+    if (::poll(sockets.data(), sockets.size(), 0) <= 0 && !known) return moved;
     std::size_t first = 0;
     for (Peer* const peer : others) {
-      if (peer->early || sockets[first + peer->next_in].revents != 0) moved = read(*peer) || moved;
+      if (has_input(peer) || sockets[first + peer->next_in].revents != 0)
+        moved = read(*peer) || moved;
       first += peer->streams.size();
     }
     return moved;
   }
 };
 
-TcpTransport::TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of,
-                           const WaitOptions& options, int streams)
+TcpTransport::TcpTransport(std::vector<Connection> connections, std::vector<std::int32_t> worker_of,
+                           const WaitOptions& options, int streams, MessageMacs macs)
     : state_(std::make_unique<State>()) {
-  TUTTI_CHECK(streams >= 1 && sockets.size() % static_cast<std::size_t>(streams) == 0,
-              "{} sockets, {} to each", sockets.size(), streams);
+  TUTTI_CHECK(streams >= 1 && connections.size() % static_cast<std::size_t>(streams) == 0,
+              "{} connections, {} to each", connections.size(), streams);
   const auto each = static_cast<std::size_t>(streams);
   state_->worker_of = std::move(worker_of);
   state_->options = options;
-  state_->peers.resize(sockets.size() / each);
+  state_->peers.resize(connections.size() / each);
   for (std::size_t w = 0; w < state_->peers.size(); ++w) {
-    if (sockets[w * each] < 0) continue;
+    if (!connections[w * each]) continue;
     auto peer = std::make_unique<State::Peer>();
     peer->worker = static_cast<std::int32_t>(w);
     for (std::size_t i = w * each; i < (w + 1) * each; ++i) {
       peer->streams.push_back(std::make_unique<State::Stream>(state_->context));
-      tcp::socket& socket = peer->streams.back()->socket;
-      socket.assign(tcp::v4(), sockets[i]);
+      State::Stream& stream = *peer->streams.back();
+      if (macs == MessageMacs::kOn) {
+        stream.mac_out.emplace(connections[i].keys().send_data);
+        stream.mac_in.emplace(connections[i].keys().receive_data);
+      }
+      stream.tls = connections[i].release_tls();
+      if (stream.tls) stream.record.reserve(kRecord);
+      tcp::socket& socket = stream.socket;
+      const int file = connections[i].release();
+      socket.assign(tcp::v4(), file);
       socket.non_blocking(true);
       ErrorCode ignored;
       socket.set_option(tcp::no_delay(true), ignored);
       choose_congestion_control(socket);
-      state_->sockets.push_back({sockets[i], POLLIN, 0});
+      state_->sockets.push_back({file, POLLIN, 0});
     }
     state_->others.push_back(peer.get());
     state_->peers[w] = std::move(peer);
@@ -441,9 +527,9 @@ bool TcpTransport::send(const Piece& piece, const std::byte* payload, Ticket tic
   State::Peer* const peer = state_->peer_of(piece.channel.to);
   if (!peer) return state_->local.send(piece, payload, ticket);
   State::Stream& stream = peer->write_on();
-  stream.queue.push_back({encode({Header::Kind::kPiece, piece}), payload,
-                          static_cast<std::size_t>(piece.length), ticket, 0, false});
-  // Receiver::sent() is called only inside poll(), for sends that left earlier.
+  stream.add({encode({Header::Kind::kPiece, piece}), payload,
+              static_cast<std::size_t>(piece.length), ticket});
+  // Receiver::sent() is called only inside poll(), for sends that have left before.
   if (stream.queue.size() == 1) state_->write(*peer, stream);
   if (stream.queue.empty()) return true;
   stream.queue.back().has_ticket = true;
@@ -455,7 +541,7 @@ void TcpTransport::free_slot(const Channel& channel) {
   if (!peer) return state_->local.free_slot(channel);
   Piece piece;
   piece.channel = channel;
-  peer->write_on().queue.push_back({encode({Header::Kind::kSlot, piece}), nullptr, 0, 0, 0, false});
+  peer->write_on().add({encode({Header::Kind::kSlot, piece}), nullptr, 0, 0});
 }
 
 core::Expected<void> TcpTransport::poll(Clock::time_point until) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "real/join/connection.h"
 #include "real/transport/devices.h"
 #include "real/transport/transport.h"
 #include "real/transport/waiting.h"
@@ -15,18 +16,21 @@ inline constexpr int kMaxStreams = 64;
 /// The size of each connection's read buffer in bytes.
 inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 
+/// Says if every message between workers has an authentication code (real/wire/frame_mac.h), which
+/// follows the payload.
+enum class MessageMacs : bool { kOff, kOn };
+
 /// Transport between worker processes over TCP with non-blocking I/O (Boost.Asio). Each pair of
 /// workers has one or more connections. Several connections are faster on networks that one
-/// connection cannot saturate. Pieces are received directly into their destination, and sent
-/// without a copy in user space.
+/// connection cannot saturate. Without TLS, pieces are received directly into their destination,
+/// and sent without a copy in user space.
 class TcpTransport : public Transport {
  public:
-  /// `sockets[w · streams + i]`: the file descriptor of connection i to worker w, after the
-  /// handshake; -1 if w is this worker. This object owns the descriptors. A connection has the same
-  /// number i at both ends. `worker_of[r]`: the worker of rank r; r may also be a helper rank.
-  /// REQUIRES: streams ≥ 1.
-  TcpTransport(std::vector<int> sockets, std::vector<std::int32_t> worker_of,
-               const WaitOptions& options, int streams = 1);
+  /// `connections[w · streams + i]`: connection i to worker w; empty if w is this worker. A
+  /// connection has the same number i at both ends. `worker_of[r]`: the worker of rank r; r may
+  /// also be a helper rank. REQUIRES: streams ≥ 1.
+  TcpTransport(std::vector<Connection> connections, std::vector<std::int32_t> worker_of,
+               const WaitOptions& options, int streams = 1, MessageMacs macs = MessageMacs::kOff);
   ~TcpTransport() override;
 
   void connect(Receiver& receiver, Devices& devices) override;

@@ -5,10 +5,10 @@
 namespace tutti::real {
 
 /// The version of the protocol between processes. Increase this number with every incompatible
-/// change that is not a change of the Protocol Buffers schema. Such changes are those of the
-/// handshake, of frames, of headers between workers, of rings in shared memory, or of the order of
-/// messages. The file tests/real/protocol_test.cpp has the bytes of the current version.
-inline constexpr int kProtocolNumber = 1;
+/// change that the message schema does not show: a change of the handshake, of frames, of headers
+/// between workers, of rings in shared memory, or of the order of messages.
+/// tests/real/protocol_test.cpp has the bytes of the current version.
+inline constexpr int kProtocolNumber = 2;
 
 /// Returns a text such as "0.1.0+1-5f3a09c1": the release, then kProtocolNumber, then a digest of
 /// the message schema without comments. The protocol number and the digest must be equal at both

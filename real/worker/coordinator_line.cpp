@@ -19,8 +19,8 @@ Error stopped(const std::string& text) { return Error::run({core::ProblemCode::k
 
 }  // namespace
 
-CoordinatorLine::CoordinatorLine(Socket socket, const WorkerJoin& join)
-    : join_(join), channel_(std::move(socket), ControlChannel::kLongestAssignment) {}
+CoordinatorLine::CoordinatorLine(Connection connection, const WorkerJoin& join)
+    : join_(join), channel_(std::move(connection), ControlChannel::kLongestAssignment) {}
 
 void CoordinatorLine::begin_heartbeat(std::chrono::milliseconds interval) {
   heartbeat_.emplace(channel_, interval);

@@ -25,7 +25,7 @@ class CoordinatorLine {
   using Clock = ControlChannel::Clock;
 
   /// REQUIRES: `join` outlives this object.
-  CoordinatorLine(Socket socket, const WorkerJoin& join);
+  CoordinatorLine(Connection connection, const WorkerJoin& join);
 
   /// Starts to send heartbeats to the coordinator, every `interval`, with the current activity.
   void begin_heartbeat(std::chrono::milliseconds interval);

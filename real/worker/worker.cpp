@@ -14,6 +14,7 @@
 #include "real/worker/worker.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <set>
 #include <system_error>
@@ -56,7 +57,7 @@ class Worker {
  public:
   Worker(const WorkerJoin& join, CoordinatorFound found, Listener listener)
       : join_(join),
-        line_(std::move(found.socket), join),
+        line_(std::move(found.connection), join),
         found_(std::move(found)),
         listener_(std::move(listener)) {}
 
@@ -78,7 +79,8 @@ class Worker {
       run_.reset();
       return tl::make_unexpected(Error::run({core::ProblemCode::kOutOfMemory},
                                             "out of memory; every replica of a worker holds all "
-                                            "its gradients, plus the buffers of the plan"));
+                                            "its gradients, plus the buffers of the plan" +
+                                                remedy_for(ENOMEM)));
     } catch (const std::system_error& error) {
       run_.reset();
       return tl::make_unexpected(
@@ -108,11 +110,11 @@ class Worker {
         !fits)
       return fits;
     now_doing("connecting to the other workers");
-    auto sockets = connect_workers(order, found_, *listener_, line_);
-    if (!sockets) return tl::make_unexpected(sockets.error());
+    auto connections = connect_workers(order, found_, *listener_, join_.tls, line_);
+    if (!connections) return tl::make_unexpected(connections.error());
     listener_.reset();  // no other worker will connect
     now_doing("making its buffers");
-    auto opened = open_transport(order, **scenario_, std::move(*sockets), line_);
+    auto opened = open_transport(order, **scenario_, std::move(*connections), line_);
     if (!opened) return tl::make_unexpected(opened.error());
     transport_ = std::move(*opened);
     if (order.has_loop()) return loop(order);
@@ -142,7 +144,9 @@ class Worker {
     Control message;
     proto::Hello& hello = *message.mutable_hello();
     const Address& at = listener_->address();
-    if (!is_every_address(at.host)) hello.mutable_address()->set_host(at.host);
+    // The address in digits, so that no other process has to resolve a name from the network.
+    const std::string host = own_host(listener_->file());
+    if (!is_every_address(host)) hello.mutable_address()->set_host(host);
     hello.mutable_address()->set_port(at.port);
     hello.set_ranks(join_.ranks);
     hello.set_clock(join_.clock.identity.empty() ? clock_identity() : join_.clock.identity);
@@ -336,10 +340,10 @@ class Worker {
   std::set<std::string> noted_;  ///< notes that were sent to the coordinator
 };
 
-/// Returns the listener for peers. The listener uses the given address, or else the address by
-/// which this worker reaches the coordinator.
-Expected<Listener> open_listener(const WorkerJoin& join, const Socket& to_coordinator) {
-  return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.get()), 0}));
+/// Returns the listener for peers. It listens at the given address, or else at the address by which
+/// this worker reaches the coordinator.
+Expected<Listener> open_listener(const WorkerJoin& join, const Connection& to_coordinator) {
+  return Listener::open(join.listen.value_or(Address{own_host(to_coordinator.file()), 0}));
 }
 
 }  // namespace
@@ -363,9 +367,9 @@ WorkerEnd work(const WorkerJoin& join) {
   static_cast<void>(allow_many_files());
   for (WorkerJoin next = join;;) {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(join.wait);
-    auto found = find_coordinator(next.where, next.worker, until, stop);
+    auto found = find_coordinator(next.where, next.worker, until, stop, next.tls);
     if (!found) return {tl::make_unexpected(found.error())};
-    auto listener = open_listener(next, found->socket);
+    auto listener = open_listener(next, found->connection);
     if (!listener) return {tl::make_unexpected(listener.error())};
     std::optional<Worker> worker;
     worker.emplace(next, std::move(*found), std::move(*listener));

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,8 @@ struct WorkerJoin {
   /// worker joins.
   std::optional<Address> listen;
   std::chrono::duration<double> wait{60};  ///< time limit for finding the coordinator
+  /// The settings of TLS of the run; null: no TLS.
+  std::shared_ptr<const TlsContext> tls;
   const std::atomic<bool>* interrupted = nullptr;
   WorkerClock clock;
   /// Returns the free memory of this machine for the run. If this function is empty, the free

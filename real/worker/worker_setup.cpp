@@ -132,7 +132,9 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
   if (order.transport() != "tcp" && order.transport() != "shm")
     return cannot_be(
         fmt::format("transport \"{}\"", peer_text(order.transport(), kLongestActivity)));
-  // A benchmark repeats the first pack, in which replicas of every worker must take part.
+  if (order.integrity() && order.transport() != "tcp")
+    return cannot_be("authentication codes for messages in shared memory");
+  // A benchmark repeats the first pack, with replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
     return cannot_be("a benchmark, but the scenario has none");
   return {};
@@ -142,11 +144,14 @@ bool is_due(const proto::Go& go, std::int32_t next) {
   return go.step() == next && go.start_ns() > -kLatestNs && go.start_ns() < kLatestNs;
 }
 
-Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
-                                           const CoordinatorFound& found, const Listener& listener,
-                                           CoordinatorLine& line) {
+Expected<std::vector<Connection>> connect_workers(const proto::Assignment& order,
+                                                  const CoordinatorFound& found,
+                                                  const Listener& listener,
+                                                  std::shared_ptr<const TlsContext> tls,
+                                                  CoordinatorLine& line) {
   PeerConnectionOptions meeting;
-  meeting.secret = found.appointment.secret;
+  meeting.secret = found.secret;
+  meeting.tls = std::move(tls);
   meeting.run = found.run;
   meeting.worker = order.worker();
   meeting.until = patience_of(order);
@@ -166,7 +171,7 @@ Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
 
 Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                     const core::Scenario& scenario,
-                                                    std::vector<int> sockets,
+                                                    std::vector<Connection> connections,
                                                     CoordinatorLine& line) {
   std::vector<std::int32_t> worker_of;
   const core::Group ranks = all_ranks(scenario.plan);
@@ -175,8 +180,14 @@ Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& ord
   const WaitOptions options{std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::nanoseconds(order.spin_ns()))};
   if (order.transport() != "shm")
-    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), options,
-                                          order.streams());
+    return std::make_unique<TcpTransport>(std::move(connections), std::move(worker_of), options,
+                                          order.streams(),
+                                          order.integrity() ? MessageMacs::kOn : MessageMacs::kOff);
+  std::vector<int> sockets;
+  for (Connection& connection : connections) {
+    if (connection.encrypted()) return cannot_be("shared memory in a run with TLS");
+    sockets.push_back(connection.release());
+  }
   auto opened = ShmTransport::open(std::move(sockets), order.worker(), std::move(worker_of),
                                    options, {patience_of(order), [&line] { return line.look(); }});
   if (!opened) return tl::make_unexpected(opened.error());

@@ -37,17 +37,19 @@ core::Expected<void> check_assignment(const proto::Assignment& order,
 /// time is valid.
 bool is_due(const proto::Go& go, std::int32_t next);
 
-/// Connects to the other workers. Returns file descriptors as connect_peers(). ERRORS: as
+/// Connects to the other workers. Returns connections as connect_peers(). ERRORS: as
 /// connect_peers(); as CoordinatorLine::look().
-core::Expected<std::vector<int>> connect_workers(const proto::Assignment& order,
-                                                 const CoordinatorFound& found,
-                                                 const Listener& listener, CoordinatorLine& line);
+core::Expected<std::vector<Connection>> connect_workers(const proto::Assignment& order,
+                                                        const CoordinatorFound& found,
+                                                        const Listener& listener,
+                                                        std::shared_ptr<const TlsContext> tls,
+                                                        CoordinatorLine& line);
 
-/// Creates the transport. REQUIRES: `sockets` were returned by connect_workers() with the same
-/// assignment.
+/// Creates the transport. REQUIRES: `connections` are from connect_workers() with the same
+/// assignment. ERRORS: the transport cannot be created; it is shared memory, but the run uses TLS.
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                           const core::Scenario& scenario,
-                                                          std::vector<int> sockets,
+                                                          std::vector<Connection> connections,
                                                           CoordinatorLine& line);
 
 /// Returns the memory that all workers on this worker's machine need together, under the assumption

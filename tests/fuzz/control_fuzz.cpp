@@ -43,24 +43,25 @@ const core::Scenario& two_hosts() {
 std::string on_the_wire(std::string_view bytes, bool raw) {
   if (raw) return std::string(bytes);
   std::string wire;
+  real::FrameWriter writer(real::SessionKeys{}.send);
   while (bytes.size() >= 2) {
     const std::size_t length = static_cast<unsigned char>(bytes[0]) |
                                static_cast<std::size_t>(static_cast<unsigned char>(bytes[1])) << 8;
     bytes.remove_prefix(2);
-    wire += real::framed(bytes.substr(0, length));
+    wire += writer.framed(bytes.substr(0, length));
     bytes.remove_prefix(std::min(length, bytes.size()));
   }
   return wire;
 }
 
 /// Returns one end of a connection whose other end has sent these bytes.
-real::Socket who_said(const std::string& wire, real::Socket& other) {
+real::Connection who_said(const std::string& wire, real::Socket& other) {
   int ends[2];
   TUTTI_CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "no sockets");
   other = real::Socket(ends[1]);
   const ssize_t sent = ::send(ends[1], wire.data(), wire.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   static_cast<void>(sent);  // the rest of a long input is ignored
-  return real::Socket(ends[0]);
+  return real::Connection(real::Socket(ends[0]), {});
 }
 
 /// Does what a worker does with orders, before and while it relies on them.
@@ -125,8 +126,9 @@ void to_the_coordinator(const std::string& wire) {
   ready.mutable_ready();
   *step.mutable_step() = honest_step();
   std::string said;
+  real::FrameWriter writer(real::SessionKeys{}.send);
   for (const proto::Control* message : {&ready, &step, &ready})
-    said += real::framed(message->SerializeAsString());
+    said += writer.framed(message->SerializeAsString());
   workers[1].channel.emplace(who_said(said, honest), ControlChannel::kLongestMessage);
   workers.limit_inboxes({8, 1 << 20});
   core::NullSink sink;

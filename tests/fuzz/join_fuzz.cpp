@@ -65,13 +65,16 @@ void assignment(std::string_view bytes) {
 
 void control(std::string_view bytes) {
   const core::Scenario& scenario = two_hosts();
-  real::FrameReader reader(1 << 20);
+  const real::Sha256 key{};
+  real::FrameReader reader(1 << 20, key);
+  real::FrameWriter writer(key);
   Nobody sink;
   const core::RecordOptions record;
   real::StepMerger merger(scenario, 0, record, sink);
   const std::size_t cut = bytes.size() / 2;
   for (const std::string_view part : {bytes.substr(0, cut), bytes.substr(cut)}) {
-    reader.take(part);
+    // A member frames its messages correctly, whatever they contain.
+    reader.take(writer.framed(part));
     while (true) {
       const auto message = reader.next();
       if (!message) return;

@@ -149,7 +149,9 @@ void into_a_socket(Bytes bytes) {
   int ends[2];
   TUTTI_CHECK(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "no sockets");
   {
-    real::TcpTransport transport({-1, ends[0]}, {0, 1, 1}, {std::chrono::microseconds(0)});
+    std::vector<real::Connection> connections(1);
+    connections.emplace_back(real::Socket(ends[0]), real::SessionKeys{});
+    real::TcpTransport transport(std::move(connections), {0, 1, 1}, {std::chrono::microseconds(0)});
     real::HostDevices devices;
     Target target(transport, devices);
     bool on = true;

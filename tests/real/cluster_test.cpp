@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "core/plan/gate/credit_gate.h"
 #include "core/scenario/scenario.h"
 #include "real/coordinator/tcp_executor.h"
 #include "real/coordinator/worker_set.h"
@@ -243,6 +244,29 @@ TEST(Cluster, AFakeClockIsTurnedBackExactly) {
     EXPECT_NEAR(static_cast<double>(clock.when(clock.shows(ns)) - ns), 0, 1);
 }
 
+/// A rule as a framework outside of Tutti may have: one gate for all replicas, which fuses nothing.
+class EveryoneTogether : public core::GateRule {
+ public:
+  [[nodiscard]] core::GateScope scope() const override { return core::GateScope::kAll; }
+  [[nodiscard]] std::unique_ptr<core::Gate> make(core::GateItems items, core::GateMembers members,
+                                                 const core::GateRounds&) const override {
+    return std::make_unique<core::CreditGate>(std::move(items), core::Bytes(1 << 30), members);
+  }
+  [[nodiscard]] std::string starts_when() const override { return "when it is ready everywhere"; }
+  [[nodiscard]] std::string_view name() const override { return "everyone-together"; }
+  [[nodiscard]] std::vector<std::int64_t> settings() const override { return {}; }
+};
+
+TEST(Cluster, AGateOfAllReplicasThatDoesNotFuseIsRefused) {
+  core::Scenario scenario = ring(2, 1);
+  scenario.plan.gate = std::make_shared<EveryoneTogether>();
+  core::NullSink sink;
+  const auto done = TcpExecutor(TcpExecutorOptions()).run(scenario, {}, {}, sink);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind(), core::ErrorKind::kRequest);
+  EXPECT_THAT(done.error().message(), testing::HasSubstr("everyone-together"));
+}
+
 /// Two workers that only send heartbeats.
 struct TwoWorkers {
   std::vector<std::unique_ptr<ControlChannel>> ends;
@@ -254,9 +278,10 @@ struct TwoWorkers {
     for (std::size_t w = 0; w < 2; ++w) {
       int sockets[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-      worker_set[w].channel.emplace(Socket(sockets[0]), ControlChannel::kLongestMessage);
-      ends.push_back(
-          std::make_unique<ControlChannel>(Socket(sockets[1]), ControlChannel::kLongestAssignment));
+      worker_set[w].channel.emplace(Connection(Socket(sockets[0]), {}),
+                                    ControlChannel::kLongestMessage);
+      ends.push_back(std::make_unique<ControlChannel>(Connection(Socket(sockets[1]), {}),
+                                                      ControlChannel::kLongestAssignment));
     }
   }
 
@@ -423,7 +448,7 @@ TEST(WorkerSet, LongMessagesThatStillComeAreASignOfLife) {
   proto::Control ready;
   ready.mutable_ready()->add_note(std::string(3 << 20, 'x'));
   std::thread sender([&] {
-    const std::string bytes = framed(ready.SerializeAsString());
+    const std::string bytes = FrameWriter(SessionKeys{}.send).framed(ready.SerializeAsString());
     for (std::size_t at = 0; at < bytes.size(); at += 256 << 10) {
       const std::size_t part = std::min<std::size_t>(256 << 10, bytes.size() - at);
       EXPECT_EQ(::send(two.ends[0]->file(), bytes.data() + at, part, MSG_NOSIGNAL),

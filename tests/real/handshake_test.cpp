@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +15,12 @@ namespace tutti::real {
 namespace {
 
 using State = Handshake::State;
+
+std::string hex_of(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
 
 Nonce nonce_of(int seed) {
   Nonce nonce;
@@ -24,13 +31,16 @@ Nonce nonce_of(int seed) {
 
 const RunId kRun{std::byte{7}, std::byte{8}};
 
-Handshake joiner(const std::string& secret = "secret", std::int32_t worker = 3, int nonce = 1,
-                 std::optional<RunId> run = {}, Purpose purpose = Purpose::kControl,
+/// A secret in the form of random bits, whose key needs no time.
+const std::string kHandshakeSecret = "0123456789abcdef0123456789abcdef";
+
+Handshake joiner(const std::string& secret = kHandshakeSecret, std::int32_t worker = 3,
+                 int nonce = 1, std::optional<RunId> run = {}, Purpose purpose = Purpose::kControl,
                  std::int32_t listener = kCoordinator, const std::string& version = "1.2.3") {
   return Handshake::join(secret, {purpose, worker, listener, version}, nonce_of(nonce), run);
 }
 
-Handshake listener(const std::string& secret = "secret", int nonce = 2,
+Handshake listener(const std::string& secret = kHandshakeSecret, int nonce = 2,
                    Purpose purpose = Purpose::kControl, std::int32_t self = kCoordinator,
                    const std::string& version = "1.2.4") {
   return Handshake::listen(secret, {purpose, kAnyWorker, self, version}, nonce_of(nonce), kRun);
@@ -83,15 +93,15 @@ TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
 }
 
 TEST(Handshake, AnotherSecretIsNoticedByBothEnds) {
-  Handshake a = joiner("secret");
-  Handshake b = listener("Secret");
+  Handshake a = joiner(kHandshakeSecret);
+  Handshake b = listener("0123456789abcdef0123456789abcdee");
   talk(a, b);
   EXPECT_EQ(a.state(), State::kRefused);
   EXPECT_EQ(b.state(), State::kWrongSecret);
 }
 
 TEST(Handshake, AListenerWithoutTheSecretCannotPretend) {
-  Handshake a = joiner("secret");
+  Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("guess");
   talk(a, b, [](int message, std::string& bytes) {
     if (message == 3) bytes[0] = 0;  // "welcome"
@@ -104,13 +114,13 @@ TEST(Handshake, WhatWasOverheardIsOfNoUseASecondTime) {
   Handshake a = joiner();
   Handshake b = listener();
   talk(a, b, {}, &heard);
-  Handshake again = listener("secret", 5);  // a real listener has a fresh nonce
+  Handshake again = listener(kHandshakeSecret, 5);  // a real listener has a fresh nonce
   again.take(heard[0]);
   static_cast<void>(again.output());
   again.take(heard[2]);
   EXPECT_EQ(again.state(), State::kWrongSecret);
   // An attacker who has recorded a listener's messages cannot impersonate it.
-  Handshake fresh = joiner("secret", 3, 6);
+  Handshake fresh = joiner(kHandshakeSecret, 3, 6);
   static_cast<void>(fresh.output());
   fresh.take(heard[1]);
   static_cast<void>(fresh.output());
@@ -149,27 +159,27 @@ TEST(Handshake, NoBitCanBeChangedOnTheWay) {
 
 TEST(Handshake, AConnectionIsForOnePurposeOneWorkerAndOneRun) {
   {
-    Handshake a = joiner("secret", 3, 1, kRun, Purpose::kPeer, 1);
-    Handshake b = listener("secret", 2, Purpose::kPeer, 1);
+    Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, 1);
+    Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 1);
     talk(a, b);
     EXPECT_EQ(a.state(), State::kDone);
   }
   {
-    Handshake a = joiner("secret", 3, 1, kRun, Purpose::kPeer, 1);
-    Handshake b = listener("secret", 2, Purpose::kPeer, 2);
+    Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, 1);
+    Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 2);
     talk(a, b);
     EXPECT_EQ(a.state(), State::kAnotherRun) << "it means another worker";
     EXPECT_EQ(b.state(), State::kAnotherRun);
   }
   {
-    Handshake a = joiner("secret", 3, 1, kRun, Purpose::kPeer, kCoordinator);
+    Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, kCoordinator);
     Handshake b = listener();
     talk(a, b);
     EXPECT_EQ(b.state(), State::kAnotherRun) << "a peer's greeting is none for the coordinator";
   }
   {
-    Handshake a = joiner("secret", 3, 1, RunId{std::byte{1}}, Purpose::kPeer, 1);
-    Handshake b = listener("secret", 2, Purpose::kPeer, 1);
+    Handshake a = joiner(kHandshakeSecret, 3, 1, RunId{std::byte{1}}, Purpose::kPeer, 1);
+    Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 1);
     talk(a, b);
     EXPECT_EQ(a.state(), State::kAnotherRun);
   }
@@ -190,18 +200,105 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
 }
 
 TEST(Handshake, AVersionIsPrintedAsWords) {
-  Handshake a =
-      Handshake::join("secret", {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
+  Handshake a = Handshake::join(kHandshakeSecret,
+                                {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
   Handshake b = listener();
   talk(a, b);
   EXPECT_EQ(b.peer().version, "1?[2J?2");
 }
 
+TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
+  std::set<Sha256> keys;
+  for (const int nonce : {1, 9}) {
+    Handshake a = joiner(kHandshakeSecret, 3, nonce);
+    Handshake b = listener();
+    std::vector<std::string> heard;
+    talk(a, b, {}, &heard);
+    ASSERT_EQ(b.state(), State::kDone);
+    EXPECT_EQ(a.keys().send, b.keys().receive);
+    EXPECT_EQ(a.keys().receive, b.keys().send);
+    EXPECT_EQ(a.keys().send_data, b.keys().receive_data);
+    EXPECT_EQ(a.keys().receive_data, b.keys().send_data);
+    EXPECT_EQ(a.keys().tls, b.keys().tls);
+    EXPECT_EQ(a.keys().send_binding, b.keys().receive_binding);
+    EXPECT_EQ(a.keys().receive_binding, b.keys().send_binding);
+    const std::string all = heard[0] + heard[1] + heard[2] + heard[3];
+    EXPECT_EQ(session_keys(kHandshakeSecret, all, true).send, a.keys().send);
+    EXPECT_NE(session_keys("another", all, true).send, a.keys().send);
+    for (const Sha256& key :
+         {a.keys().send, a.keys().receive, a.keys().send_data, a.keys().receive_data, a.keys().tls,
+          a.keys().send_binding, a.keys().receive_binding})
+      EXPECT_TRUE(keys.insert(key).second) << "a key is used twice";
+  }
+}
+
+TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
+  constexpr TlsMode kModes[] = {TlsMode::kNone, TlsMode::kSecret, TlsMode::kCertificates};
+  for (const TlsMode one : kModes) {
+    for (const TlsMode other : kModes) {
+      Handshake a = Handshake::join(kHandshakeSecret,
+                                    {Purpose::kControl, 3, kCoordinator, "1", one}, nonce_of(1));
+      Handshake b = Handshake::listen(kHandshakeSecret,
+                                      {Purpose::kControl, kAnyWorker, kCoordinator, "1", other},
+                                      nonce_of(2), kRun);
+      talk(a, b);
+      EXPECT_EQ(a.state(), one == other ? State::kDone : State::kOtherTls);
+      EXPECT_EQ(b.state(), a.state());
+      if (one == other) {
+        EXPECT_EQ(b.peer().tls, one);
+      }
+    }
+  }
+}
+
+/// An attacker who has recorded a handshake compares its proof with the proofs of guessed secrets.
+TEST(RunSecret, ASecretThatMightBeGuessedIsStretchedByRun) {
+  const RunSecret guessable("correct horse battery staple");
+  const std::string key = guessable.key(kRun);
+  // python3: hashlib.scrypt(secret, salt=b"tutti run \x07\x08" + bytes(14), n=2**15, r=8, p=1,
+  //                         maxmem=2**26, dklen=32).hex_of()
+  EXPECT_EQ(hex_of(key), "91a364636b91cec3b47d9e2d2e9753c308ad94619265b8f506fe34e2b11375f1");
+  EXPECT_EQ(guessable.key(kRun), key) << "the second time, from the cache";
+  EXPECT_NE(guessable.key(RunId{}), key) << "a table of one run is of no use for another";
+  EXPECT_EQ(RunSecret(kHandshakeSecret).key(kRun), kHandshakeSecret)
+      << "2^128 guesses need no stretching";
+  EXPECT_EQ(RunSecret("").key(kRun), "");
+  Handshake a = joiner("correct horse battery staple");
+  Handshake b = listener("correct horse battery staple");
+  talk(a, b);
+  EXPECT_EQ(a.state(), State::kDone);
+}
+
+TEST(RunSecret, OnlyRandomDigitsCountAsRandom) {
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(is_random(random_secret()));
+  EXPECT_TRUE(is_random("DEADBEEF0123456789abcdef01234567"));
+  EXPECT_FALSE(is_random("0123456789abcdef0123456789abcde")) << "31 digits";
+  EXPECT_FALSE(is_random("0123456789abcdef0123456789abcdeg"));
+  EXPECT_FALSE(is_random("01010101010101010101010101010101"));
+  EXPECT_FALSE(is_random(""));
+}
+
+TEST(RunSecret, OneThatIsEasyToGuessIsRefusedWithTheReason) {
+  EXPECT_EQ(weakness_of(kHandshakeSecret), "");
+  EXPECT_EQ(weakness_of("correct horse battery staple"), "");
+  EXPECT_EQ(weakness_of("1234"), "has 4 characters; with other machines it needs at least 16");
+  EXPECT_EQ(weakness_of("aaaabbbbccccdddd"),
+            "has only 4 different characters; with other machines it needs at least 8");
+}
+
 TEST(Hmac, IsTheOneOfRfc4231) {
-  std::string hex;
-  for (const std::byte byte : hmac_sha256("Jefe", "what do ya want for nothing?"))
-    hex += fmt::format("{:02x}", std::to_integer<int>(byte));
-  EXPECT_EQ(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  const Sha256 mac = hmac_sha256("Jefe", "what do ya want for nothing?");
+  EXPECT_EQ(hex_of({reinterpret_cast<const char*>(mac.data()), mac.size()}),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Hkdf, IsTheOneOfRfc5869) {
+  std::string salt, info;
+  for (char c = 0; c <= 0x0c; ++c) salt += c;
+  for (int c = 0xf0; c <= 0xf9; ++c) info += static_cast<char>(c);
+  const Sha256 key = hkdf_sha256(std::string(22, 0x0b), salt, info);
+  EXPECT_EQ(hex_of({reinterpret_cast<const char*>(key.data()), key.size()}),
+            "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf");
 }
 
 }  // namespace

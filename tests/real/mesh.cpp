@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,6 +31,32 @@ std::pair<int, int> connected() {
   return {one, other};
 }
 
+/// Encrypts the connections of a worker. Waits for the other workers, which do the same.
+static void encrypt(std::vector<Connection>& connections, std::int32_t worker) {
+  const auto context = TlsContext::open("secret");
+  for (std::size_t peer = 0; peer < connections.size(); ++peer) {
+    if (!connections[peer]) continue;
+    const int file = connections[peer].release();
+    ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK);
+    auto tls = std::make_unique<Tls>(*context, file, peer > static_cast<std::size_t>(worker),
+                                     SessionKeys{});
+    Tls::Progress progress = tls->handshake();
+    for (; progress != Tls::Progress::kDone && progress != Tls::Progress::kFailed;
+         progress = tls->handshake()) {
+      pollfd entry{file, POLLIN, 0};
+      ::poll(&entry, 1, 10);
+    }
+    EXPECT_EQ(progress, Tls::Progress::kDone) << tls->failure();
+    connections[peer] = Connection(Socket(file), SessionKeys{}, std::move(tls));
+  }
+}
+
+std::vector<Connection> connections_of(const std::vector<int>& sockets) {
+  std::vector<Connection> connections;
+  for (const int socket : sockets) connections.emplace_back(Socket(socket), SessionKeys{});
+  return connections;
+}
+
 std::vector<std::vector<int>> mesh(int workers, int streams) {
   const auto each = static_cast<std::size_t>(streams);
   std::vector<std::vector<int>> sockets(
@@ -51,15 +79,19 @@ std::vector<std::int32_t> workers_of(const core::Collective& collective) {
 }
 
 int streams_of(const std::string& name) {
-  return name.starts_with("tcp ") ? std::stoi(name.substr(4)) : 1;
+  return name.starts_with("tcp ") && name.back() <= '9' ? std::stoi(name.substr(4)) : 1;
 }
 
 std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets,
                                            std::int32_t worker,
                                            std::vector<std::int32_t> worker_of) {
-  if (name.starts_with("tcp"))
-    return std::make_unique<TcpTransport>(std::move(sockets), std::move(worker_of), WaitOptions{},
-                                          streams_of(name));
+  if (name.starts_with("tcp")) {
+    std::vector<Connection> connections = connections_of(sockets);
+    if (name == "tcp tls") encrypt(connections, worker);
+    return std::make_unique<TcpTransport>(
+        std::move(connections), std::move(worker_of), WaitOptions{}, streams_of(name),
+        name == "tcp codes" ? MessageMacs::kOn : MessageMacs::kOff);
+  }
   auto opened = ShmTransport::open(std::move(sockets), worker, std::move(worker_of), {},
                                    {Transport::Clock::now() + std::chrono::seconds(60)});
   if (!opened) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/strategy/collective.h"
+#include "real/join/connection.h"
 #include "real/transport/transport.h"
 
 // Helpers for workers that are threads of one process, but connected like processes.
@@ -14,6 +15,9 @@ namespace tutti::real {
 
 /// Returns the two ends of a TCP connection over loopback.
 std::pair<int, int> connected();
+
+/// Returns the sockets as connections whose keys are all zero. -1 becomes an empty connection.
+std::vector<Connection> connections_of(const std::vector<int>& sockets);
 
 /// Returns connections between all workers. sockets[w][v · streams + i] is worker w's end of
 /// connection i to worker v.
@@ -27,8 +31,8 @@ int streams_of(const std::string& name);
 std::vector<std::int32_t> workers_of(const core::Collective& collective);
 
 /// Creates a transport for `worker` by its name: "tcp", "tcp 3" (with three connections per pair of
-/// workers) or "shm". Waits until the other workers create theirs. If this fails, reports a test
-/// failure and returns null.
+/// workers), "tcp codes" (with authentication codes), "tcp tls" (encrypted) or "shm". Waits until
+/// the other workers create theirs. If this fails, reports a test failure and returns null.
 std::unique_ptr<Transport> transport_named(const std::string& name, std::vector<int> sockets,
                                            std::int32_t worker,
                                            std::vector<std::int32_t> worker_of);

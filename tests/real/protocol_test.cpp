@@ -46,6 +46,10 @@ std::string handshake() {
   }
   EXPECT_EQ(joiner.state(), Handshake::State::kDone);
   EXPECT_EQ(joiner.peer().version, "9.9+1-00000000");
+  const SessionKeys keys = joiner.keys();
+  for (const Sha256& key : {keys.send, keys.receive, keys.send_data, keys.receive_data, keys.tls,
+                            keys.send_binding, keys.receive_binding})
+    all += hex({reinterpret_cast<const char*>(key.data()), key.size()}) + "\n";
   return all;
 }
 
@@ -58,7 +62,8 @@ std::string header(const Header& header) {
 }
 
 std::string wire() {
-  std::string all = hex(framed("a message")) + "\n";
+  FrameWriter writer(Sha256{std::byte{1}});
+  std::string all = hex(writer.framed("a message")) + "\n" + hex(writer.framed("")) + "\n";
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1000, 200, 300, 77}});
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1 << 20, 0, 1 << 20, 77}});
   all += header({Header::Kind::kSlot, {{{5, 6}, 1, 2, 3, 4}}});
@@ -72,12 +77,20 @@ struct Recorded {
 
 TEST(Protocol, NumberIsRaisedWhenBytesChange) {
   const Recorded recorded{
-      1,
+      2,
       R"(54555454496a6e31020300000001000000392e392b312d3030303030303030000000000000000000000000000000000000000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
 545554544963683107080000000000000000000000000000392e392b312d3030303030303030000000000000000000000000000000000000808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f
-995dcbf54d386b2f6f9bb0e750c0255912a34fa2f0a64f960e0da81dfb444cff
-0098bf0fed228b15b3906e51ffff81d6939f6d26ed85b5b2112a144e342612aea7
-0900000061206d657373616765
+40455d3a3e3faa0830ff7cce09ff73b356c0ab20af9f738d161809c451f5f131
+009d66a56f5fe7efdbc9e73a6bacf018e9d0f814ce242a2adfa16fa0ead750447a
+c7aa92e9e49ea93a654fd64dd8758b37e2b105555c472522b8aedc126ef3965c
+2a182ec3ad103167132f3b0b811fe5e1055d7c0eca3e8ebbb2f342885b449113
+5ebe63da279fdb02922746e51e93f3bf677aaec750a41b0d53ee7ebb17b8aebf
+90303f29e8f1dc091374a8c26583d75702919284448ac08c889d317fbcb5a01b
+5323788273028a5033b494d5382039528bc2dd1298f7fe3d64e138ed567c7230
+5a5fb4b183f19c6bec9efab9dd7a3cf87ab6510c54cf4b2eb4bd531847f86437
+2d2232455f09a663215c5367947c195375f8a2a2737cf9bbecfd3b5a84c99ae2
+0900000061206d657373616765b2ff0d88ebdc4b772f71e4d0ae9ba7dc
+00000000774b9134aa5cbdb3906fe661da9643a1
 014d00000500000006000000010000000200000003000000040000002c010000e803000000000000c800000000000000 lines 384 payloads 0 at 64
 014d00000500000006000000010000000200000003000000040000000000100000001000000000000000000000000000 lines 64 payloads 1048576 at 0
 020000000500000006000000010000000200000003000000040000000000000000000000000000000000000000000000 lines 64 payloads 0 at 64

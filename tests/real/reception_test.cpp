@@ -20,6 +20,8 @@ using Clock = Reception::Clock;
 using State = Handshake::State;
 using test::connect_plainly;
 
+/// A secret in the form of random bits, whose key needs no time.
+const std::string kReceptionSecret = "0123456789abcdef0123456789abcdef";
 const RunId kRun{std::byte{1}, std::byte{2}};
 
 Reception::Options options_of(const std::string& secret, std::int32_t worker = 0,
@@ -61,8 +63,8 @@ void send_all(const Socket& socket, const std::string& bytes) {
 
 TEST(Reception, ReachesOneThatListens) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of("secret"), &*listener);
-  Reception here(options_of("secret", 1), nullptr);
+  Reception there(options_of(kReceptionSecret), &*listener);
+  Reception here(options_of(kReceptionSecret, 1), nullptr);
   here.reach(listener->address(), {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
   std::thread other([&] {
     const auto events = ended(there, 1);
@@ -78,7 +80,7 @@ TEST(Reception, ReachesOneThatListens) {
 
 TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of("secret", 0, std::chrono::milliseconds(50)), &*listener);
+  Reception there(options_of(kReceptionSecret, 0, std::chrono::milliseconds(50)), &*listener);
   const Socket silent = connect_plainly(listener->address().port);
   const Socket slow = connect_plainly(listener->address().port);
   send_all(slow, "TUTTIjn1");
@@ -91,7 +93,7 @@ TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
 
 TEST(Reception, WhenItIsFullWhoHasBeenAtItLongestGoes) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception::Options options = options_of("secret");
+  Reception::Options options = options_of(kReceptionSecret);
   options.most_waiting = 3;
   Reception there(options, &*listener);
   std::vector<Socket> strangers;
@@ -105,13 +107,13 @@ TEST(Reception, WhenItIsFullWhoHasBeenAtItLongestGoes) {
 
 TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of("secret"), &*listener);
+  Reception there(options_of(kReceptionSecret), &*listener);
   Nonce nonce{};
   std::string greeting, proof;
   for (const bool replay : {false, true}) {
     const Socket socket = connect_plainly(listener->address().port);
     std::thread joiner([&] {
-      Handshake h = Handshake::join("secret", {Purpose::kPeer, 1, 0, "1"}, nonce, kRun);
+      Handshake h = Handshake::join(kReceptionSecret, {Purpose::kPeer, 1, 0, "1"}, nonce, kRun);
       if (!replay) greeting = h.output();
       send_all(socket, greeting);
       h.take(receive_all(socket.get(), h.wants()));
@@ -125,18 +127,37 @@ TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
 }
 
 TEST(Reception, NobodyThereIsAFailureAtOnce) {
-  Reception here(options_of("secret"), nullptr);
+  Reception here(options_of(kReceptionSecret), nullptr);
   here.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
   const auto events = ended(here, 1);
   EXPECT_EQ(events[0].state, State::kUnknownProtocol);
   EXPECT_EQ(events[0].failure, "Connection refused");
 }
 
+TEST(Subnet, ContainsTheAddressesWithItsPrefix) {
+  const auto contains = [](const std::string& subnet, const std::string& host) {
+    const auto parsed = parse_subnet(subnet);
+    return parsed && parsed->contains(ipv4_number(host).value());
+  };
+  EXPECT_TRUE(contains("10.1.0.0/16", "10.1.255.3"));
+  EXPECT_FALSE(contains("10.1.0.0/16", "10.2.0.0"));
+  EXPECT_TRUE(contains("10.1.0.7", "10.1.0.7"));
+  EXPECT_FALSE(contains("10.1.0.7", "10.1.0.6"));
+  EXPECT_TRUE(contains("0.0.0.0/0", "255.255.255.255"));
+  for (const char* wrong :
+       {"", "/8", "10.1.0.0/33", "10.1.0.0/-1", "10.1.0.0/", "10.1.0.0/8x", "node1/8", "10.1.0/8"})
+    EXPECT_FALSE(parse_subnet(wrong)) << wrong;
+  EXPECT_TRUE(is_own_address("127.0.0.1"));
+  EXPECT_FALSE(is_own_address("192.0.2.1"));
+  EXPECT_FALSE(is_own_address("localhost"));
+  EXPECT_FALSE(is_own_address("0.0.0.0"));
+}
+
 TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
   constexpr std::int32_t kWorkers = 5;
   std::vector<Listener> listeners;
   PeerConnectionOptions all;
-  all.secret = "secret";
+  all.secret = kReceptionSecret;
   all.run = kRun;
   all.until = soon();
   std::vector<Socket> strangers;
@@ -148,7 +169,7 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
       if (i % 2 == 0) send_all(strangers.back(), std::string(200, 'x'));
     }
   }
-  std::vector<std::vector<Socket>> sockets(kWorkers);
+  std::vector<std::vector<Connection>> connections(kWorkers);
   std::vector<std::thread> threads;
   for (std::int32_t w = 0; w < kWorkers; ++w) {
     threads.emplace_back([&, w] {
@@ -156,26 +177,28 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
       meeting.worker = w;
       auto met = connect_peers(meeting, listeners[w], [] { return core::Expected<void>(); });
       ASSERT_TRUE(met) << met.error().message();
-      for (const int file : *met) sockets[w].emplace_back(file);
+      connections[w] = std::move(*met);
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t a = 0; a < kWorkers; ++a) {
     for (std::size_t b = 0; b < kWorkers; ++b) {
       if (a == b) continue;
-      send_all(sockets[a][b], std::string(1, static_cast<char>('a' + a)));
-      EXPECT_EQ(receive_all(sockets[b][a].get(), 1), std::string(1, static_cast<char>('a' + a)));
+      EXPECT_EQ(connections[a][b].keys().send_data, connections[b][a].keys().receive_data);
+      const std::string text(1, static_cast<char>('a' + a));
+      EXPECT_EQ(connections[a][b].send(text.data(), text.size()), 1);
+      EXPECT_EQ(receive_all(connections[b][a].file(), 1), text);
     }
   }
 }
 
 TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
   const auto listener = Listener::open({"127.0.0.1", 0});
-  Reception there(options_of("secret"), &*listener);
+  Reception there(options_of(kReceptionSecret), &*listener);
   std::thread answers([&] { static_cast<void>(ended(there, 2)); });
   for (const bool run : {true, false}) {
     PeerConnectionOptions meeting;
-    meeting.secret = run ? "secret" : "another";
+    meeting.secret = run ? kReceptionSecret : "another";
     if (!run) meeting.run = kRun;
     meeting.worker = 1;
     meeting.peers = {listener->address(), {"127.0.0.1", 2}};

@@ -29,7 +29,7 @@ TEST(Tcp, AStrangersBytesAreAnErrorAndSoIsAClosedConnection) {
       test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);
   for (const bool closes : {false, true}) {
     const auto [ours, theirs] = connected();
-    TcpTransport transport({-1, ours}, {0, 1}, {});
+    TcpTransport transport(connections_of({-1, ours}), {0, 1}, {});
     Nobody done;
     HostDevices devices;
     Interpreter interpreter(transport, devices, done, false);
@@ -62,7 +62,7 @@ TEST(Tcp, ASlotIsFreedByWhomItBelongsTo) {
   for (const int says : {1, 2}) {
     const auto [first, of_first] = connected();
     const auto [second, of_second] = connected();
-    TcpTransport transport({-1, first, second}, {0, 1, 2}, {});
+    TcpTransport transport(connections_of({-1, first, second}), {0, 1, 2}, {});
     Nobody done;
     HostDevices devices;
     Interpreter interpreter(transport, devices, done, false);

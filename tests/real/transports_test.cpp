@@ -232,7 +232,8 @@ std::string in_one_word(std::string name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
-                         testing::Combine(testing::Values("tcp", "tcp 3", "shm"),
+                         testing::Combine(testing::Values("tcp", "tcp 3", "tcp codes", "tcp tls",
+                                                          "shm"),
                                           testing::Range(std::size_t{0}, std::size(kShapes))),
                          [](const auto& each) {
                            const Shape& shape = kShapes[std::get<1>(each.param)];
@@ -338,7 +339,8 @@ TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
       << result.error().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Transports, testing::Values("tcp", "tcp 3", "shm"),
+INSTANTIATE_TEST_SUITE_P(All, Transports,
+                         testing::Values("tcp", "tcp 3", "tcp codes", "tcp tls", "shm"),
                          [](const auto& each) { return in_one_word(each.param); });
 
 }  // namespace

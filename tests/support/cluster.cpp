@@ -16,13 +16,16 @@ std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
                                             const std::string& version, std::int32_t worker,
                                             std::string* their_version) {
   const auto until = Reception::Clock::now() + kPatience;
-  Reception reception({secret, {}, {}}, nullptr);
+  Reception::Options options;
+  options.secret = secret;
+  Reception reception(options, nullptr);
   reception.reach({"127.0.0.1", port},
                   {real::Purpose::kControl, worker, real::kCoordinator, version}, {}, until);
   for (Reception::Event& event : reception.wait(until)) {
     if (event.state != real::Handshake::State::kDone) continue;
     if (their_version) *their_version = event.peer.version;
-    return real::ControlChannel(std::move(event.socket), real::ControlChannel::kLongestAssignment);
+    return real::ControlChannel(std::move(event.connection),
+                                real::ControlChannel::kLongestAssignment);
   }
   return std::nullopt;
 }
@@ -35,7 +38,7 @@ std::optional<real::ControlChannel> let_in(const real::Listener& listener,
   Reception reception(options, &listener);
   for (Reception::Event& event : reception.wait(Reception::Clock::now() + kPatience)) {
     if (event.state == real::Handshake::State::kDone)
-      return real::ControlChannel(std::move(event.socket),
+      return real::ControlChannel(std::move(event.connection),
                                   real::ControlChannel::kLongestAssignment);
   }
   return std::nullopt;

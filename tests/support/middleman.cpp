@@ -10,14 +10,17 @@
 #include <span>
 #include <stdexcept>
 
+#include "real/join/handshake.h"
 #include "real/proto/run.pb.h"
 #include "real/transport/wire.h"
+#include "real/wire/frame.h"
 #include "tests/support/cluster.h"
 
 namespace tutti::test {
 namespace {
 
-constexpr std::size_t kGreeting = 81, kProof = 32;  // bytes of a joiner (real/join/handshake.h)
+// The bytes of a joiner and of a listener in a handshake (real/join/handshake.h).
+constexpr std::size_t kGreeting = 81, kProof = 32, kChallenge = 88, kVerdict = 33;
 
 real::Listener listen() {
   auto listener = real::Listener::open({"127.0.0.1", 0});
@@ -53,10 +56,12 @@ real::HeaderBytes header_bytes(const std::string& piece) {
 
 }  // namespace
 
-Middleman::Middleman(int coordinator_port, Deed deed, int which)
+Middleman::Middleman(int coordinator_port, Deed deed, int which, std::string secret)
     : coordinator_port_(coordinator_port),
       deed_(deed),
       which_(which),
+      secret_(std::move(secret)),
+      tail_(secret_.empty() ? 0 : real::kMacBytes),
       control_(listen()),
       data_(listen()) {
   thread_ = std::thread([this] { work(); });
@@ -103,16 +108,29 @@ bool Middleman::move_on(Line& line) {
 
 bool Middleman::move_back(Line& line) {
   const std::string bytes = read_some(line.to);
+  std::string& heard = line.heard[1];
+  heard += bytes.substr(0, kChallenge + kVerdict - std::min(kChallenge + kVerdict, heard.size()));
   return !bytes.empty() && send_all(line.from, bytes);
 }
 
 bool Middleman::pass(Line& line) {
   const std::size_t first = std::min(line.handshake, line.held.size());
   if (!send_all(line.to, line.held.substr(0, first))) return false;
+  line.heard[0] += line.held.substr(0, first);
   line.held.erase(0, first);
   line.handshake -= first;
   if (line.handshake > 0) return true;
   return line.control ? pass_introduction(line) : pass_pieces(line);
+}
+
+/// Returns the keys of the joiner. The key of the handshakes is the secret itself, because it has
+/// the form of random bits, or is empty.
+real::SessionKeys Middleman::keys_of(const Line& line) const {
+  return real::session_keys(secret_,
+                            line.heard[0].substr(0, kGreeting) +
+                                line.heard[1].substr(0, kChallenge) +
+                                line.heard[0].substr(kGreeting) + line.heard[1].substr(kChallenge),
+                            true);
 }
 
 /// The first message of a worker contains its address. All following messages are forwarded
@@ -122,14 +140,16 @@ bool Middleman::pass_introduction(Line& line) {
     std::uint32_t length = 0;
     if (line.held.size() < sizeof length) return true;
     std::memcpy(&length, line.held.data(), sizeof length);
-    if (line.held.size() < sizeof length + length) return true;
+    if (line.held.size() < real::framed_size(length)) return true;
     proto::Control message;
     if (!message.ParseFromString(line.held.substr(sizeof length, length)) || !message.has_hello())
       return false;
-    line.held.erase(0, sizeof length + length);
+    line.held.erase(0, real::framed_size(length));
     worker_port_ = message.hello().address().port();
     message.mutable_hello()->mutable_address()->set_port(data_.address().port);
-    if (!send_all(line.to, real::framed(message.SerializeAsString()))) return false;
+    if (!send_all(line.to,
+                  real::FrameWriter(keys_of(line).send).framed(message.SerializeAsString())))
+      return false;
   }
   return send_all(line.to, std::exchange(line.held, {}));
 }
@@ -140,12 +160,13 @@ bool Middleman::pass_pieces(Line& line) {
     if (!header) return false;
     const bool piece = header->kind == real::Header::Kind::kPiece;
     const auto payload = piece ? static_cast<std::size_t>(header->piece.length) : std::size_t{0};
-    const std::size_t length = real::kHeaderBytes + payload;
+    const std::size_t length = real::kHeaderBytes + payload + tail_;
     if (line.held.size() < length) return true;
     std::string whole = line.held.substr(0, length);
     line.held.erase(0, length);
     const bool now = piece && !done_ && which_-- == 0;
     if (line.silent) continue;
+    whole += std::exchange(line.kept, {});
     if (!(now ? do_to(line, std::move(whole)) : send_all(line.to, whole))) return false;
   }
   return true;
@@ -172,6 +193,8 @@ bool Middleman::do_to(Line& line, std::string piece) {
     case Deed::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
     case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;
     case Deed::kMisdirects: piece[20] = '\x63'; break;
+    case Deed::kChanges: piece[piece.size() - tail_ - 1] ^= 1; break;
+    case Deed::kSwaps: line.kept = std::move(piece); return true;
     case Deed::kGoesSilent: line.silent = true; return true;
     case Deed::kSlows: line.slow = std::move(piece); return true;
   }

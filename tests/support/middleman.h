@@ -1,18 +1,21 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "real/join/session_keys.h"
 #include "real/join/socket.h"
 
 namespace tutti::test {
 
 /// A proxy between one worker and the rest of its run, which does not know of it. The worker joins
 /// at the proxy. The other processes get the proxy's address as that of the worker. The proxy
-/// forwards all data, except that it applies one fault to one message.
+/// forwards all data, except that it applies one fault to one message. The proxy knows the run's
+/// secret, so it can derive the keys of a control connection and change its first message.
 class Middleman {
  public:
   /// The fault that it applies to a piece that another worker sends to its worker.
@@ -24,11 +27,15 @@ class Middleman {
     kScrambles,    ///< the header is random bytes
     kMisdirects,   ///< the header names another rank
     kGoesSilent,   ///< no data is sent any more, but the connection stays open
+    kChanges,      ///< a bit of the last element is changed
+    kSwaps,        ///< the piece and the following piece change places
     kSlows,        ///< the piece is sent 4 kB at a time, ten times per second
   };
 
-  /// `which`: the index of the piece with the fault, counted from 0 over all connections.
-  Middleman(int coordinator_port, Deed deed, int which);
+  /// `which`: the index of the piece with the fault, counted from 0 over all connections. `secret`:
+  /// the secret of a run whose messages have authentication codes (--integrity), in the form of
+  /// random bits (real::is_random()); empty: the run has neither.
+  Middleman(int coordinator_port, Deed deed, int which, std::string secret = "");
   Middleman(const Middleman&) = delete;
   Middleman& operator=(const Middleman&) = delete;
   ~Middleman();
@@ -47,6 +54,9 @@ class Middleman {
     /// The number of handshake bytes that the joiner has yet to send.
     std::size_t handshake;
     std::string held{};
+    std::array<std::string, 2>
+        heard{};         ///< the bytes of the handshake from the joiner and from the listener
+    std::string kept{};  ///< a piece that is sent after the next one
     bool silent = false;
     std::string slow{};                           ///< rest of the piece that is slowed down
     std::chrono::steady_clock::time_point due{};  ///< when its next 4 kB are due
@@ -59,6 +69,7 @@ class Middleman {
   /// Forwards the complete messages in `held`. Returns false if the connection ends here.
   bool pass(Line& line);
   bool pass_introduction(Line& line);
+  [[nodiscard]] real::SessionKeys keys_of(const Line& line) const;
   bool pass_pieces(Line& line);
   bool do_to(Line& line, std::string piece);
   bool pass_slowly(Line& line);
@@ -66,6 +77,8 @@ class Middleman {
   int coordinator_port_;
   Deed deed_;
   int which_;
+  std::string secret_;
+  std::size_t tail_;  ///< the number of bytes of the code after each message between workers
   real::Listener control_;
   real::Listener data_;
   std::atomic<int> worker_port_{0};

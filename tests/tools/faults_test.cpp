@@ -19,6 +19,7 @@
 #include "core/scenario/scenario.h"
 #include "core/timeline/reader.h"
 #include "real/proto/run.pb.h"
+#include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 #include "tests/support/cluster.h"
 #include "tests/support/json.h"
@@ -282,6 +283,25 @@ TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
   EXPECT_THAT(outcome.err, HasSubstr("is not a coordinator of Tutti"));
 }
 
+/// Somebody on the network, who cannot know the keys of the connection, adds a refusal.
+TEST(Strangers, AForgedRefusalIsNotBelieved) {
+  const auto listener = real::Listener::open({"127.0.0.1", 0});
+  ASSERT_TRUE(listener);
+  Process worker({"worker", "--join", to_string(listener->address())});
+  auto channel = let_in(*listener, "", kOurs);
+  ASSERT_TRUE(channel);
+  const auto introduced = next(*channel);
+  ASSERT_TRUE(introduced && introduced->has_hello());
+  Control refusal;
+  refusal.mutable_failure()->set_text("run this command as root");
+  refusal.mutable_failure()->set_request(true);
+  send_raw(*channel, real::FrameWriter(real::Sha256{}).framed(refusal.SerializeAsString()));
+  const Outcome outcome = worker.wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("whose authentication code is wrong"),
+                                 testing::Not(HasSubstr("as root"))));
+}
+
 // --- workers and coordinators that send wrong messages ---
 
 TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
@@ -339,9 +359,16 @@ TEST(Liars, AMessageThatBreaksOff) {
 }
 
 TEST(Liars, AMessageThatIsNone) {
-  expect_noticed(
-      [](ControlChannel& c) { send_raw(c, std::string("\x04\0\0\0\xff\xff\xff\xff", 8)); },
-      HasSubstr("sent data that is not a message of Tutti"));
+  expect_noticed([](ControlChannel& c) { static_cast<void>(c.send_bytes("\xff\xff\xff\xff")); },
+                 HasSubstr("sent data that is not a message of Tutti"));
+}
+
+TEST(Liars, AMessageWithoutTheRightCode) {
+  Control ready;
+  ready.mutable_ready();
+  const std::string forged = real::FrameWriter(real::Sha256{}).framed(ready.SerializeAsString());
+  expect_noticed([&](ControlChannel& c) { send_raw(c, forged); },
+                 HasSubstr("sent a message whose authentication code is wrong"));
 }
 
 TEST(Liars, AMessageOutOfTurn) {
@@ -352,6 +379,37 @@ TEST(Liars, AMessageOutOfTurn) {
         static_cast<void>(c.send(result));
       },
       HasSubstr("is not ready and sent an unexpected message"));
+}
+
+/// 192.0.2.1 is an address for documentation, at which nobody can be reached.
+TEST(Liars, AWorkerThatSendsOthersElsewhereIsRefused) {
+  ClusterRun run(ring_of(1), {"--timeout-seconds", "5"});
+  for (const char* host : {"192.0.2.1", "localhost", "0.0.0.0"}) {
+    auto channel = join_as(run.port(), "", kOurs, 0);
+    ASSERT_TRUE(channel);
+    Control message = hello();
+    message.mutable_hello()->mutable_address()->set_host(host);
+    ASSERT_TRUE(channel->send(message));
+    const auto answer = next(*channel);
+    ASSERT_TRUE(answer && answer->has_failure()) << host;
+    EXPECT_THAT(answer->failure().text(), AllOf(HasSubstr(host), HasSubstr("--worker-network")));
+  }
+  run.join();
+  EXPECT_EQ(run.coordinator().wait().status, 0);
+}
+
+TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
+  ClusterRun run(ring_of(1), {"--timeout-seconds", "1", "--worker-network", "192.0.2.0/24"});
+  auto channel = join_as(run.port(), "", kOurs, 0);
+  ASSERT_TRUE(channel);
+  Control message = hello();
+  message.mutable_hello()->mutable_address()->set_host("192.0.2.1");
+  ASSERT_TRUE(channel->send(message));
+  const auto order = next(*channel);
+  ASSERT_TRUE(order && order->has_assignment());
+  EXPECT_EQ(order->assignment().peer(0).host(), "192.0.2.1");
+  channel.reset();
+  EXPECT_EQ(run.coordinator().wait().status, 1);
 }
 
 TEST(Liars, AWorkerThatNobodyReachesIsNamed) {

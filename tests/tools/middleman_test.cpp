@@ -20,14 +20,19 @@ using testing::HasSubstr;
 
 using Deed = Middleman::Deed;
 
+const std::string kProxySecret = "0123456789abcdef0123456789abcdef";
+
 /// A run of two workers, in which the messages from worker 1 to worker 0 pass through a proxy. Each
 /// message has several pieces.
 struct Interfered {
-  Interfered(Deed deed, bool emulated)
-      : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options(emulated)),
-        middleman(run.port(), deed, 4) {
-    run.join_at(middleman.at(), {"--worker", "0"});
-    run.join({"--worker", "1"});
+  Interfered(Deed deed, bool emulated) : Interfered(deed, options(emulated)) {}
+  /// `secret`: as that of Middleman.
+  Interfered(Deed deed, const std::vector<std::string>& options, const std::string& secret = "")
+      : run(ring_of(2, 3, "variable { name: \"a\" shape: 300001 }"), options,
+            {{{"TUTTI_SECRET", secret}}}),
+        middleman(run.port(), deed, 4, secret) {
+    run.join_at(middleman.at(), {"--worker", "0"}, {{{"TUTTI_SECRET", secret}}});
+    run.join({"--worker", "1"}, {{{"TUTTI_SECRET", secret}}});
   }
   static std::vector<std::string> options(bool emulated) {
     std::vector<std::string> words{"--timeout-seconds", "2"};
@@ -92,6 +97,57 @@ TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
   expect_told(
       Deed::kScrambles, GetParam(),
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
+}
+
+/// Without authentication codes, only the verification of results notices that a bit was changed.
+TEST(MessagesOnTheWay, AreTakenWhenABitWasChangedAndTheyHaveNoCodes) {
+  Interfered interfered(Deed::kChanges, {"--timeout-seconds", "5", "--no-verify"});
+  const Outcome outcome = interfered.run.coordinator().wait();
+  EXPECT_TRUE(interfered.middleman.done());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
+class MessagesWithCodes : public testing::TestWithParam<Deed> {};
+
+TEST_P(MessagesWithCodes, AreRefusedWhenTheyAreNotTheNextOnes) {
+  Interfered interfered(GetParam(), {"--timeout-seconds", "5", "--no-verify", "--integrity"},
+                        kProxySecret);
+  ClusterRun& run = interfered.run;
+  // The header of a message is compared with the schedule before its code has arrived.
+  const auto wrong_code =
+      says_that_it_failed(0, "worker 1 sent a message whose authentication code is wrong");
+  const testing::Matcher<std::string> says = GetParam() == Deed::kChanges
+                                                 ? testing::Matcher<std::string>(wrong_code)
+                                                 : AnyOf(wrong_code, says_not_in_schedule(0));
+  expect_failed(run.coordinator(), says, "coordinator");
+  EXPECT_TRUE(interfered.middleman.done());
+  for (const std::size_t w : {0, 1}) expect_failed(run.worker(w), says, "worker");
+}
+
+INSTANTIATE_TEST_SUITE_P(Deeds, MessagesWithCodes,
+                         testing::Values(Deed::kLoses, Deed::kRepeats, Deed::kChanges,
+                                         Deed::kSwaps),
+                         [](const auto& each) {
+                           switch (each.param) {
+                             case Deed::kLoses: return "Lost";
+                             case Deed::kRepeats: return "Repeated";
+                             case Deed::kChanges: return "Changed";
+                             default: return "Reordered";
+                           }
+                         });
+
+TEST(MessagesWithCodes, ThatBreakOffAreNotTaken) {
+  Interfered interfered(Deed::kCutsShort, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
+  expect_failed(interfered.run.coordinator(),
+                AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
+                      says_that_it_failed(0, "worker 1 has disconnected (")),
+                "coordinator");
+}
+
+TEST(MessagesWithCodes, ArriveWhenNobodyInterferes) {
+  Interfered interfered(Deed::kSlows, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
+  const Outcome outcome = interfered.run.coordinator().wait();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
 /// A piece of 240 kB takes six seconds, three times the timeout. The bytes of the piece arrive at

@@ -27,7 +27,7 @@ using core::Outcome;
 using testing::HasSubstr;
 
 constexpr std::int64_t kPoints = 10;
-const std::string kSecret = "a secret of this test";
+const std::string kSecret = "0123456789abcdef0123456789abcdef";
 
 /// Returns a result that identifies the rank that evaluated the point.
 Outcome done_by(std::int64_t rank) {
@@ -117,34 +117,37 @@ class FakeRank {
                                         std::chrono::steady_clock::now() + std::chrono::seconds(30),
                                         [] { return false; });
     EXPECT_TRUE(found);
-    socket_ = std::move(found->socket);
-    say("hello " + std::to_string(rank) + " " + sweep_digest("sweep"));
+    connection_ = std::move(found->connection);
+    writer_.emplace(connection_.keys().send);
+    reader_.emplace(std::size_t{1} << 20, connection_.keys().receive);
+    say("hello " + std::to_string(rank) + " 1 " + sweep_digest("sweep"));
   }
 
   void say(const std::string& text) {
-    const std::string message = real::framed(text);
-    static_cast<void>(::send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL));
+    const std::string message = writer_->framed(text);
+    static_cast<void>(connection_.send(message.data(), message.size()));
   }
   /// Returns the next message that is not a heartbeat, or an empty text if rank 0 has closed the
   /// connection.
   std::string hear() {
     for (;;) {
-      const auto message = reader_.next();
+      const auto message = reader_->next();
       if (message && *message && **message != "alive") return std::string(**message);
       if (message && *message) continue;
-      pollfd file{socket_.get(), POLLIN, 0};
+      pollfd file{connection_.file(), POLLIN, 0};
       if (::poll(&file, 1, 60'000) != 1) return "";
       char bytes[4096];
-      const ssize_t got = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+      const ssize_t got = connection_.receive(bytes, sizeof bytes);
       if (got <= 0) return "";
-      reader_.take({bytes, static_cast<std::size_t>(got)});
+      reader_->take({bytes, static_cast<std::size_t>(got)});
     }
   }
-  void leave() { socket_ = real::Socket(); }
+  void leave() { connection_ = real::Connection(); }
 
  private:
-  real::Socket socket_;
-  real::FrameReader reader_{std::size_t{1} << 20};
+  real::Connection connection_;
+  std::optional<real::FrameWriter> writer_;
+  std::optional<real::FrameReader> reader_;
 };
 
 std::int64_t number_of(const std::string& message) {
@@ -168,7 +171,7 @@ TEST(SweepRanks, PointsOfARankThatFallsSilentGoToOthersAndItsLateResultIsNotTake
       std::async(std::launch::async, [&] { return help_sweep(part_of_rank(2, at), sweep); });
   EXPECT_EQ(silent.hear(), "late");
   silent.say(fmt::format("done {}\n{}", given, to_text(done_by(1))));
-  silent.say("hello 1 " + sweep_digest("sweep"));
+  silent.say("hello 1 1 " + sweep_digest("sweep"));
   woken.set_value();
   const auto helped = helper.get();
   ASSERT_TRUE(helped) << helped.error().message();
@@ -201,30 +204,65 @@ TEST(SweepRanks, ARankMayBeAtAPointForLongerThanItMayBeSilent) {
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));
 }
 
+/// The work of the two ranks does not begin before the listener is closed.
+TEST(SweepRanks, TheListenerClosesWhenAllRanksHaveMet) {
+  Leader leader(3);
+  const real::Address at = leader.at();
+  const auto listens = [&] {
+    auto socket = real::begin_connecting(at);
+    if (!socket) return false;
+    pollfd entry{socket->get(), POLLOUT, 0};
+    ::poll(&entry, 1, 10'000);
+    return !real::connecting_failed(*socket);
+  };
+  EXPECT_TRUE(listens());
+  FakeRank one(1, at);
+  const std::int64_t first = number_of(one.hear());
+  EXPECT_TRUE(listens()) << "rank 2 is missing";
+  FakeRank two(2, at);
+  const std::int64_t second = number_of(two.hear());
+  EXPECT_FALSE(listens());
+  const auto work = [](FakeRank& rank, std::int64_t point, int number) {
+    for (;;) {
+      rank.say(fmt::format("done {}\n{}", point, to_text(done_by(number))));
+      const std::string message = rank.hear();
+      if (message == "end" || message.empty()) return;
+      point = number_of(message);
+    }
+  };
+  std::thread other([&] { work(two, second, 2); });
+  work(one, first, 1);
+  other.join();
+  const std::map<std::int64_t, int> by_rank = leader.wait();
+  EXPECT_EQ(by_rank.size(), 2u);
+}
+
 /// Acts as rank 0: sends one message to every rank that connects, and keeps the connection open.
 core::Expected<bool> help_a_rank_zero_that_says(const std::string& text, int& worked) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   EXPECT_TRUE(listener);
   real::RunId id{};
-  real::Reception reception({kSecret,
-                             {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
-                              std::string(real::protocol())},
-                             id},
-                            &*listener);
+  real::Reception::Options options;
+  options.secret = kSecret;
+  options.self = {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
+                  std::string(real::protocol())};
+  options.run = id;
+  real::Reception reception(options, &*listener);
   const SharedSweep sweep = shared([&worked](std::int64_t, const std::atomic<bool>&) {
     ++worked;
     return std::optional(done_by(1));
   });
   auto helper = std::async(std::launch::async,
                            [&] { return help_sweep(part_of_rank(1, listener->address()), sweep); });
-  std::vector<real::Socket> joined;
+  std::vector<real::Connection> joined;
   while (helper.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     for (real::Reception::Event& event :
          reception.wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(20))) {
       if (event.state != real::Handshake::State::kDone) continue;
-      joined.push_back(std::move(event.socket));
-      const std::string message = text.empty() ? text : real::framed(text);
-      static_cast<void>(::send(joined.back().get(), message.data(), message.size(), MSG_NOSIGNAL));
+      joined.push_back(std::move(event.connection));
+      if (text.empty()) continue;
+      const std::string message = real::FrameWriter(joined.back().keys().send).framed(text);
+      static_cast<void>(joined.back().send(message.data(), message.size()));
     }
   }
   return helper.get();

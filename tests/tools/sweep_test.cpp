@@ -3,15 +3,18 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <sstream>
 #include <thread>
 
 #include "core/base/random.h"
+#include "core/explore/sweep_store.h"
 #include "tests/support/json.h"
 #include "tests/support/process.h"
 #include "tests/tools/command_line.h"
+#include "tools/tutti/explore/sweep_claim.h"
 
 namespace tutti {
 namespace {
@@ -385,6 +388,35 @@ run { nccl: RINGS }
   EXPECT_THAT(o.err,
               AllOf(HasSubstr(folder.file("a.sweep")), HasSubstr("the same command continues")));
   EXPECT_THAT(o.out, IsEmpty());
+}
+
+TEST(Sweep, OnlyOneProcessExecutesItAtATime) {
+  const TemporaryFolder folder;
+  const std::string slow = folder.write("s.textproto", R"(
+cluster { workers { machine: "dgx1-v100" count: 32 } network { kind: ONE_SWITCH link: "edr" } }
+workload { model: "resnet50_torchvision" batch: 32 }
+strategy { algorithm: "nccl" }
+run { nccl: RINGS }
+)");
+  const std::string file = folder.file("a.sweep");
+  const std::vector<std::string> request{"sweep", slow, "--over", "strategy.launch_us=1..1000+1",
+                                         "--yes", "-o", file};
+  test::Process first(request);
+  const auto has_a_point = [&] {
+    auto store = core::SweepStore::open(file);
+    if (!store) return false;
+    const auto done = store->done();
+    return done && std::find(done->begin(), done->end(), true) != done->end();
+  };
+  for (int i = 0; i < 3000 && !has_a_point(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const Outcome second = run_tutti(request);
+  EXPECT_EQ(second.status, 2);
+  EXPECT_THAT(second.err,
+              AllOf(HasSubstr(file), HasSubstr(fmt::format("process {} ", first.id()))));
+  first.signal(SIGKILL);
+  first.wait();
+  EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "nobody has to remove anything";
 }
 
 // --- several ranks ---

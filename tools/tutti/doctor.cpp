@@ -53,17 +53,21 @@ Finding memory() {
               : "real runs store every gradient twice, so more memory is needed"};
 }
 
-/// Checks /dev/shm, where workers of `--transport shm` share memory.
+/// Checks /dev/shm, where NCCL's processes share memory. (Workers of `--transport shm` share memory
+/// that needs no file system.)
 Finding shared_memory() {
   struct statvfs found {};
   if (::statvfs("/dev/shm", &found) != 0)
     return {"/dev/shm", false, "not mounted",
-            "--transport shm needs /dev/shm; mount a tmpfs there"};
+            "NCCL (--backend nccl) needs /dev/shm; mount a tmpfs there"};
   const auto bytes = static_cast<std::int64_t>(found.f_bavail * found.f_frsize);
   const bool enough = bytes >= (std::int64_t{256} << 20);
   return {
       "/dev/shm", enough, show(core::Bytes(bytes)) + " free",
-      enough ? "" : "containers have 64 MB by default; start them with docker run --shm-size=1g"};
+      enough
+          ? ""
+          : "this may be too little for NCCL (--backend nccl); start containers, which have 64 MB "
+            "by default, with docker run --shm-size=1g"};
 }
 
 /// Checks loopback, which connects the processes of real runs on this machine.

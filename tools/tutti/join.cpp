@@ -1,11 +1,12 @@
 // This file decides whether this process coordinates a run or joins a run, by the following rules.
-// `--join` names the coordinator. If a launcher (mpirun, srun, torchrun, TF_CONFIG) has started the
-// process, rank 0 coordinates the run. The address comes from the launcher, from --rendezvous, or
-// from a file that rank 0 writes. With `--listen` alone, the user starts the workers. Without a
-// launcher and without --listen, this process starts all workers. Two more rules apply in all
-// cases. An address that other machines can reach requires a secret of at least 16 characters. Rank
-// 0 of a run on several machines rejects a host name for itself that resolves to loopback.
-// The folder real/join has the protocol, and real/coordinator gathers the workers.
+// `--join` names the coordinator. If a launcher has started the process (mpirun, srun, torchrun,
+// TF_CONFIG), rank 0 coordinates. The address comes from the launcher, from --rendezvous, or from a
+// file that rank 0 writes. With `--listen` alone, the user starts the workers. Otherwise this
+// process starts all workers. Two rules apply to all cases. An address that other machines can
+// reach requires a secret that is not easy to guess. TLS and authentication codes of messages also
+// require a secret. Rank 0 of a run on several machines rejects a
+// host name for itself that resolves to loopback. real/join has the protocol, and real/coordinator
+// gathers the workers.
 
 #include "tools/tutti/join.h"
 
@@ -14,7 +15,8 @@
 #include <cstdlib>
 
 #include "core/base/file.h"
-#include "real/join/digest.h"
+#include "real/join/secret.h"
+#include "real/wire/digest.h"
 #include "real/worker/machine.h"
 #include "real/worker/worker.h"
 #include "tools/tutti/io/interrupt.h"
@@ -28,8 +30,6 @@ using real::Address;
 using real::Launch;
 
 namespace {
-
-constexpr std::size_t kShortestSecret = 16;
 
 std::optional<std::string> environment_variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
@@ -70,11 +70,9 @@ Expected<void> check_secret(const Address& at, const std::string& secret,
         "(openssl rand -hex 16 makes one)",
         doing, to_string(at));
   }
-  if (secret.size() < kShortestSecret) {
+  if (const std::string why = real::weakness_of(secret); !why.empty()) {
     return refused({ProblemCode::kTooSmall, "--secret-file"},
-                   "the secret has {} characters; with other machines it needs at least {} "
-                   "(openssl rand -hex 16 makes one)",
-                   secret.size(), kShortestSecret);
+                   "the secret {} (openssl rand -hex 16 makes one)", why);
   }
   return {};
 }
@@ -99,6 +97,11 @@ class PartFinder {
       if (!listen_)
         return refused({ProblemCode::kSyntax, "--listen"}, "--listen {}: expected HOST:PORT",
                        options_.listen);
+    }
+    if (!options_.tls.empty()) {
+      auto tls = real::TlsContext::open(options_.tls);
+      if (!tls) return failed(tls);
+      part_.gathering.tls = std::move(*tls);
     }
     if (auto found = find_part(); !found) return failed(found);
     part_.gathering.wait = part_.wait;
@@ -212,8 +215,18 @@ class PartFinder {
     return {};
   }
 
+  /// Checks that there is a secret if TLS uses it.
+  [[nodiscard]] Expected<void> check_tls() const {
+    const auto& tls = part_.gathering.tls;
+    if (!tls || tls->mode() != real::TlsMode::kSecret || !secret_.empty()) return {};
+    return refused({ProblemCode::kMissing, "--secret-file"},
+                   "--tls secret needs a secret that all workers share: set TUTTI_SECRET, or give "
+                   "--secret-file FILE (openssl rand -hex 16 makes one)");
+  }
+
   Expected<void> coordinate_at(const Address& at, real::Gathering::Spawn spawn) {
     if (auto allowed = check_secret(at, secret_, "listening at"); !allowed) return allowed;
+    if (auto allowed = check_tls(); !allowed) return allowed;
     part_.coordinates = true;
     part_.gathering.listen = at;
     part_.gathering.secret = secret_;
@@ -233,6 +246,7 @@ class PartFinder {
 
   Expected<void> join_at(const Address& at) {
     if (auto allowed = check_secret(at, secret_, "joining"); !allowed) return allowed;
+    if (auto allowed = check_tls(); !allowed) return allowed;
     if (listen_) {
       if (auto allowed = check_secret(*listen_, secret_, "listening at"); !allowed) return allowed;
     }
@@ -269,7 +283,8 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   join.ranks = part.launch ? part.launch->size : 0;
   if (!listen.empty()) join.listen = real::parse_address(listen, true);
   join.wait = part.wait;
-  // The coordinator ends workers that it has started. Workers also end when the coordinator ends
+  join.tls = part.gathering.tls;
+  // The coordinator ends workers that it has started. They also end when the coordinator ends
   // (real::end_with_parent()). The coordinator has checked that these workers fit into memory. A
   // worker that was started elsewhere checks its memory itself.
   if (!quiet) join.free_memory = [] { return free_memory(); };

@@ -38,12 +38,31 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
-        "--streams applies only to TCP connections; remove --streams or --transport " +
-            made.transport));
+        "--streams applies only to TCP connections; remove it, or --transport " + made.transport));
+  made.integrity = options.integrity;
+  for (const std::string& written : options.worker_networks) {
+    if (!real::parse_subnet(written))
+      return refused({ProblemCode::kSyntax, "--worker-network"},
+                     "--worker-network {}: expected ADDRESS/BITS, such as 10.1.0.0/16", written);
+  }
   const auto parsed =
       choice<real::Backend>("--backend", backend, real::kBackends, real::parse_backend);
   if (!parsed) return failed(parsed);
   made.backend = *parsed;
+  for (const auto& [option, given] :
+       {std::pair<const char*, bool>{"--integrity", options.integrity},
+        {"--tls", !options.join.tls.empty()}}) {
+    if (given && made.transport != "tcp")
+      return refused({ProblemCode::kConflict, option},
+                     "{} protects messages over TCP, but --transport {} moves them through the "
+                     "memory of one machine; remove one of the two options",
+                     option, made.transport);
+    if (given && made.backend == real::Backend::kNccl)
+      return refused({ProblemCode::kConflict, option},
+                     "{} does not apply to --backend nccl, because NCCL makes its own connections; "
+                     "remove it, or use --backend tcp or cuda",
+                     option);
+  }
   made.free_memory = [] { return free_memory(); };
   return made;
 }
@@ -55,6 +74,10 @@ real::Gathering gathering_of(const real::Gathering& part, const RealOptions& opt
   real::Gathering gathering = part;
   if (gathering.spawn == real::Gathering::Spawn::kAll && !options.join.wait_seconds)
     gathering.wait = std::chrono::duration<double>(std::clamp(timeout_seconds, kMin, kMax));
+  for (const std::string& written : options.worker_networks) {
+    if (const auto network = real::parse_subnet(written))
+      gathering.worker_networks.push_back(*network);
+  }
   return gathering;
 }
 

@@ -14,6 +14,7 @@ struct JoinOptions {
   std::string rendezvous;
   std::string launcher = "auto";
   std::optional<double> wait_seconds;
+  std::string tls;  ///< "secret", or the folder with the certificates; empty: no TLS
 };
 
 /// The options of all commands that execute real runs.
@@ -22,6 +23,10 @@ struct RealOptions {
   std::string transport;       ///< the transport: tcp (the default) or shm
   std::optional<int> streams;  ///< TCP connections between each pair of workers; default 1
   std::optional<double> timeout_seconds;  ///< the time limit in seconds; default 60
+  /// Networks ("ADDRESS/BITS") in which workers may listen, in addition to the address from which
+  /// they join.
+  std::vector<std::string> worker_networks;
+  bool integrity = false;  ///< true: messages between workers have authentication codes
 };
 
 /// Returns the options of the executor, except for the options that gather workers

@@ -11,14 +11,15 @@
 #include "real/nccl/tuner/communicator.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace tutti::real::nccl_tuner {
 
@@ -49,14 +50,30 @@ void say(Logger log, LogLevel level, const std::string& text) {
 
 /// Returns the content of the file, or the reason why it cannot be read.
 tl::expected<std::string, std::string> content_of(const std::string& path) {
+  // Opening a pipe would wait for a writer. Files of /proc are regular files of size 0, and some of
+  // them, such as /proc/kmsg, never end, so no more than the stated size is read.
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return tl::make_unexpected(std::strerror(errno));
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return tl::make_unexpected(std::strerror(errno));
-  if (!S_ISREG(found.st_mode)) return tl::make_unexpected("the table is not a regular file");
-  if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
-    return tl::make_unexpected("the table has more than 64 MiB");
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in) return tl::make_unexpected("it cannot be read");
+  std::string problem;
+  std::string text;
+  if (fstat(file, &found) != 0)
+    problem = std::strerror(errno);
+  else if (!S_ISREG(found.st_mode))
+    problem = "it is not a regular file";
+  else if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
+    problem = "it has more than 64 MiB";
+  else
+    text.resize(static_cast<std::size_t>(found.st_size));
+  for (std::size_t done = 0; problem.empty() && done < text.size();) {
+    const ssize_t got = read(file, text.data() + done, text.size() - done);
+    if (got > 0) done += static_cast<std::size_t>(got);
+    if (got == 0) text.resize(done);
+    if (got < 0 && errno != EINTR)
+      problem = std::string("it cannot be read: ") + std::strerror(errno);
+  }
+  close(file);
+  if (!problem.empty()) return tl::make_unexpected(problem);
   return text;
 }
 

@@ -14,6 +14,9 @@
 #include <sstream>
 #include <thread>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/real/tuner/nccl_host.h"
 
 namespace tutti::test {
@@ -288,6 +291,23 @@ TEST_F(NcclTunerPlugin, PrefersItsOwnVariable) {
   void* const context = nccl.open(8, 1);
   EXPECT_EQ(nccl.choose(context, {4, 1, 1, 0, std::vector<float>(21, 5.0F)}), (Chosen{1, 2, 3}));
   nccl.close(context);
+}
+
+/// Opening a pipe waits for a writer, and /proc/kmsg and pagemap are regular files that end late or
+/// never.
+TEST_F(NcclTunerPlugin, DoesNotWaitForFilesThatAreNoTables) {
+  const std::string fifo = write("") + ".fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (const auto& [path, why] :
+       {std::pair<std::string, const char*>{fifo, "it is not a regular file"},
+        {"/proc/self/pagemap", "the table has no lines"},
+        {"/dev/zero", "it is not a regular file"}}) {
+    const Variable variable("TUTTI_TUNER_TABLE", path);
+    NcclHost nccl(TUTTI_TUNER_PLUGIN, kReleases[7]);
+    EXPECT_EQ(nccl.open(8, 1), nullptr);
+    EXPECT_THAT(texts(take_log(), 2), ElementsAre(HasSubstr(path + ": " + why)));
+  }
+  unlink(fifo.c_str());
 }
 
 /// NCCL 2.30 requests chunk sizes per channel, with the bytes of that channel. The table refers to

@@ -31,6 +31,7 @@
 #include "sim/sweep/execute_points.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/explore/plot_file.h"
+#include "tools/tutti/explore/sweep_claim.h"
 #include "tools/tutti/explore/sweep_output.h"
 #include "tools/tutti/explore/sweep_ranks.h"
 #include "tools/tutti/io/capture.h"
@@ -256,6 +257,10 @@ Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
     return refused(
         {ProblemCode::kUnused, "--listen"},
         "--listen applies only to ranks of a launcher, but no launcher started this process");
+  if (!part->launch && !options.tls.empty())
+    return refused(
+        {ProblemCode::kUnused, "--tls"},
+        "--tls applies only to ranks of a launcher, but no launcher started this process");
   return std::optional<PartInRun>();
 }
 
@@ -425,6 +430,14 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const Interrupt interrupt;
   auto store = SweepStore::resume(output, info);
   if (!store) return report(store.error());
+  const SweepClaim claim(output);
+  if (claim.held_by() != 0) {
+    return refuse(
+        {ProblemCode::kConflict, "-o"},
+        "{}: process {} is executing this sweep; wait until it ends, or end it and repeat "
+        "this command, which then continues from the completed points",
+        output, claim.held_by());
+  }
   const auto all =
       execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());

@@ -1,37 +1,40 @@
 // The protocol between rank 0 and the other ranks: over connections whose handshake is done
-// (real/join), length-prefixed texts (real/wire/frame.h).
+// (real/join), texts with a length and an authentication code (real/wire/frame.h).
 //
 //     another rank                        rank 0
-//       "hello RANK DIGEST"     ──▶
+//       "hello RANK LINES DIGEST" ──▶
 //                               ◀──       "point N", "end", or "no WHY"
 //       "done N\n" + outcome    ──▶
 //                               ◀──       "point N", …
 //
-// A rank has a connection for each of its threads; each processes one point at a time. Twice a
-// second, the main thread of every rank sends "alive" on all connections of the rank. Rank 0 sends
-// "alive" to the connections that wait for a point. If a connection ends without a result, or is
-// silent for too long, its point is assigned again. Rank 0 sends "late" before it closes a silent
-// connection. A rank that was suspended and resumes then knows that other ranks have received its
-// points, and that its results are rejected.
+// A rank has a connection for each of its threads; each processes one point at a time. LINES is the
+// number of connections of the rank. When the last connection of the last rank has said hello, rank
+// 0 closes its listener. Twice a second, the main thread of every rank sends "alive" on all
+// connections of the rank. Rank 0 sends "alive" to the connections that wait for a point. If a
+// connection ends without a result, or is silent for too long, its point is assigned again. Rank 0
+// sends "late" before it closes a silent connection. A rank that was suspended and resumes then
+// knows that other ranks have its points, and that its results are rejected.
 
 #include "tools/tutti/explore/sweep_ranks.h"
 
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
 
-#include "real/join/digest.h"
 #include "real/join/meeting.h"
 #include "real/process/system_limits.h"
+#include "real/wire/digest.h"
 #include "real/wire/frame.h"
 #include "real/wire/protocol.h"
 #include "real/worker/patience.h"
@@ -55,45 +58,63 @@ constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
 /// them.
 constexpr auto kLateJoinTimeout = std::chrono::seconds(10);
 
-/// Sends a text as a message. Returns false if the other side has closed the connection, or accepts
-/// no data for ten seconds.
-bool send_text(const real::Socket& socket, std::string_view text) {
-  const std::string message = real::framed(text);
-  std::size_t sent = 0;
-  while (sent < message.size()) {
-    const ssize_t n =
-        ::send(socket.get(), message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
-    if (n > 0) {
-      sent += static_cast<std::size_t>(n);
-    } else if (errno == EAGAIN || errno == EINTR) {
-      pollfd file{socket.get(), POLLOUT, 0};
-      if (::poll(&file, 1, 10'000) == 0) return false;
-    } else {
-      return false;
+/// One end of a connection between rank 0 and another rank.
+class TextLine {
+ public:
+  explicit TextLine(real::Connection connection)
+      : connection_(std::move(connection)),
+        writer_(connection_.keys().send),
+        reader_(kLongest, connection_.keys().receive) {}
+
+  [[nodiscard]] int file() const { return connection_.file(); }
+
+  /// Sends a text. Returns false if the other side is gone. Messages are short, so the connection
+  /// accepts them at once.
+  bool send(std::string_view text) {
+    const std::string message = writer_.framed(text);
+    std::size_t sent = 0;
+    while (sent < message.size()) {
+      const ssize_t n = connection_.send(message.data() + sent, message.size() - sent);
+      if (n > 0) {
+        sent += static_cast<std::size_t>(n);
+      } else if (errno == EAGAIN || errno == EINTR) {
+        pollfd entry{file(), POLLOUT, 0};
+        if (::poll(&entry, 1, 10'000) == 0) return false;
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Sends a word if the connection accepts data at the moment; otherwise drops the word.
+  void send_word(std::string_view word) {
+    pollfd entry{file(), POLLOUT, 0};
+    if (::poll(&entry, 1, 0) == 1 && (entry.revents & POLLOUT) != 0) send(word);
+  }
+
+  /// Reads the data that has arrived, without waiting. Returns false if the other side has closed
+  /// the connection.
+  bool read_some() {
+    char buffer[16384];
+    for (;;) {
+      const ssize_t n = connection_.receive(buffer, sizeof buffer);
+      if (n > 0) {
+        reader_.take({buffer, static_cast<std::size_t>(n)});
+      } else {
+        return n < 0 && (errno == EAGAIN || errno == EINTR);
+      }
     }
   }
-  return true;
-}
 
-/// Sends a word such as "alive" if the connection can accept data now; otherwise sends nothing.
-void send_word(const real::Socket& socket, std::string_view word) {
-  pollfd file{socket.get(), POLLOUT, 0};
-  if (::poll(&file, 1, 0) == 1 && (file.revents & POLLOUT) != 0) send_text(socket, word);
-}
+  /// Returns the next text that has arrived, as real::FrameReader::next().
+  auto next() { return reader_.next(); }
 
-/// Reads the data that has arrived, without waiting. Returns false if the other side has closed the
-/// connection.
-bool read_some(const real::Socket& socket, real::FrameReader& reader) {
-  char buffer[16384];
-  for (;;) {
-    const ssize_t n = ::recv(socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-    if (n > 0) {
-      reader.take({buffer, static_cast<std::size_t>(n)});
-    } else {
-      return n < 0 && (errno == EAGAIN || errno == EINTR);
-    }
-  }
-}
+ private:
+  real::Connection connection_;
+  real::FrameWriter writer_;
+  real::FrameReader reader_;
+};
 
 /// Returns the number that follows `word` in a message such as "point 12"; nullopt if the message
 /// has another form.
@@ -126,8 +147,8 @@ tl::unexpected<Error> no_threads() {
 // --- rank 0 ---
 
 struct Helper {
-  real::Socket socket;
-  real::FrameReader reader{kLongest};
+  explicit Helper(real::Connection connection) : line(std::move(connection)) {}
+  TextLine line;
   int rank = -1;                      ///< number of the rank; -1: it has not sent "hello"
   std::optional<std::int64_t> point;  ///< the point that the connection's thread is executing
   Clock::time_point heard = Clock::now();
@@ -150,15 +171,18 @@ class Leader {
     if (!listener) return failed(listener);
     real::RunId id{};
     real::fill_random(id.data(), id.size());
+    listener_.emplace(std::move(*listener));
     if (part_.gathering.announce) {
-      if (const auto announced = part_.gathering.announce(listener->address()); !announced)
+      if (const auto announced = part_.gathering.announce(listener_->address()); !announced)
         return failed(announced);
     }
-    real::Reception reception({part_.gathering.secret,
-                               {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
-                                std::string(real::protocol())},
-                               id},
-                              &*listener);
+    real::Reception::Options options;
+    options.secret = part_.gathering.secret;
+    options.self = {real::Purpose::kControl, real::kAnyWorker, real::kCoordinator,
+                    std::string(real::protocol())};
+    options.run = id;
+    options.tls = part_.gathering.tls;
+    real::Reception reception(options, &*listener_);
     {
       std::vector<std::jthread> threads;
       const int started = start_threads(threads, sweep_.threads, [this] { work_here(); });
@@ -175,7 +199,7 @@ class Leader {
     // would fail, and the launcher would then kill all other ranks.
     const auto until = Clock::now() + kLateJoinTimeout;
     const auto missing = [&] {
-      return std::ssize(ranks_) < part_.gathering.ranks - 1 || !helpers_.empty();
+      return std::ssize(lines_to_come_) < part_.gathering.ranks - 1 || !helpers_.empty();
     };
     while (!stop_.load() && missing() && Clock::now() < until && !sweep_.stop()) look(reception);
     if (part_.gathering.met) part_.gathering.met();
@@ -209,13 +233,13 @@ class Leader {
 
   void look(real::Reception& reception) {
     std::vector<int> files;
-    for (const auto& helper : helpers_) files.push_back(helper->socket.get());
+    for (const auto& helper : helpers_) files.push_back(helper->line.file());
     for (real::Reception::Event& event : reception.wait(Clock::now() + kLook, files)) {
       if (event.state != State::kDone) continue;
-      helpers_.push_back(std::make_unique<Helper>());
-      helpers_.back()->socket = std::move(event.socket);
+      helpers_.push_back(std::make_unique<Helper>(std::move(event.connection)));
     }
     for (const auto& helper : helpers_) read_from(*helper);
+    close_when_all_have_met(reception);
     for (const auto& helper : helpers_) drop_if_silent(*helper);
     for (const auto& helper : helpers_) send_points_to(*helper);
     send_heartbeats();
@@ -233,9 +257,9 @@ class Leader {
   }
 
   void read_from(Helper& helper) {
-    const bool there = read_some(helper.socket, helper.reader);
+    const bool there = helper.line.read_some();
     for (;;) {
-      const auto message = helper.reader.next();
+      const auto message = helper.line.next();
       if (!message || (!*message && !there)) helper.gone = true;
       if (!message || !*message || helper.gone) return;
       helper.heard = Clock::now();
@@ -260,23 +284,37 @@ class Leader {
 
   void greet(Helper& helper, std::string_view message) {
     const auto rank = number_behind(message, "hello ");
+    const auto lines =
+        rank ? number_behind(message, fmt::format("hello {} ", *rank)) : std::nullopt;
     const int ranks = part_.gathering.ranks;
-    if (!rank || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
+    if (!rank || !lines || *lines < 1 || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
     } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
-      send_text(helper.socket,
-                "no this rank and rank 0 have different scenarios, settings or versions");
+      helper.line.send("no its scenario, settings or version differ from those of rank 0");
       helper.gone = true;
     } else {
       helper.rank = static_cast<int>(*rank);
-      ranks_.insert(helper.rank);
+      --lines_to_come_.try_emplace(helper.rank, *lines).first->second;
     }
+  }
+
+  /// Closes the listener when every connection of every rank has said hello. The number of ranks is
+  /// known if a launcher has started them.
+  void close_when_all_have_met(real::Reception& reception) {
+    const bool all = part_.gathering.ranks > 0 &&
+                     std::ssize(lines_to_come_) == part_.gathering.ranks - 1 &&
+                     std::all_of(lines_to_come_.begin(), lines_to_come_.end(),
+                                 [](const auto& rank) { return rank.second <= 0; });
+    if (!listener_ || !all) return;
+    reception.stop_listening();
+    listener_.reset();
+    if (part_.gathering.met) part_.gathering.met();
   }
 
   /// Drops a rank that is silent for too long. REQUIRES: all received messages have been handled.
   void drop_if_silent(Helper& helper) {
     if (helper.gone || Clock::now() - helper.heard < silence_) return;
-    send_word(helper.socket, "late");
+    helper.line.send_word("late");
     helper.gone = true;
     if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
     tell(fmt::format(
@@ -289,7 +327,7 @@ class Leader {
     if (Clock::now() - reported_alive_ < kHeartbeatInterval) return;
     reported_alive_ = Clock::now();
     for (const auto& helper : helpers_) {
-      if (!helper->gone && helper->rank >= 0 && !helper->point) send_word(helper->socket, "alive");
+      if (!helper->gone && helper->rank >= 0 && !helper->point) helper->line.send_word("alive");
     }
   }
 
@@ -299,7 +337,7 @@ class Leader {
   void send_points_to(Helper& helper) {
     if (helper.gone || helper.rank < 0 || helper.point) return;
     if (left_ == 0) {
-      send_text(helper.socket, "end");
+      helper.line.send("end");
       helper.gone = true;
       return;
     }
@@ -307,7 +345,7 @@ class Leader {
       const std::lock_guard lock(mutex_);
       helper.point = next();
     }
-    if (helper.point && !send_text(helper.socket, fmt::format("point {}", *helper.point)))
+    if (helper.point && !helper.line.send(fmt::format("point {}", *helper.point)))
       helper.gone = true;
   }
 
@@ -335,7 +373,9 @@ class Leader {
   std::set<int> silent_;  ///< ranks that were silent for too long
   std::size_t left_;
   std::vector<std::unique_ptr<Helper>> helpers_;
-  std::set<int> ranks_;  ///< ranks that have joined
+  std::optional<real::Listener> listener_;  ///< open until all ranks have joined
+  /// By rank that has joined: the number of its connections that have not said hello yet.
+  std::map<int, std::int64_t> lines_to_come_;
   std::atomic<bool> stop_{false};
 
   std::mutex mutex_;  ///< guards the following members
@@ -350,12 +390,13 @@ class Leader {
 /// A connection to rank 0. The connection's thread sends and reads messages. The main thread sends
 /// "alive".
 struct Line {
-  real::Socket socket;
+  explicit Line(real::Connection connection) : text(std::move(connection)) {}
+  TextLine text;
   std::mutex sending;
 
-  bool send(std::string_view text) {
+  bool send(std::string_view message) {
     const std::lock_guard lock(sending);
-    return send_text(socket, text);
+    return text.send(message);
   }
 };
 
@@ -375,7 +416,7 @@ class Lines {
     for (Line* line : lines_) {
       // Skip a connection on which a message is being sent, because it does not need an "alive".
       const std::unique_lock sending(line->sending, std::try_to_lock);
-      if (sending) send_word(line->socket, "alive");
+      if (sending) line->text.send_word("alive");
     }
   }
 
@@ -394,9 +435,9 @@ enum class End {
 /// The loop of one connection's thread, beginning with the greeting.
 class Help {
  public:
-  Help(const SharedSweep& sweep, Lines& lines, real::Socket socket, const std::atomic<bool>& stop)
-      : sweep_(sweep), lines_(lines), stop_(stop) {
-    line_.socket = std::move(socket);
+  Help(const SharedSweep& sweep, Lines& lines, real::Connection connection,
+       const std::atomic<bool>& stop)
+      : sweep_(sweep), lines_(lines), stop_(stop), line_(std::move(connection)) {
     lines_.add(line_);
   }
   ~Help() { lines_.remove(line_); }
@@ -405,14 +446,15 @@ class Help {
 
   Expected<End> work(int rank) {
     const Clock::duration silence = real::longest_silence(sweep_.timeout);
-    if (!line_.send(fmt::format("hello {} {}", rank, sweep_digest(sweep_.identity))))
+    if (!line_.send(
+            fmt::format("hello {} {} {}", rank, sweep_.threads, sweep_digest(sweep_.identity))))
       return last_word();
     for (Clock::time_point heard = Clock::now();;) {
-      pollfd file{line_.socket.get(), POLLIN, 0};
+      pollfd file{line_.text.file(), POLLIN, 0};
       ::poll(&file, 1, static_cast<int>(kLook.count()));
       if (stop_.load()) return End::kStopped;
-      const bool there = read_some(line_.socket, reader_);
-      const auto message = reader_.next();
+      const bool there = line_.text.read_some();
+      const auto message = line_.text.next();
       if (!message || (!*message && !there)) return gone();
       if (!*message && Clock::now() - heard > silence) {
         return tl::make_unexpected(
@@ -449,9 +491,9 @@ class Help {
 
   /// If rank 0 has closed the connection, reads the reason that rank 0 sent.
   Expected<End> last_word() {
-    static_cast<void>(read_some(line_.socket, reader_));
+    static_cast<void>(line_.text.read_some());
     for (;;) {
-      const auto message = reader_.next();
+      const auto message = line_.text.next();
       if (!message || !*message) return gone();
       if (const auto end = end_of(**message)) return *end;
     }
@@ -461,24 +503,23 @@ class Help {
   Lines& lines_;
   const std::atomic<bool>& stop_;
   Line line_;
-  real::FrameReader reader_{kLongest};
 };
 
 Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines,
                       const std::atomic<bool>& stop) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
-  auto found =
-      real::find_coordinator(part.where, real::kAnyWorker, until, [&] { return stop.load(); });
+  auto found = real::find_coordinator(
+      part.where, real::kAnyWorker, until, [&] { return stop.load(); }, part.gathering.tls);
   if (stop.load()) return End::kStopped;
   if (!found) return failed(found);
-  return Help(sweep, lines, std::move(found->socket), stop).work(part.launch->rank);
+  return Help(sweep, lines, std::move(found->connection), stop).work(part.launch->rank);
 }
 
 }  // namespace
 
 std::string sweep_digest(const std::string& identity) {
   std::string text;
-  for (const std::byte byte : real::hmac_sha256("tutti sweep 2", identity))
+  for (const std::byte byte : real::hmac_sha256("tutti sweep 3", identity))
     text += fmt::format("{:02x}", static_cast<int>(byte));
   return text;
 }

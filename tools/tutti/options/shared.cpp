@@ -76,6 +76,11 @@ void add_joining(CLI::App* c, JoinOptions& o) {
   c->add_option("--rendezvous", o.rendezvous,
                 "Address of rank 0 (HOST:PORT), or a shared folder or file through which ranks "
                 "exchange it, if the launcher does not provide the address");
+  c->add_option(
+      "--tls", o.tls,
+      "Encrypt all connections with TLS 1.3, with a key from the secret (--tls secret), or "
+      "with certificates: the name of a folder with certificate.pem, key.pem and ca.pem; "
+      "the same for all processes");
   c->add_option("--wait-seconds", o.wait_seconds,
                 "Maximum time to wait for other processes to join, in seconds (default 60; if this "
                 "command starts the workers: the value of --timeout-seconds, but at least 10 and "
@@ -93,6 +98,15 @@ void add_real(CLI::App* c, RealOptions& o) {
   c->add_option("--streams", o.streams,
                 "Number of TCP connections between each pair of workers (default 1); more "
                 "connections can use more bandwidth");
+  c->add_option(
+       "--worker-network", o.worker_networks,
+       "ADDRESS/BITS: network in which workers may listen for other workers, in addition to "
+       "the address from which they join (repeatable)")
+      ->expected(1)
+      ->take_all();
+  c->add_flag("--integrity", o.integrity,
+              "Add an authentication code to every message between workers, so that changed, "
+              "repeated or dropped messages end the run");
   c->add_option("--timeout-seconds", o.timeout_seconds,
                 "Fail after this many seconds without progress in a training step or without a "
                 "heartbeat from a worker (default 60; with --emulate, pending events of the "

@@ -154,6 +154,8 @@ const std::vector<Row>& rows() {
       {"--pack", kCount},
       {"--exchange", kCount},
       {"--streams", kCount},
+      {"--worker-network", {Kind::kText, "ADDRESS/BITS"}},
+      {"--tls", {Kind::kFolder, "secret|FOLDER"}},
       {"--root", kCount},
       {"--iters", kCount},
       {"--warmup_iters", kCount},

@@ -102,6 +102,9 @@ std::optional<std::string> first_given(const PerfOptions& options) {
       {"--secret-file", !join.secret_file.empty()},
       {"--rendezvous", !join.rendezvous.empty()},
       {"--launcher", join.launcher != JoinOptions().launcher},
+      {"--tls", !join.tls.empty()},
+      {"--integrity", options.real.integrity},
+      {"--worker-network", !options.real.worker_networks.empty()},
       {"--wait-seconds", join.wait_seconds.has_value()}};
   for (const auto& [option, given] : all) {
     if (given) return option;

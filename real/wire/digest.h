@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,18 @@ using RunId = std::array<std::byte, 16>;
 /// Returns the HMAC-SHA256 (RFC 2104) of `message`, computed by OpenSSL's libcrypto.
 Sha256 hmac_sha256(std::string_view key, std::string_view message);
 
-/// Returns true if the digests are equal. The comparison takes constant time, so its duration
-/// reveals nothing about the digests.
+/// Returns the SHA-256 digest of `message`.
+Sha256 sha256(std::string_view message);
+
+/// Derives a key from key material by HKDF-SHA256 (RFC 5869), extract and expand.
+Sha256 hkdf_sha256(std::string_view key, std::string_view salt, std::string_view info);
+
+/// Derives a key from a secret by scrypt (RFC 7914) with N = 2^15, r = 8, p = 1. Takes 32 MiB of
+/// memory and about a tenth of a second, so that each guess of a secret costs as much. Returns
+/// nothing if the memory is not available.
+std::optional<Sha256> scrypt(std::string_view secret, std::string_view salt);
+
+/// Returns true if the digests are equal. The comparison takes the same time for all digests.
 [[nodiscard]] bool same(const Sha256& a, const Sha256& b);
 
 /// Fills memory with unpredictable bytes from the operating system. Aborts if the system cannot

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "core/base/error.h"
+#include "real/join/handshake.h"
+#include "real/join/session_keys.h"
+
+namespace tutti::real {
+
+/// The TLS settings of a process, for all its connections.
+class TlsContext {
+ public:
+  /// Reads the value of the option --tls. "secret": both ends use a key that the handshake derives
+  /// from the run's secret. Otherwise the name of a folder with certificate.pem (the process's
+  /// certificate, and the chain up to the authority), key.pem (its private key), and ca.pem (the
+  /// authority, by which all certificates of the run are signed).
+  /// ERRORS (kRequest): a file cannot be read; other users can read the key.
+  static core::Expected<std::shared_ptr<const TlsContext>> open(const std::string& option);
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+  ~TlsContext();
+
+  [[nodiscard]] TlsMode mode() const { return mode_; }
+  /// Returns the value of the option, for the processes that this process starts.
+  [[nodiscard]] const std::string& option() const { return option_; }
+
+ private:
+  friend class Tls;
+  struct Native;
+  TlsContext(TlsMode mode, std::string option);
+  [[nodiscard]] core::Expected<void> read_certificates();
+
+  TlsMode mode_;
+  std::string option_;
+  std::unique_ptr<Native> native_;
+};
+
+/// TLS 1.3 over a connected non-blocking socket, whose handshake of Tutti is done. Both ends then
+/// exchange a code over the exporter of TLS (RFC 8446, section 7.5), made with a key of that
+/// handshake. A man in the middle, even one with a valid certificate, has two TLS sessions with
+/// different exporters, so the code binds both ends of TLS to both ends of the handshake. Any
+/// thread may call write() and read().
+class Tls {
+ public:
+  /// `joiner`: true at the end that connected. REQUIRES: the socket stays open while this object is
+  /// used.
+  Tls(std::shared_ptr<const TlsContext> context, int socket, bool joiner, const SessionKeys& keys);
+  Tls(const Tls&) = delete;
+  Tls& operator=(const Tls&) = delete;
+  ~Tls();
+
+  enum class Progress { kDone, kReads, kWrites, kFailed };
+  /// Continues the handshake of TLS without waiting. Returns what it waits for.
+  Progress handshake();
+  /// Returns why handshake() has failed.
+  [[nodiscard]] const std::string& failure() const;
+
+  /// As ::send() and ::recv() of a non-blocking socket. A write that was not accepted (EAGAIN) must
+  /// be repeated with the same bytes.
+  ssize_t write(const void* bytes, std::size_t size);
+  ssize_t read(void* bytes, std::size_t size);
+  /// Returns true if decrypted bytes can be read although the socket may have none.
+  [[nodiscard]] bool has_unread() const;
+  /// Tells the other end that no more data follows.
+  void end_sending();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tutti::real

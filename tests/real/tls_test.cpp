@@ -1,0 +1,212 @@
+// TLS after the handshake, between ends that are threads of this process.
+
+#include "real/join/tls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "real/join/meeting.h"
+#include "tests/support/certificates.h"
+#include "tests/support/program.h"
+
+namespace tutti::real {
+namespace {
+
+using State = Handshake::State;
+using test::Authority;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+
+using Context = std::shared_ptr<const TlsContext>;
+
+const std::string kTlsSecret = "fedcba9876543210fedcba9876543210";
+
+/// Returns settings with a new certificate of `authority`. `trusts`: as in Authority::issue().
+Context with_certificate(const TemporaryFolder& folder, const Authority& authority,
+                         const Authority* trusts = nullptr) {
+  authority.issue(folder.path(), trusts);
+  auto context = TlsContext::open(folder.path());
+  EXPECT_TRUE(context) << context.error().message();
+  return *context;
+}
+
+Context with_secret() { return *TlsContext::open("secret"); }
+
+struct Ends {
+  Reception::Event listener, joiner;
+};
+
+/// Connects two ends with these settings. Returns the results at both ends.
+Ends connect(const Context& listens, const Context& joins) {
+  const auto at = Listener::open({"127.0.0.1", 0});
+  Reception::Options options;
+  options.secret = kTlsSecret;
+  options.self = {Purpose::kPeer, kAnyWorker, 0, "1"};
+  options.tls = listens;
+  Reception there(options, &*at);
+  options.tls = joins;
+  Reception here(options, nullptr);
+  const auto until = Reception::Clock::now() + std::chrono::seconds(30);
+  here.reach(at->address(), {Purpose::kPeer, 1, 0, "1"}, RunId{}, until);
+  Ends ends;
+  std::thread other([&] {
+    auto events = there.wait(until);
+    if (!events.empty()) ends.listener = std::move(events.front());
+  });
+  auto events = here.wait(until);
+  if (!events.empty()) ends.joiner = std::move(events.front());
+  other.join();
+  return ends;
+}
+
+/// Waits for bytes, and returns them.
+std::string receive(Connection& connection) {
+  std::string bytes(64, '\0');
+  for (int i = 0; i < 1000; ++i) {
+    const ssize_t got = connection.receive(bytes.data(), bytes.size());
+    if (got >= 0) return bytes.substr(0, static_cast<std::size_t>(got));
+    pollfd entry{connection.file(), POLLIN, 0};
+    ::poll(&entry, 1, 20);
+  }
+  return "nothing came";
+}
+
+void expect_private(Ends& ends) {
+  ASSERT_EQ(ends.joiner.state, State::kDone) << ends.joiner.failure;
+  ASSERT_EQ(ends.listener.state, State::kDone) << ends.listener.failure;
+  Connection& from = ends.joiner.connection;
+  Connection& to = ends.listener.connection;
+  const std::string text = "the scenario of a customer";
+  ASSERT_EQ(from.send(text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  pollfd entry{to.file(), POLLIN, 0};
+  ASSERT_EQ(::poll(&entry, 1, 30'000), 1);
+  std::string wire(256, '\0');
+  const ssize_t seen = ::recv(to.file(), wire.data(), wire.size(), MSG_PEEK | MSG_DONTWAIT);
+  ASSERT_GT(seen, static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(wire.find("customer"), std::string::npos) << "the network shows the text";
+  EXPECT_EQ(receive(to), text);
+  ASSERT_EQ(to.send("back", 4), 4);
+  EXPECT_EQ(receive(from), "back");
+  from.end_sending();
+  EXPECT_EQ(receive(to), "") << "the end";
+}
+
+TEST(TlsConnections, WithAKeyOfTheSecretShowNothingToTheNetwork) {
+  Ends ends = connect(with_secret(), with_secret());
+  expect_private(ends);
+}
+
+TEST(TlsConnections, WithCertificatesShowNothingToTheNetwork) {
+  const Authority authority;
+  const TemporaryFolder one, other;
+  Ends ends = connect(with_certificate(one, authority), with_certificate(other, authority));
+  expect_private(ends);
+}
+
+TEST(TlsConnections, OfDifferentSettingsAreRefusedByBothEnds) {
+  const Ends ends = connect(with_secret(), nullptr);
+  EXPECT_EQ(ends.joiner.state, State::kOtherTls);
+  EXPECT_EQ(ends.listener.state, State::kOtherTls);
+}
+
+TEST(TlsConnections, WithACertificateOfAnotherAuthorityAreRefused) {
+  const Authority authority, stranger;
+  const TemporaryFolder one, other;
+  const Context good = with_certificate(one, authority);
+  const Context bad = with_certificate(other, stranger, &authority);
+  {
+    const Ends ends = connect(good, bad);
+    EXPECT_EQ(ends.listener.state, State::kTlsFailed);
+    EXPECT_THAT(ends.listener.failure, HasSubstr("certificate verify failed"));
+    EXPECT_EQ(ends.joiner.state, State::kTlsFailed);
+  }
+  {
+    const Ends ends = connect(bad, good);
+    EXPECT_EQ(ends.joiner.state, State::kTlsFailed);
+    EXPECT_THAT(ends.joiner.failure, HasSubstr("certificate verify failed"));
+    EXPECT_EQ(ends.listener.state, State::kTlsFailed);
+  }
+}
+
+/// Advances both ends until neither waits for the other.
+std::pair<Tls::Progress, Tls::Progress> negotiate(Tls& one, Tls& other) {
+  Tls::Progress a = Tls::Progress::kReads, b = a;
+  const auto waits = [](Tls::Progress p) {
+    return p == Tls::Progress::kReads || p == Tls::Progress::kWrites;
+  };
+  for (int i = 0; i < 100 && (waits(a) || waits(b)); ++i) {
+    if (waits(a)) a = one.handshake();
+    if (waits(b)) b = other.handshake();
+  }
+  return {a, b};
+}
+
+/// A man in the middle with a certificate of the authority has one TLS session with each end, but
+/// not the keys of the handshake, which he only forwards.
+TEST(TlsConnections, OfAMachineThatDidNotMakeTheHandshakeAreRefused) {
+  const Authority authority;
+  const TemporaryFolder one, other;
+  const Context ours = with_certificate(one, authority);
+  const Context theirs = with_certificate(other, authority);
+  for (const bool man_in_the_middle : {false, true}) {
+    int sockets[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    const Socket first(sockets[0]), second(sockets[1]);
+    SessionKeys keys, unknown;
+    keys.send_binding = keys.receive_binding = Sha256{std::byte{1}};
+    Tls joins(ours, sockets[0], true, keys);
+    Tls listens(theirs, sockets[1], false, man_in_the_middle ? unknown : keys);
+    const auto [a, b] = negotiate(joins, listens);
+    EXPECT_EQ(a, man_in_the_middle ? Tls::Progress::kFailed : Tls::Progress::kDone);
+    EXPECT_EQ(b, a);
+    if (man_in_the_middle) {
+      EXPECT_THAT(joins.failure(), HasSubstr("is not the process that has made the handshake"));
+    }
+  }
+}
+
+TEST(TlsConnections, WithAnotherPreSharedKeyFail) {
+  int sockets[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  const Socket first(sockets[0]), second(sockets[1]);
+  SessionKeys keys, others;
+  others.tls = Sha256{std::byte{1}};
+  Tls joins(with_secret(), sockets[0], true, keys);
+  Tls listens(with_secret(), sockets[1], false, others);
+  const auto [a, b] = negotiate(joins, listens);
+  EXPECT_EQ(a, Tls::Progress::kFailed);
+  EXPECT_EQ(b, Tls::Progress::kFailed);
+}
+
+std::string why_not(const std::string& option) {
+  const auto context = TlsContext::open(option);
+  return context ? "" : context.error().message();
+}
+
+TEST(TlsSettings, FilesThatCannotBeUsedAreNamed) {
+  const TemporaryFolder folder;
+  const Authority authority;
+  EXPECT_THAT(why_not("/nowhere"), HasSubstr("--tls /nowhere: expected secret, or a folder"));
+  EXPECT_THAT(why_not(folder.path()),
+              HasSubstr("certificate.pem: this certificate cannot be read"));
+  authority.issue(folder.path());
+  EXPECT_EQ(why_not(folder.path()), "");
+  ASSERT_EQ(::chmod((folder.path() + "/key.pem").c_str(), 0644), 0);
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: other users can access this file"));
+  const TemporaryFolder other;
+  authority.issue(other.path());
+  ASSERT_EQ(::rename((other.path() + "/key.pem").c_str(), (folder.path() + "/key.pem").c_str()), 0);
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem"));
+  static_cast<void>(folder.write("key.pem", "not a key\n"));
+  ASSERT_EQ(::chmod((folder.path() + "/key.pem").c_str(), 0600), 0);
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: this private key cannot be read"));
+}
+
+}  // namespace
+}  // namespace tutti::real

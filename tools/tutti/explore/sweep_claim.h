@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "real/join/socket.h"
+
+namespace tutti::tools {
+
+/// Marks the file of a sweep as being executed by this process, until this object is destroyed or
+/// the process ends for any reason. The mark is a local socket whose name contains the device and
+/// inode of the file, so it needs no file of its own and is never stale. (A sweep's file cannot be
+/// shared between machines, because SQLite's write-ahead log cannot.)
+class SweepClaim {
+ public:
+  explicit SweepClaim(const std::string& file);
+
+  /// Returns the id of the process that executes the sweep; 0 if this process does. A process of
+  /// another user counts only if it belongs to the owner of the file or to root, so that nobody
+  /// else can block a sweep.
+  [[nodiscard]] pid_t held_by() const { return held_by_; }
+
+ private:
+  real::Socket socket_;
+  pid_t held_by_ = 0;
+};
+
+}  // namespace tutti::tools
