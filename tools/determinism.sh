@@ -47,14 +47,15 @@ for scenario in scenarios/*.textproto; do
     first=""
     for program in "${programs[@]}"; do
         code=0
-        timeout "${LIMIT:-300}" "$program" simulate "$scenario" --steps 3 --record steps --workers 0-3 \
+        timeout "${LIMIT:-300}" "$program" simulate "$scenario" --steps 3 --record steps \
             --timeline "$results/t.tutti" >"$results/out" 2>"$results/err" || code=$?
         if ((code == 124)); then
             echo "skipped: $scenario takes more than ${LIMIT:-300} s with $program"
             break
         fi
         # Scenarios that cannot be simulated must fail in the same way.
-        sum=$code-$(cat "$results/out" "$results/err" "$results"/t.tutti* 2>/dev/null | digest)
+        sum=$code-$({ cat "$results/out" "$results/err" "$results"/t.tutti* 2>/dev/null || true; } | digest)
+        [[ -n "$first" ]] || ((code == 0)) || echo "note: $scenario cannot be simulated so, and only its messages are compared"
         rm -f "$results"/t.tutti*
         first=${first:-$sum}
         if [[ "$sum" != "$first" ]]; then
