@@ -17,7 +17,7 @@ using core::as_xml;
 using core::Time;
 
 // The policy makes browsers refuse to load anything, whatever the names in a timeline contain.
-constexpr std::string_view kHead = R"(<!DOCTYPE html>
+constexpr std::string_view kReportHead = R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -185,7 +185,7 @@ std::string section_html(const std::string& title, const std::string& content) {
 }
 
 std::string page_html(const std::string& title, const std::string& body) {
-  std::string page(kHead);
+  std::string page(kReportHead);
   constexpr std::string_view kTitle = "{title}";
   page.replace(page.find(kTitle), kTitle.size(), as_xml(title));
   return page + "<h1>" + as_xml(title) + "</h1>\n" + body + "</body></html>\n";
