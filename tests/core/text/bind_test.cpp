@@ -73,7 +73,7 @@ TEST(Bind, NumbersMayHaveUnits) {
 
 TEST(Bind, OnlyJsonHasNumbersInQuotes) {
   EXPECT_EQ(errors_of("cluster { network { latency_us: \"1.5\" } }\nstrategy { shards: \"2\" }"),
-            "1:32 wrong-type Network.latency_us\n2:20 wrong-type Strategy.shards");
+            "1:33 wrong-type Network.latency_us\n2:20 wrong-type Strategy.shards");
   Problems problems;
   SourceMap sources("f");
   proto::Scenario message;
