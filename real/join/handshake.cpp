@@ -156,12 +156,12 @@ void Handshake::take_greeting(std::string_view bytes) {
 void Handshake::take_challenge(std::string_view bytes) {
   if (!bytes.starts_with(kChallengeMagic)) return end(State::kUnknownProtocol);
   challenge_ = bytes;
+  peer_ = self_;
+  peer_.version = version_in(bytes.substr(8 + sizeof(RunId), kVersionBytes));
   RunId run;
   std::memcpy(run.data(), bytes.data() + 8, run.size());
   if (run_known_ && run != run_) return end(State::kAnotherRun);
   run_ = run;
-  peer_ = self_;
-  peer_.version = version_in(bytes.substr(8 + sizeof(RunId), kVersionBytes));
   proof_ = bytes_of(joiner_proof());
   output_ = proof_;
   next_ = Next::kVerdict;

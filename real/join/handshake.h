@@ -33,11 +33,14 @@ namespace tutti::real {
 /// an unauthenticated peer cannot make the other end read or store more bytes than a handshake has.
 ///
 /// Both ends derive the keys of the connection from the key and all bytes of the handshake
-/// (HKDF-SHA256). These keys authenticate every control message (real/wire/frame.h), and by choice
-/// every message between workers. TLS, by choice, begins after the handshake (real/join/tls.h).
+/// (HKDF-SHA256). These keys authenticate every control message (real/wire/frame.h), and
+/// optionally every message between workers. Optional TLS begins after the handshake
+/// (real/join/tls.h).
 ///
-/// The format of the handshake is the same in all versions of Tutti, so that two authenticated ends
-/// with different versions can report the mismatch.
+/// All versions of Tutti have the same messages in the handshake, so that two authenticated ends
+/// with different versions can report the mismatch. Version 0.2.0 does not use scrypt, so a later
+/// version and 0.2.0 cannot authenticate each other by a secret that might be guessed. They report
+/// a wrong secret, together with the version that the other end has stated.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
 /// The use of TLS by the connections of a run. All processes of a run must have the same setting.
@@ -99,6 +102,9 @@ class Handshake {
 
   /// Returns the introduction of the other end. REQUIRES: the state is kDone.
   [[nodiscard]] const Introduction& peer() const { return peer_; }
+  /// Returns the version that the other end has stated; empty if it has stated none yet. It is
+  /// printable, but not authenticated before the state is kDone.
+  [[nodiscard]] const std::string& stated_version() const { return peer_.version; }
   [[nodiscard]] const RunId& run() const { return run_; }
   /// Returns the keys of this connection. REQUIRES: the state is kDone.
   [[nodiscard]] SessionKeys keys() const;

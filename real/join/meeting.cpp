@@ -29,6 +29,14 @@ namespace {
 
 constexpr std::chrono::seconds kOneTry{10};
 
+/// Returns the rest of a message that a listener does not know the secret or belongs to another
+/// run, if the listener has stated another version: these errors may then be due to the versions.
+std::string or_another_version(const Reception::Event& event) {
+  if (event.stated_version.empty() || is_compatible(event.stated_version)) return "";
+  return fmt::format(" or is another version of Tutti (theirs: {}, ours: {})", event.stated_version,
+                     protocol());
+}
+
 /// Returns the error of an attempt to join if all later attempts would also fail; nullopt if
 /// another attempt may succeed.
 std::optional<Error> final_word(const Reception::Event& event, const Address& at) {
@@ -37,12 +45,13 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
     case State::kRefused:
     case State::kWrongSecret:
       return Error::request(
-          fmt::format("the coordinator at {} has a different secret; give every worker the "
+          fmt::format("the coordinator at {} has a different secret{}; give every worker the "
                       "coordinator's secret (TUTTI_SECRET or --secret-file)",
-                      place));
+                      place, or_another_version(event)));
     case State::kAnotherRun:
       return Error::request(
-          fmt::format("the process at {} is a worker of a run, not its coordinator", place));
+          fmt::format("the process at {} is a worker of a run instead of its coordinator{}", place,
+                      or_another_version(event)));
     case State::kUnknownProtocol:
       if (event.failure.empty())
         return Error::request(
@@ -51,7 +60,7 @@ std::optional<Error> final_word(const Reception::Event& event, const Address& at
     case State::kOtherTls:
       return Error::request({core::ProblemCode::kConflict, "--tls"},
                             fmt::format("the coordinator at {} has another setting of --tls; give "
-                                        "every process of the run the same",
+                                        "every process of the run the same --tls",
                                         place));
     case State::kTlsFailed:
       if (event.failure.empty() || event.closed) return std::nullopt;

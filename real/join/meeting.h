@@ -13,7 +13,7 @@ namespace tutti::real {
 /// The address of a coordinator, and the secret of its run.
 struct Appointment {
   Address coordinator;
-  std::string secret;
+  RunSecret secret;  ///< copies share the cache of its key
   /// True: address and secret may belong to an earlier run, so a process that refuses the
   /// connection may belong to another run.
   bool may_be_stale = false;

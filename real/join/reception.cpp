@@ -8,6 +8,12 @@
 #include <cstring>
 
 namespace tutti::real {
+namespace {
+
+/// The maximum time for which a connection stays open after this end has refused TLS.
+constexpr std::chrono::seconds kDrainTimeout{2};
+
+}  // namespace
 
 void Reception::reach(const Address& to, Introduction self, std::optional<RunId> run,
                       Clock::time_point until) {
@@ -45,7 +51,10 @@ void Reception::accept_all() {
       // If this process has no free file descriptors, drop the oldest connection in handshake.
       if (errno != EMFILE && errno != ENFILE) return;
       const auto first = std::find_if(guests_.begin(), guests_.end(), came);
-      if (first != guests_.end()) guests_.erase(first);
+      if (!refused_.empty())
+        refused_.erase(refused_.begin());
+      else if (first != guests_.end())
+        guests_.erase(first);
       ::poll(nullptr, 0, 10);
       return;
     }
@@ -113,8 +122,27 @@ bool Reception::advance_tls(Guest& guest, std::string& failure) const {
   const Tls::Progress progress = guest.tls->handshake();
   guest.tls_done = progress == Tls::Progress::kDone;
   guest.tls_writes = progress == Tls::Progress::kWrites;
-  if (progress == Tls::Progress::kFailed) failure = guest.tls->failure();
+  if (progress == Tls::Progress::kFailed) {
+    failure = guest.tls->failure();
+    guest.closed = guest.tls->closed();
+  }
   return progress == Tls::Progress::kReads || progress == Tls::Progress::kWrites;
+}
+
+void Reception::refuse(Guest& guest) {
+  guest.tls.reset();
+  ::shutdown(guest.socket.get(), SHUT_WR);
+  if (refused_.size() >= options_.most_waiting) refused_.erase(refused_.begin());
+  refused_.push_back({std::move(guest.socket), Clock::now() + kDrainTimeout});
+}
+
+void Reception::drain_refused() {
+  std::erase_if(refused_, [](const Refused& refused) {
+    char bytes[4096];
+    const ssize_t got = ::recv(refused.socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    const bool open = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+    return !open || Clock::now() >= refused.until;
+  });
 }
 
 Reception::Event Reception::ended(Guest& guest, std::string failure) const {
@@ -124,6 +152,7 @@ Reception::Event Reception::ended(Guest& guest, std::string failure) const {
   event.host = guest.host;
   event.failure = std::move(failure);
   event.closed = guest.closed;
+  event.stated_version = guest.handshake.stated_version();
   event.state = guest.handshake.state() == Handshake::State::kRunning
                     ? Handshake::State::kUnknownProtocol
                     : guest.handshake.state();
@@ -149,10 +178,17 @@ std::vector<Reception::Event> Reception::wait(Clock::time_point until,
         ++i;
         continue;
       }
-      if (late) failure = "no answer within the timeout";
+      if (late) {
+        failure = "no answer within the timeout";
+        guests_[i]->closed = guests_[i]->closed || guests_[i]->tls;
+      }
       events.push_back(ended(*guests_[i], failure));
+      if (events.back().state == Handshake::State::kTlsFailed && !events.back().closed &&
+          !guests_[i]->reached)
+        refuse(*guests_[i]);
       guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
     }
+    drain_refused();
     if (!events.empty() || Clock::now() >= until) return events;
     std::vector<pollfd> files;
     for (const int other : others) files.push_back({other, POLLIN, 0});
@@ -162,6 +198,10 @@ std::vector<Reception::Event> Reception::wait(Clock::time_point until,
       const bool writes = guest->connecting || !guest->out.empty() || guest->tls_writes;
       files.push_back({guest->socket.get(), static_cast<short>(writes ? POLLOUT : POLLIN), 0});
       next = std::min(next, guest->until);
+    }
+    for (const Refused& refused : refused_) {
+      files.push_back({refused.socket.get(), POLLIN, 0});
+      next = std::min(next, refused.until);
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
     ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));

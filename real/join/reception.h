@@ -39,12 +39,15 @@ class Reception {
     Handshake::State state = Handshake::State::kUnknownProtocol;
     Connection connection;  ///< if kDone: the connection
     Introduction peer;      ///< the other end's introduction
+    /// As Handshake::stated_version(), also if the handshake failed.
+    std::string stated_version{};
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
     /// If `reached` is true and the handshake failed, or if TLS failed: the error of the
     /// connection; may be empty.
     std::string failure;
-    /// True: this process opened the connection, and the other end has closed it.
+    /// True: the other end has closed the connection, or TLS was not ready in time. Another attempt
+    /// may succeed.
     bool closed = false;
   };
 
@@ -88,7 +91,18 @@ class Reception {
   [[nodiscard]] TlsMode mode() const {
     return options_.tls ? options_.tls->mode() : TlsMode::kNone;
   }
+  /// A connection on which this end has refused TLS. The other end receives the reason only if this
+  /// end does not close the socket while data arrives, since TCP would then discard the reason.
+  struct Refused {
+    Socket socket;
+    Clock::time_point until;
+  };
+
   void accept_all();
+  /// Closes the sending direction of a connection, and keeps the connection for a short time.
+  void refuse(Guest& guest);
+  /// Discards the data that has arrived on refused connections, and closes those that have ended.
+  void drain_refused();
   /// Continues TLS after the handshake. Returns true while TLS is being set up.
   bool advance_tls(Guest& guest, std::string& failure) const;
   /// Returns true while the handshake is in progress.
@@ -99,6 +113,7 @@ class Reception {
   const Listener* listener_;
   std::vector<std::unique_ptr<Guest>>
       guests_;  ///< connections whose handshake is in progress, in order of arrival
+  std::vector<Refused> refused_;  ///< at most `most_waiting`
   std::vector<Event> at_once_;
 };
 

@@ -81,8 +81,9 @@ core::Expected<void> RendezvousFile::write(const Appointment& appointment) {
   std::string part = path_ + ".XXXXXX";
   const Socket file(::mkostemp(part.data(), O_CLOEXEC));  // readable by its owner only
   if (!file) return failed();
-  const std::string text = fmt::format("{}\n{}\n{}\nend\n", kFirstLine,
-                                       to_string(appointment.coordinator), appointment.secret);
+  const std::string text =
+      fmt::format("{}\n{}\n{}\nend\n", kFirstLine, to_string(appointment.coordinator),
+                  appointment.secret.text());
   const bool whole =
       ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (!whole || ::rename(part.c_str(), path_.c_str()) != 0) {

@@ -23,6 +23,8 @@ class RunSecret {
   [[nodiscard]] std::string key(const RunId& run) const;
   [[nodiscard]] const std::string& text() const;
 
+  bool operator==(const RunSecret& other) const { return text() == other.text(); }
+
  private:
   struct Shared;
   std::shared_ptr<Shared> shared_;

@@ -9,6 +9,7 @@
 
 #include "real/join/tls.h"
 
+#include <fcntl.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -26,6 +27,7 @@
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "real/join/socket.h"
 
 namespace tutti::real {
 
@@ -39,6 +41,9 @@ constexpr std::string_view kIdentity = "tutti";
 /// TLS_AES_128_GCM_SHA256, whose hash must be the hash of the pre-shared key.
 constexpr std::array<unsigned char, 2> kCipher{0x13, 0x01};
 constexpr const char* kCiphers = "TLS_AES_128_GCM_SHA256";
+/// The number of records after which a sender changes its key. RFC 8446, section 5.5, allows
+/// 2^24.5 full-size records per key of AES-GCM.
+constexpr std::uint64_t kRecordsPerKey = std::uint64_t{1} << 23;
 constexpr std::string_view kExporter = "EXPORTER-tutti";
 
 /// Returns the reason of the last error of OpenSSL in words.
@@ -47,6 +52,19 @@ std::string reason() {
   ERR_clear_error();
   const char* const text = ERR_reason_error_string(code);
   return text ? text : "unknown reason";
+}
+
+/// Returns why the file cannot be opened; empty if it can be. OpenSSL would name no reason.
+std::string cannot_open(const std::string& path) {
+  const Socket file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return file ? "" : std::strerror(errno);
+}
+
+/// Is called for the passphrase of an encrypted key. By default, OpenSSL would ask the user for it,
+/// in every process of the run.
+int refuse_passphrase(char*, int, int, void* requested) {
+  *static_cast<bool*>(requested) = true;
+  return -1;
 }
 
 // --- the socket, as OpenSSL sees it ---
@@ -171,15 +189,28 @@ Expected<void> TlsContext::read_certificates() {
   struct stat status {};
   if (::stat(path("key.pem").c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     return wrong("key.pem", "other users can access this file; restrict it with chmod 600");
+  for (const char* file : {"certificate.pem", "key.pem", "ca.pem"}) {
+    if (const std::string why = cannot_open(path(file)); !why.empty()) return wrong(file, why);
+  }
   ERR_clear_error();
+  bool passphrase_requested = false;
+  SSL_CTX_set_default_passwd_cb(context, refuse_passphrase);
+  SSL_CTX_set_default_passwd_cb_userdata(context, &passphrase_requested);
   if (SSL_CTX_use_certificate_chain_file(context, path("certificate.pem").c_str()) != 1)
     return wrong("certificate.pem", "this certificate cannot be read: " + reason());
-  if (SSL_CTX_use_PrivateKey_file(context, path("key.pem").c_str(), SSL_FILETYPE_PEM) != 1)
+  if (SSL_CTX_use_PrivateKey_file(context, path("key.pem").c_str(), SSL_FILETYPE_PEM) != 1) {
+    if (passphrase_requested)
+      return wrong("key.pem",
+                   "this private key has a passphrase; store it without one (openssl pkey -in "
+                   "key.pem -out plain.pem)");
     return wrong("key.pem", "this private key cannot be read: " + reason());
+  }
   if (SSL_CTX_check_private_key(context) != 1)
     return wrong("key.pem", "the key does not belong to certificate.pem: " + reason());
   if (SSL_CTX_load_verify_locations(context, path("ca.pem").c_str(), nullptr) != 1)
     return wrong("ca.pem", "these certificates cannot be read: " + reason());
+  // No other file is read later, so the variable may go out of scope.
+  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
   return {};
 }
 
@@ -213,6 +244,8 @@ struct Tls::State {
   std::string to_send;  ///< the rest of the binding code
   std::string got;
   std::string failure;
+  bool closed = false;        ///< true: the connection has ended during the handshake
+  std::uint64_t records = 0;  ///< the number of records that were written with the current key
 
   State() = default;
   State(const State&) = delete;
@@ -224,8 +257,12 @@ struct Tls::State {
     switch (SSL_get_error(ssl, status)) {
       case SSL_ERROR_WANT_READ: return Progress::kReads;
       case SSL_ERROR_WANT_WRITE: return Progress::kWrites;
-      case SSL_ERROR_ZERO_RETURN: failure = "the connection was closed"; break;
+      case SSL_ERROR_ZERO_RETURN:
+        closed = true;
+        failure = "the connection was closed";
+        break;
       case SSL_ERROR_SYSCALL:
+        closed = true;
         failure = errno != 0 ? std::strerror(errno) : "the connection was closed";
         break;
       default: {
@@ -326,14 +363,25 @@ Tls::Progress Tls::handshake() {
 }
 
 const std::string& Tls::failure() const { return state_->failure; }
+bool Tls::closed() const { return state_->closed; }
 
 ssize_t Tls::write(const void* bytes, std::size_t size) {
-  const std::lock_guard lock(state_->mutex);
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
   ERR_clear_error();
   errno = 0;
   std::size_t count = 0;
-  const int status = SSL_write_ex(state_->ssl, bytes, size, &count);
-  return state_->moved(status, count);
+  const int status = SSL_write_ex(s.ssl, bytes, size, &count);
+  const ssize_t written = s.moved(status, count);
+  // The next write then begins with a message that announces the new key. If the other end is in
+  // the middle of such a message, OpenSSL refuses, and the next write tries again.
+  if (written > 0 && ++s.records >= kRecordsPerKey &&
+      SSL_key_update(s.ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1)
+    s.records = 0;
+  if (written != 0 || size == 0) return written;
+  // The other end has closed TLS, and the connection has ended. ::send() never returns 0.
+  errno = EPIPE;
+  return -1;
 }
 
 ssize_t Tls::read(void* bytes, std::size_t size) {

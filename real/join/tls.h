@@ -19,7 +19,8 @@ class TlsContext {
   /// from the run's secret. Otherwise the name of a folder with certificate.pem (the process's
   /// certificate, and the chain up to the authority), key.pem (its private key), and ca.pem (the
   /// authority, by which all certificates of the run are signed).
-  /// ERRORS (kRequest): a file cannot be read; other users can read the key.
+  /// ERRORS (kRequest): a file cannot be read; other users can read the key; the key has a
+  /// passphrase.
   static core::Expected<std::shared_ptr<const TlsContext>> open(const std::string& option);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -59,6 +60,9 @@ class Tls {
   Progress handshake();
   /// Returns why handshake() has failed.
   [[nodiscard]] const std::string& failure() const;
+  /// Returns true if handshake() has failed because the connection has ended, so that another
+  /// attempt may succeed.
+  [[nodiscard]] bool closed() const;
 
   /// As ::send() and ::recv() of a non-blocking socket. A write that was not accepted (EAGAIN) must
   /// be repeated with the same bytes.
@@ -66,7 +70,7 @@ class Tls {
   ssize_t read(void* bytes, std::size_t size);
   /// Returns true if decrypted bytes can be read although the socket may have none.
   [[nodiscard]] bool has_unread() const;
-  /// Tells the other end that no more data follows.
+  /// Signals to the other end that no more data follows.
   void end_sending();
 
  private:

@@ -457,8 +457,10 @@ struct TcpTransport::State {
   /// Moves data without waiting. If there are several sockets, only sockets that have data are
   /// read.
   bool move() {
+    if (failure) return false;
     bool moved = false;
     for (Peer* const peer : others) moved = write(*peer) || moved;
+    if (failure) return moved;
     if (others.size() == 1) return read(*others.front()) || moved;
     watch(false);
     const auto has_input = [](Peer* peer) { return peer->early || peer->reading().has_unread(); };

@@ -16,8 +16,8 @@ inline constexpr int kMaxStreams = 64;
 /// The size of each connection's read buffer in bytes.
 inline constexpr std::size_t kReadBufferBytes = 64 << 10;
 
-/// Says if every message between workers has an authentication code (real/wire/frame_mac.h), which
-/// follows the payload.
+/// Selects whether every message between workers has an authentication code
+/// (real/wire/frame_mac.h), which follows the payload.
 enum class MessageMacs : bool { kOff, kOn };
 
 /// Transport between worker processes over TCP with non-blocking I/O (Boost.Asio). Each pair of

@@ -189,9 +189,9 @@ class PartFinder {
         std::make_shared<real::RendezvousFile>(folder ? real::rendezvous_path(place, job) : place);
     part_.rendezvous = file;
     if (!part_.coordinates) {
-      part_.where = [file, secret = secret_]() {
+      part_.where = [file, secret = real::RunSecret(secret_)]() {
         auto appointment = file->read();
-        if (appointment && !secret.empty()) appointment->secret = secret;
+        if (appointment && !secret.text().empty()) appointment->secret = secret;
         return appointment;
       };
       return {};
