@@ -419,6 +419,17 @@ run { nccl: RINGS }
   EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "nobody has to remove anything";
 }
 
+/// The process that has the claim never accepts connections, so its queue fills.
+TEST(Sweep, IsClaimedHoweverOftenOthersTry) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("s.sweep", "");
+  const tools::SweepClaim first(file);
+  ASSERT_EQ(first.held_by(), 0);
+  int not_held = 0;
+  for (int i = 0; i < 5000; ++i) not_held += tools::SweepClaim(file).held_by() == 0 ? 1 : 0;
+  EXPECT_EQ(not_held, 0);
+}
+
 // --- several ranks ---
 
 /// Returns the environment that Open MPI sets for its ranks on one machine.

@@ -432,11 +432,13 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   if (!store) return report(store.error());
   const SweepClaim claim(output);
   if (claim.held_by() != 0) {
-    return refuse(
-        {ProblemCode::kConflict, "-o"},
-        "{}: process {} is executing this sweep; wait until it ends, or end it and repeat "
-        "this command, which then continues from the completed points",
-        output, claim.held_by());
+    return refuse({ProblemCode::kConflict, "-o"},
+                  "{}: {} is executing this sweep; wait until it ends, or end it and repeat "
+                  "this command, which then continues from the completed points",
+                  output,
+                  claim.held_by() == SweepClaim::kUnknown
+                      ? "another process"
+                      : fmt::format("process {}", claim.held_by()));
   }
   const auto all =
       execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);

@@ -14,11 +14,14 @@
 namespace tutti::tools {
 namespace {
 
-/// Returns the process that listens at the address, if it counts; else 0.
+/// Returns the process that listens at the address, if it counts; else 0. Returns
+/// SweepClaim::kUnknown if the queue of the listener is full, because the listener's process can
+/// then not be determined, and two processes must not execute the same sweep.
 pid_t holder(const sockaddr_un& address, socklen_t size, uid_t owner) {
   const real::Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket || ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0)
-    return 0;
+  if (!socket) return 0;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0)
+    return errno == EAGAIN ? SweepClaim::kUnknown : 0;
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return 0;
@@ -40,7 +43,7 @@ SweepClaim::SweepClaim(const std::string& file) {
   socket_ = real::Socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket_) return;
   if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0)
-    static_cast<void>(::listen(socket_.get(), 16));
+    static_cast<void>(::listen(socket_.get(), SOMAXCONN));
   else if (errno == EADDRINUSE)
     held_by_ = holder(address, size, status.st_uid);
 }

@@ -14,11 +14,14 @@ namespace tutti::tools {
 /// shared between machines, because SQLite's write-ahead log cannot.)
 class SweepClaim {
  public:
+  static constexpr pid_t kUnknown = -1;
+
   explicit SweepClaim(const std::string& file);
 
   /// Returns the id of the process that executes the sweep; 0 if this process does. A process of
   /// another user counts only if it belongs to the owner of the file or to root, so that nobody
-  /// else can block a sweep.
+  /// else can block a sweep. Returns kUnknown after thousands of attempts during one sweep, when
+  /// the system no longer reports the process.
   [[nodiscard]] pid_t held_by() const { return held_by_; }
 
  private:

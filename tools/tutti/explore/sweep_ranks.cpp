@@ -25,9 +25,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -52,6 +54,8 @@ using State = real::Handshake::State;
 /// The maximum length of a message in bytes. The longest message is an outcome with a long error
 /// text.
 constexpr std::size_t kLongest = std::size_t{1} << 20;
+/// The maximum number of bytes that are read from one connection before its messages are processed.
+constexpr std::size_t kMaxPerRead = std::size_t{1} << 20;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kHeartbeatInterval = std::chrono::milliseconds(500);
 /// After all points are done, rank 0 waits for this time for ranks that join late, in order to end
@@ -93,18 +97,18 @@ class TextLine {
     if (::poll(&entry, 1, 0) == 1 && (entry.revents & POLLOUT) != 0) send(word);
   }
 
-  /// Reads the data that has arrived, without waiting. Returns false if the other side has closed
-  /// the connection.
+  /// Reads data that has arrived, without waiting, and at most kMaxPerRead bytes, since the other
+  /// side may send faster than this side reads. Returns false if the other side has closed the
+  /// connection.
   bool read_some() {
     char buffer[16384];
-    for (;;) {
+    for (std::size_t taken = 0; taken < kMaxPerRead;) {
       const ssize_t n = connection_.receive(buffer, sizeof buffer);
-      if (n > 0) {
-        reader_.take({buffer, static_cast<std::size_t>(n)});
-      } else {
-        return n < 0 && (errno == EAGAIN || errno == EINTR);
-      }
+      if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
+      reader_.take({buffer, static_cast<std::size_t>(n)});
+      taken += static_cast<std::size_t>(n);
     }
+    return true;
   }
 
   /// Returns the next text that has arrived, as real::FrameReader::next().
@@ -444,10 +448,10 @@ class Help {
   Help(const Help&) = delete;
   Help& operator=(const Help&) = delete;
 
-  Expected<End> work(int rank) {
+  /// `lines`: the number of connections of this rank.
+  Expected<End> work(int rank, int lines) {
     const Clock::duration silence = real::longest_silence(sweep_.timeout);
-    if (!line_.send(
-            fmt::format("hello {} {} {}", rank, sweep_.threads, sweep_digest(sweep_.identity))))
+    if (!line_.send(fmt::format("hello {} {} {}", rank, lines, sweep_digest(sweep_.identity))))
       return last_word();
     for (Clock::time_point heard = Clock::now();;) {
       pollfd file{line_.text.file(), POLLIN, 0};
@@ -505,14 +509,18 @@ class Help {
   Line line_;
 };
 
+/// `count`: the number of threads of this rank that call this function.
 Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& lines,
-                      const std::atomic<bool>& stop) {
+                      const std::atomic<bool>& stop, int count) try {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(part.wait);
   auto found = real::find_coordinator(
       part.where, real::kAnyWorker, until, [&] { return stop.load(); }, part.gathering.tls);
   if (stop.load()) return End::kStopped;
   if (!found) return failed(found);
-  return Help(sweep, lines, std::move(found->connection), stop).work(part.launch->rank);
+  return Help(sweep, lines, std::move(found->connection), stop).work(part.launch->rank, count);
+} catch (const std::bad_alloc&) {  // an exception that leaves a thread would end the process
+  return tl::make_unexpected(Error::run({core::ProblemCode::kSystem},
+                                        "there is not enough memory to help with the sweep"));
 }
 
 }  // namespace
@@ -538,9 +546,12 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
   bool all = true, late = false;
   Lines lines;
   {
+    // Each thread reports the number of threads to rank 0, so it waits until all have started.
+    std::promise<int> all_started;
+    const std::shared_future<int> count = all_started.get_future().share();
     std::vector<std::jthread> threads;
-    const int started = start_threads(threads, sweep.threads, [&] {
-      const auto end = help_on(part, sweep, lines, stop);
+    const int started = start_threads(threads, sweep.threads, [&, count] {
+      const auto end = help_on(part, sweep, lines, stop, count.get());
       const std::lock_guard lock(mutex);
       if (!end && !failed) failed = end.error();
       if (!end || *end == End::kStopped) all = false;
@@ -548,6 +559,7 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
       --running;
     });
     if (started == 0) return no_threads();
+    all_started.set_value(started);
     running -= sweep.threads - started;
     for (Clock::time_point said; running.load() > 0;) {
       if (sweep.stop()) stop.store(true);
