@@ -1,8 +1,10 @@
 // Runs a query in an empty database in memory, which sees the timelines as virtual tables
 // (timeline_tables.h). Every query has its own database, so queries do not disturb each other. An
-// authorizer refuses all statements but SELECT: there is nothing to change, and SQLite must not
-// open other files. SQLite calls a progress handler every few thousand instructions, which is how a
-// query is stopped. SQLite's messages are completed with the tables and columns that exist.
+// authorizer refuses all statements but SELECT: there is nothing to change, and a query must not
+// open other databases. Large sorts and groups spill to temporary files, which SQLite deletes when
+// the statement ends. SQLite calls a progress handler every few thousand instructions, which is how
+// a query is stopped; the tables check the same flag while they read blocks. SQLite's messages are
+// completed with the tables and columns that exist.
 
 #include "core/query/timeline_query.h"
 
@@ -50,15 +52,29 @@ struct PercentileInput {
   std::vector<double>* values;
   double percent;
 };
+/// The number of values that all percentile() aggregates of a query keep, and its maximum.
+struct PercentileLimit {
+  std::size_t kept = 0;
+  std::size_t max_values = 0;
+};
+constexpr std::string_view kTooManyValues = "percentile(x, p): there are more than ";
 
 void add_number(sqlite3_context* context, int, sqlite3_value** arguments) {
   auto* const numbers =
       static_cast<PercentileInput*>(sqlite3_aggregate_context(context, sizeof(PercentileInput)));
   if (!numbers) return sqlite3_result_error_nomem(context);
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
+  auto& limit = *static_cast<PercentileLimit*>(sqlite3_user_data(context));
+  if (limit.kept >= limit.max_values) {
+    const std::string message =
+        fmt::format("{}{} values; restrict them with WHERE", kTooManyValues, limit.max_values);
+    sqlite3_result_error(context, message.c_str(), -1);
+    return sqlite3_result_error_code(context, SQLITE_TOOBIG);
+  }
   try {
     if (!numbers->values) numbers->values = new std::vector<double>;
     numbers->values->push_back(sqlite3_value_double(arguments[0]));
+    ++limit.kept;
     numbers->percent = sqlite3_value_double(arguments[1]);
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
@@ -70,6 +86,7 @@ void put_percentile(sqlite3_context* context) {
   auto* const numbers = static_cast<PercentileInput*>(sqlite3_aggregate_context(context, 0));
   if (!numbers || !numbers->values) return;
   const std::unique_ptr<std::vector<double>> values(numbers->values);
+  static_cast<PercentileLimit*>(sqlite3_user_data(context))->kept -= values->size();
   if (!(numbers->percent >= 0 && numbers->percent <= 100))
     return sqlite3_result_error(context, "percentile(x, p): p must be between 0 and 100", -1);
   const auto rank =
@@ -121,7 +138,18 @@ Error query_error(sqlite3* database, int status, const std::string& sql) {
     case SQLITE_NOMEM:
       return Error::run({ProblemCode::kOutOfMemory},
                         "the query needs too much memory; restrict it with WHERE or LIMIT");
+    case SQLITE_FULL:
+      return Error::run({ProblemCode::kSystem},
+                        "there is no space for the temporary files of the query; restrict it with "
+                        "WHERE, or free disk space");
+    case SQLITE_IOERR: {
+      // A table describes the block that it could not read; temporary files have no description.
+      const bool temporary = message == sqlite3_errstr(SQLITE_IOERR);
+      return Error::run({temporary ? ProblemCode::kSystem : ProblemCode::kDamaged}, message);
+    }
     case SQLITE_TOOBIG:
+      if (message.starts_with(kTooManyValues))
+        return Error::request({ProblemCode::kTooLarge}, message);
       return Error::request({ProblemCode::kTooLarge},
                             "the query makes a text of more than a million characters");
     default: break;
@@ -182,11 +210,12 @@ Expected<QueryResult> TimelineQuery::run(const std::string& sql,
   int status =
       sqlite3_open_v2(":memory:", &opened,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr);
+  PercentileLimit percentiles{0, options.max_percentile_values};  // outlives the database
   const Database database(opened);
-  if (status == SQLITE_OK) status = add_tables(database.get(), *catalog_);
+  if (status == SQLITE_OK) status = add_tables(database.get(), *catalog_, options.stop);
   if (status == SQLITE_OK)
     status = sqlite3_create_function_v2(database.get(), "percentile", 2,
-                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr, nullptr,
+                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC, &percentiles, nullptr,
                                         add_number, put_percentile, nullptr);
   if (status != SQLITE_OK) return tl::make_unexpected(query_error(database.get(), status, sql));
   // SQLite declares a virtual table when a statement names it first, which the authorizer would

@@ -48,6 +48,8 @@ struct QueryOptions {
   std::size_t max_rows = 10'000;
   /// If `stop` becomes true, the query ends with an error.
   const std::atomic<bool>* stop = nullptr;
+  /// The number of values that all percentile() aggregates may keep at a time, at 8 bytes each.
+  std::size_t max_percentile_values = 50'000'000;
 };
 
 /// The place of a span in its timeline.
@@ -62,14 +64,16 @@ struct QueryCatalog;
 
 /// Answers SQL queries about timelines. SQLite reads the timelines through virtual tables, so
 /// nothing is copied into a database, and only the blocks of the file that a query needs are read.
+/// SQLite moves large sorts and groups to temporary files, which it deletes when the query ends.
 /// Queries cannot change anything. Any number of threads may run queries at the same time.
 class TimelineQuery {
  public:
   /// REQUIRES: the readers outlive the object.
   explicit TimelineQuery(std::vector<QueriedTimeline> timelines);
 
-  /// Runs one SELECT statement. ERRORS: the SQL is wrong, or is not a single SELECT statement
-  /// (kRequest); a block of the timeline is damaged, or the query was stopped (kRun).
+  /// Runs one SELECT statement. ERRORS: the SQL is wrong, is not a single SELECT statement, or
+  /// exceeds the limits (kRequest); a block of the timeline is damaged, memory or space for
+  /// temporary files is exhausted, or the query was stopped (kRun).
   /// Cost: about 0.3 µs per span that is visited.
   [[nodiscard]] Expected<QueryResult> run(const std::string& sql,
                                           const QueryOptions& options = {}) const;

@@ -9,6 +9,10 @@
 // plan number, and SQLite passes their values in the order of the bits to start(). SQLite itself
 // checks all conditions again for every row, so a table only has to omit blocks that certainly
 // have no matching row.
+//
+// A single call of next() may pass over all blocks of a file, for example over lanes without
+// messages, and SQLite calls its progress handler only between such calls. A SpanTable therefore
+// also checks before each block whether the query was stopped.
 
 #include "core/query/timeline_tables.h"
 
@@ -344,8 +348,9 @@ constexpr std::array kUses{kId, kDevice, kFromStart, kToStart, kFromEnd};
 
 class SpanTable : public Table {
  public:
-  SpanTable(const QueryCatalog& catalog, const std::vector<Column<SpanRow>>& columns, bool messages)
-      : catalog_(catalog), columns_(columns), messages_(messages) {}
+  SpanTable(const QueryCatalog& catalog, const std::vector<Column<SpanRow>>& columns, bool messages,
+            const std::atomic<bool>* stop)
+      : catalog_(catalog), columns_(columns), messages_(messages), stop_(stop) {}
 
   [[nodiscard]] std::string columns() const override { return declaration(columns_); }
   void best_index(sqlite3_index_info& info) const override;
@@ -359,6 +364,7 @@ class SpanTable : public Table {
   const QueryCatalog& catalog_;
   const std::vector<Column<SpanRow>>& columns_;
   bool messages_;
+  const std::atomic<bool>* stop_;
 };
 
 std::optional<Use> SpanTable::use_of(int column, int op) const {
@@ -465,6 +471,8 @@ class SpanTable::Rows : public Cursor {
   /// Goes to the first row from here on.
   Expected<void> find_row() {
     for (; !at_end(); ++piece_, i_ = 0) {
+      if (table_.stop_ && *table_.stop_)
+        return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "the query was stopped"));
       if (!may_match(catalog_.pieces[piece_])) continue;
       if (const auto read = read_piece(); !read) return read;
       for (; i_ < spans_.size(); ++i_) {
@@ -517,7 +525,9 @@ class SpanTable::Rows : public Cursor {
 
 std::unique_ptr<Cursor> SpanTable::open() const { return std::make_unique<Rows>(*this); }
 
-/// Calls `what`, which returns an SQLite status or an error. C code cannot pass exceptions on.
+/// Calls `what`, and returns its error as an SQLite status: SQLITE_INTERRUPT if the query was
+/// stopped, or else SQLITE_IOERR, because only reading a block can fail. C code cannot pass
+/// exceptions on.
 template <class What>
 int guarded(sqlite3_vtab* table, What what) {
   try {
@@ -525,7 +535,8 @@ int guarded(sqlite3_vtab* table, What what) {
     if (done) return SQLITE_OK;
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", done.error().message().c_str());
-    return SQLITE_ERROR;
+    return done.error().problems().front().kind.code == ProblemCode::kStopped ? SQLITE_INTERRUPT
+                                                                              : SQLITE_IOERR;
   } catch (const std::bad_alloc&) {
     return SQLITE_NOMEM;
   }
@@ -622,7 +633,7 @@ const std::vector<QueryTable>& query_tables() {
   return tables;
 }
 
-int add_tables(sqlite3* database, const QueryCatalog& catalog) {
+int add_tables(sqlite3* database, const QueryCatalog& catalog, const std::atomic<bool>* stop) {
   static const sqlite3_module calls = module();
   const QueryCatalog* const of = &catalog;
   const std::vector<std::pair<const char*, MakeTable>> tables{
@@ -651,8 +662,8 @@ int add_tables(sqlite3* database, const QueryCatalog& catalog) {
          return made(
              new RecordTable(*of, kPath, [](const TimelineReader& r) { return r.path().size(); }));
        }},
-      {"spans", [of] { return made(new SpanTable(*of, kSpans, false)); }},
-      {"messages", [of] { return made(new SpanTable(*of, kMessages, true)); }}};
+      {"spans", [of, stop] { return made(new SpanTable(*of, kSpans, false, stop)); }},
+      {"messages", [of, stop] { return made(new SpanTable(*of, kMessages, true, stop)); }}};
   for (const auto& [name, make] : tables) {
     const int status =
         sqlite3_create_module_v2(database, name, &calls, new MakeTable(make),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ struct QueryCatalog {
   std::vector<std::map<TrackId, std::size_t>> by_track_;  ///< by timeline
 };
 
-/// Adds the virtual tables to a database. Returns an SQLite status. REQUIRES: the catalog outlives
-/// the database.
-int add_tables(sqlite3* database, const QueryCatalog& catalog);
+/// Adds the virtual tables to a database. Returns an SQLite status. If `stop` is not null and
+/// becomes true, the tables end the query with SQLITE_INTERRUPT; a damaged block ends it with
+/// SQLITE_IOERR. REQUIRES: the catalog and `stop` outlive the database.
+int add_tables(sqlite3* database, const QueryCatalog& catalog, const std::atomic<bool>* stop);
 
 }  // namespace tutti::core

@@ -265,6 +265,67 @@ TEST_F(TimelineQueries, EndlessQueriesAreStopped) {
   EXPECT_EQ(result.error().problems().front().kind.code, ProblemCode::kStopped);
 }
 
+/// A byte source that stops the query as soon as a span is read, or returns damaged bytes.
+class Disturbed : public test::CountedBytes {
+ public:
+  using CountedBytes::CountedBytes;
+  [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
+    std::string bytes = CountedBytes::read(offset, count);
+    if (armed && stops) stop = true;
+    if (armed && !stops) std::reverse(bytes.begin(), bytes.end());
+    return bytes;
+  }
+  bool armed = false, stops = true;
+  mutable std::atomic<bool> stop = false;
+};
+
+TEST_F(TimelineQueries, AScanWithoutMatchesIsStopped) {
+  // The condition on the device leaves only lanes without messages, so the table passes over all
+  // blocks in a single call.
+  const auto bytes = std::make_shared<Disturbed>(two_gpus());
+  const auto counted =
+      TimelineReader::from_source(bytes, "pair.tutti", TimelineReader::Check::kWhenRead);
+  ASSERT_TRUE(counted);
+  const TimelineQuery query({{"simulated", &*counted}});
+  QueryOptions options;
+  options.stop = &bytes->stop;
+  const std::string sql = "SELECT count(*) FROM messages WHERE receiver = 'w0/gpu0'";
+  const int before = bytes->calls();
+  ASSERT_TRUE(query.run(sql, options));
+  const int whole = bytes->calls() - before;
+  ASSERT_GT(whole, 1) << "there are several blocks";
+  bytes->armed = true;
+  const auto result = query.run(sql, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().problems().front().kind.code, ProblemCode::kStopped);
+  EXPECT_LT(bytes->calls() - before - whole, whole);
+}
+
+TEST_F(TimelineQueries, ADamagedBlockIsAProblemOfTheRun) {
+  const auto bytes = std::make_shared<Disturbed>(two_gpus());
+  const auto counted =
+      TimelineReader::from_source(bytes, "pair.tutti", TimelineReader::Check::kWhenRead);
+  ASSERT_TRUE(counted);
+  bytes->armed = true;
+  bytes->stops = false;
+  const auto result = TimelineQuery({{"simulated", &*counted}}).run("SELECT * FROM spans");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind(), ErrorKind::kRun) << result.error().message();
+  EXPECT_EQ(result.error().problems().front().kind.code, ProblemCode::kDamaged);
+}
+
+TEST_F(TimelineQueries, PercentilesKeepALimitedNumberOfValues) {
+  QueryOptions options;
+  options.max_percentile_values = kSteps;
+  // Each group has kSteps values, and is complete before the next group begins.
+  EXPECT_TRUE(
+      query_.run("SELECT row, device, percentile(start_us, 50) FROM spans GROUP BY 1, 2", options));
+  const auto result = query_.run("SELECT percentile(start_us, 50) FROM spans", options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().problems().front().kind.code, ProblemCode::kTooLarge);
+  EXPECT_THAT(result.error().message(), HasSubstr("more than 20000 values"));
+}
+
 TEST_F(TimelineQueries, LongResultsAreTruncated) {
   QueryOptions options;
   options.max_rows = 100;
