@@ -2,10 +2,12 @@
 // key ctrlDeps is the stack of calls, which is not a dependency. Nodes may be of any size, because
 // the lists of dependencies may be long, but only one node is in memory at a time.
 
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "core/base/number.h"
 #include "core/formats/chakra.h"
 #include "core/formats/decimal.h"
 #include "core/formats/json_stream.h"
@@ -52,7 +54,10 @@ class ChakraJson {
     while (in_.next_item()) {
       read_node();
       if (in_.failed()) break;
-      counts_.use(to_string(node_.type));
+      if (node_.type == ChakraNode::Type::kInvalid)
+        counts_.unknown(to_string(node_.type));
+      else
+        counts_.use(to_string(node_.type));
       if (auto taken = take_(node_); !taken) return taken;
     }
     return {};
@@ -60,12 +65,19 @@ class ChakraJson {
 
   void wrong(const std::string& text) { in_.fail({ProblemCode::kInvalid, "Chakra"}, text); }
 
+  /// True if a number has no fraction: "7", "7.0" and "7e3", but not "0.9".
+  static bool is_whole(std::string_view number) {
+    if (number.find_first_of(".eE") == std::string_view::npos) return true;
+    const auto value = number_of(std::string(number));
+    return value && std::trunc(*value) == *value;
+  }
+
   std::int64_t whole(std::string_view key, std::int64_t least, std::int64_t most) {
     const std::string name(key);
     const std::string_view text = in_.scalar();
     if (in_.failed()) return least;
     const auto value = scaled_decimal(text, 0);
-    if (value && *value >= least && *value <= most) return *value;
+    if (value && *value >= least && *value <= most && is_whole(text)) return *value;
     wrong(fmt::format("{}: expected a whole number from {} to {}, got \"{}\"", name, least, most,
                       text.substr(0, 40)));
     return least;
@@ -77,6 +89,15 @@ class ChakraJson {
       const std::int64_t id = whole("node id", 0, std::numeric_limits<std::int64_t>::max());
       if (in_.failed()) return;
       to.push_back(static_cast<std::uint64_t>(id));
+    }
+  }
+
+  /// Reads a list of flags: true for each dimension of the network that a collective uses.
+  void read_dimensions() {
+    if (!in_.enter_array()) return wrong("involved_dim: expected a list of true and false");
+    while (in_.next_item()) {
+      const std::string_view flag = in_.scalar();
+      node_.has_dimensions |= flag == "false" || flag == "0";
     }
   }
 
@@ -119,6 +140,8 @@ class ChakraJson {
         node_.tag = whole(key, -1, kMost);
       } else if (key == "root_rank" || key == "comm_root") {
         node_.root = whole(key, 0, kMost);
+      } else if (key == "involved_dim") {
+        read_dimensions();
       } else if (key == "pg_name") {
         node_.group = in_.scalar().substr(0, kLongestNodeText);
       } else {

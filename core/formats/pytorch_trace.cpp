@@ -107,6 +107,8 @@ class PytorchReader {
         source = number(kMaxCallGroup);
       else if (*key == "dst_rank")
         destination = number(kMaxCallGroup);
+      else if (*key == "inSplit" || *key == "in_split" || *key == "outSplit" || *key == "out_split")
+        read_splits();
       else if (*key == "groupRanks") {
         if (!in_.enter_array()) continue;
         while (in_.next_item()) {
@@ -117,10 +119,13 @@ class PytorchReader {
         in_.skip();
       }
     }
-    if (call_.name.starts_with("send")) call_.root = destination;
-    if (call_.name.starts_with("recv")) call_.root = source;
     call_.group.size = call_.group.ranks.empty() ? world : std::ssize(call_.group.ranks);
-    if (call_.root < 0) call_.root = 0;
+    if (call_.name.starts_with("send"))
+      call_.root = destination;
+    else if (call_.name.starts_with("recv"))
+      call_.root = source;
+    else if (call_.root < 0)
+      call_.root = 0;
   }
 
   std::int64_t number(std::int64_t most) {
@@ -201,12 +206,27 @@ class PytorchReader {
         }
       }
     }
+    // The ranks stay a range: a list of up to 2^24 ranks for each call would exhaust memory.
     PytorchGroup& group = call_.group;
     if (rank_start_ >= 0 && rank_stride_ > 0 && group.size > 0) {
-      for (std::int64_t r = 0; r < group.size; ++r)
-        group.ranks.push_back(rank_start_ + r * rank_stride_);
+      group.first_rank = rank_start_;
+      group.stride = rank_stride_;
     }
     rank_start_ = rank_stride_ = -1;
+  }
+
+  /// Sets has_splits if the value is a list of sizes, or a list as text, that is not empty.
+  void read_splits() {
+    if (in_.peek() != JsonStream::Kind::kArray) {
+      const std::string_view text = in_.scalar();
+      call_.has_splits |= text.find_first_of("0123456789") != std::string_view::npos;
+      return;
+    }
+    in_.enter_array();
+    while (in_.next_item()) {
+      call_.has_splits = true;
+      in_.skip();
+    }
   }
 
   void take_attribute(std::string_view name) {
@@ -231,6 +251,8 @@ class PytorchReader {
       rank_start_ = number(kMaxCallGroup);
     else if (name == "global_rank_stride")
       rank_stride_ = number(kMaxCallGroup);
+    else if (name == "in_split_size" || name == "out_split_size")
+      read_splits();
     else
       in_.skip();
   }

@@ -22,7 +22,11 @@ namespace tutti::core {
 struct PytorchGroup {
   std::string name, description;
   std::int64_t size = -1;
-  std::vector<std::int64_t> ranks;  ///< empty: ranks 0 to size - 1
+  std::vector<std::int64_t> ranks;  ///< empty: ranks 0 to size - 1, or first_rank, stride
+  /// If stride > 0, the ranks are first_rank, first_rank + stride, …: `size` ranks in total.
+  std::int64_t first_rank = -1, stride = -1;
+
+  [[nodiscard]] bool has_ranks() const { return !ranks.empty() || stride > 0; }
 };
 
 /// A call of a collective, send or receive. A reader reuses the object for the next call. Missing
@@ -35,6 +39,7 @@ struct PytorchCall {
   std::int64_t in_elements = -1, out_elements = -1;
   std::int64_t in_bytes = -1;  ///< size of the input tensors, which older schemas state
   std::int64_t root = -1;      ///< root of a rooted collective, or the peer of a message
+  bool has_splits = false;     ///< true if an all-to-all states the size of each rank's block
 };
 
 /// True if a file with these first bytes is an execution trace of PyTorch.

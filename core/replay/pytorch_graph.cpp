@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -62,11 +63,17 @@ class PytorchGraph {
     graph_.source = "PyTorch " + first->schema;
     ranks_ = files_.ranks;
     std::int64_t largest = 1;
-    for (const PytorchGroup& group : first->groups) largest = std::max(largest, group.size);
+    for (const auto& [name, group] : defined_) largest = std::max(largest, group.size);
     for (const PytorchCall& call : calls) largest = std::max(largest, call.group.size);
     const bool is_copied = ranks_ == 1 && largest > 1;
     if (is_copied) {
       ranks_ = largest;
+      // A rank without calls needs the memory of about four tasks.
+      constexpr std::int64_t kTasksOfRank = 4;
+      if (ranks_ > kMaxGraphTasks / (std::ssize(calls) + kTasksOfRank))
+        return fail(ProblemCode::kTooLarge,
+                    "{} calls on each of {} ranks are more than the limit of {} tasks",
+                    calls.size(), ranks_, kMaxGraphTasks);
       graph_.notes.push_back(fmt::format(
           "there is the trace of one rank only; all {} ranks execute its collectives", ranks_));
     }
@@ -79,7 +86,7 @@ class PytorchGraph {
         first = read_file(rank_, calls);
         if (!first) return tl::make_unexpected(first.error());
       }
-      if (auto added = add_rank(*first, calls); !added) return tl::make_unexpected(added.error());
+      if (auto added = add_rank(calls); !added) return tl::make_unexpected(added.error());
     }
     for (ExecutionGraph::Collective& one : graph_.collectives) {
       const std::int64_t ranks = std::ssize(graph_.communicators[one.communicator].ranks);
@@ -91,6 +98,11 @@ class PytorchGraph {
     if (unsized_ > 0)
       graph_.notes.push_back(
           fmt::format("{} calls have no size, and are simulated with one element", unsized_));
+    if (split_ > 0)
+      graph_.notes.push_back(fmt::format(
+          "{} calls of all-to-all state the size of each block; all blocks are simulated with the "
+          "same size",
+          split_));
     return std::move(graph_);
   }
 
@@ -118,15 +130,28 @@ class PytorchGraph {
       calls.push_back(call);
       return {};
     };
-    return read_pytorch_trace(**input, file_, take, counts_);
+    auto trace = read_pytorch_trace(**input, file_, take, counts_);
+    if (trace) define_groups(*trace);
+    return trace;
   }
 
-  Expected<void> add_rank(const PytorchTrace& trace, const std::vector<PytorchCall>& calls) {
+  /// Stores the groups that a trace defines, by name. The first definition that states the ranks
+  /// or the size determines them.
+  void define_groups(PytorchTrace& trace) {
+    defined_.clear();
+    for (PytorchGroup& group : trace.groups) {
+      PytorchGroup& known = defined_.try_emplace(group.name).first->second;
+      if (known.ranks.empty()) known.ranks = std::move(group.ranks);
+      if (known.size < 0) known.size = group.size;
+    }
+  }
+
+  Expected<void> add_rank(const std::vector<PytorchCall>& calls) {
     RankBuilder builder;
     sequence_.clear();
     TaskId last = kNoTask;
     for (const PytorchCall& call : calls) {
-      const auto task = task_of(trace, call, builder);
+      const auto task = task_of(call, builder);
       if (!task) return tl::make_unexpected(task.error());
       if (last != kNoTask) builder.edge(last, *task);
       last = *task;
@@ -138,40 +163,77 @@ class PytorchGraph {
     return {};
   }
 
-  /// Returns the communicator of a call, whose ranks the call or the trace states.
-  Expected<std::int32_t> communicator(const PytorchTrace& trace, const PytorchCall& call) {
-    PytorchGroup group = call.group;
-    for (const PytorchGroup& known : trace.groups) {
-      if (known.name != group.name) continue;
-      if (group.ranks.empty()) group.ranks = known.ranks;
-      if (group.size < 0) group.size = known.size;
-    }
-    const bool is_all = group.ranks.empty() ? group.size < 0 || group.size == ranks_
-                                            : std::ssize(group.ranks) == ranks_;
-    if (is_all) return 0;
-    if (group.ranks.empty())
+  /// Returns the communicator of a call, whose ranks the call or the trace states. The cost is
+  /// logarithmic, unless the call is the first of its communicator or lists the ranks, because all
+  /// ranks may execute the same calls.
+  Expected<std::int32_t> communicator(const PytorchCall& call) {
+    const PytorchGroup& group = call.group;
+    const auto defined = defined_.find(group.name);
+    const bool is_defined = defined != defined_.end();
+    const std::vector<std::int64_t>& ranks =
+        !group.has_ranks() && is_defined ? defined->second.ranks : group.ranks;
+    const bool is_range = ranks.empty() && group.stride > 0;
+    const std::int64_t size = !ranks.empty()                 ? std::ssize(ranks)
+                              : group.size < 0 && is_defined ? defined->second.size
+                                                             : group.size;
+    if (size == ranks_ || (ranks.empty() && size < 0)) return 0;
+    if (ranks.empty() && !is_range)
       return fail(ProblemCode::kMissing,
                   "call {} \"{}\" uses the group \"{}\" of {} ranks, but the trace does not list "
                   "these ranks, and there are {} traces; hint: give the traces of all ranks",
-                  call.id, call.name, group.name, group.size, ranks_);
-    std::vector<bool> seen(static_cast<std::size_t>(ranks_), false);
-    for (const std::int64_t rank : group.ranks) {
-      if (rank >= ranks_ || seen[rank])
-        return fail(ProblemCode::kConflict,
-                    "call {} \"{}\" uses the group \"{}\" with rank {}: expected distinct ranks "
-                    "below {}; hint: give the traces of all ranks",
-                    call.id, call.name, group.name, rank, ranks_);
-      seen[rank] = true;
-    }
-    if (!seen[rank_])
+                  call.id, call.name, group.name, size, ranks_);
+    Expected<std::int32_t> found =
+        is_range ? communicator_of_range(call) : communicator_of_ranks(call, ranks);
+    if (!found) return found;
+    const std::vector<std::int64_t>& members = members_[*found];
+    if (!std::binary_search(members.begin(), members.end(), rank_))
       return fail(ProblemCode::kConflict,
                   "call {} \"{}\": rank {} is not a member of the group \"{}\"; hint: give the "
                   "traces of all ranks",
                   call.id, call.name, rank_, group.name);
-    const auto [known, fresh] = communicators_.try_emplace(
-        std::pair(group.name, group.ranks), static_cast<std::int32_t>(graph_.communicators.size()));
-    if (fresh) graph_.communicators.push_back({group.name, group.ranks});
-    return known->second;
+    return found;
+  }
+
+  tl::unexpected<Error> wrong_rank(const PytorchCall& call, std::int64_t rank) const {
+    return fail(ProblemCode::kConflict,
+                "call {} \"{}\" uses the group \"{}\" with rank {}: expected distinct ranks "
+                "below {}; hint: give the traces of all ranks",
+                call.id, call.name, call.group.name, rank, ranks_);
+  }
+
+  Expected<std::int32_t> communicator_of_range(const PytorchCall& call) {
+    const PytorchGroup& group = call.group;
+    const auto known =
+        ranges_.find(std::tuple(group.name, group.first_rank, group.stride, group.size));
+    if (known != ranges_.end()) return known->second;
+    const std::int64_t last = group.first_rank + (group.size - 1) * group.stride;
+    if (last >= ranks_) return wrong_rank(call, last);
+    std::vector<std::int64_t> ranks(static_cast<std::size_t>(group.size));
+    for (std::int64_t r = 0; r < group.size; ++r) ranks[r] = group.first_rank + r * group.stride;
+    const auto found = communicator_of_ranks(call, ranks);
+    if (found)
+      ranges_.emplace(std::tuple(group.name, group.first_rank, group.stride, group.size), *found);
+    return found;
+  }
+
+  Expected<std::int32_t> communicator_of_ranks(const PytorchCall& call,
+                                               const std::vector<std::int64_t>& ranks) {
+    // Calls of all ranks often list the same ranks as the call before.
+    if (last_ >= 0 && graph_.communicators[last_].name == call.group.name &&
+        graph_.communicators[last_].ranks == ranks)
+      return last_;
+    const auto index = static_cast<std::int32_t>(graph_.communicators.size());
+    const auto [known, fresh] =
+        communicators_.try_emplace(std::pair(call.group.name, ranks), index);
+    if (!fresh) return last_ = known->second;
+    std::vector<std::int64_t> sorted = ranks;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end() || sorted.back() >= ranks_)
+      return wrong_rank(call, twice != sorted.end() ? *twice : sorted.back());
+    members_.emplace(index, std::move(sorted));
+    graph_.communicators.push_back({call.group.name, ranks});
+    return last_ = index;
   }
 
   /// Returns the size of a call: the larger of a rank's input and output.
@@ -183,16 +245,16 @@ class PytorchGraph {
       bytes = elements * type;
     } else if (call.in_bytes >= 0) {
       const bool gathers = kind == CollectiveKind::kAllGather || kind == CollectiveKind::kGather;
-      bytes = call.in_bytes * (gathers ? ranks : 1);
+      const std::int64_t blocks = gathers ? ranks : 1;
+      bytes = call.in_bytes > kMaxCallBytes / blocks ? kMaxCallBytes : call.in_bytes * blocks;
     }
     if (bytes < 0 && call.name != "barrier") ++unsized_;
     return std::clamp<std::int64_t>(bytes, 1, kMaxCallBytes);
   }
 
-  Expected<TaskId> task_of(const PytorchTrace& trace, const PytorchCall& call,
-                           RankBuilder& builder) {
+  Expected<TaskId> task_of(const PytorchCall& call, RankBuilder& builder) {
     const bool sends = call.name.starts_with("send"), receives = call.name.starts_with("recv");
-    const auto which = communicator(trace, call);
+    const auto which = communicator(call);
     if (!which) return tl::make_unexpected(which.error());
     const auto& ranks = graph_.communicators[*which].ranks;
     if (sends || receives) {
@@ -226,6 +288,7 @@ class PytorchGraph {
                     call.id, call.name, call.root, ranks.size());
       one.root = static_cast<std::int32_t>(call.root);
     }
+    if (*kind == CollectiveKind::kAllToAll && call.has_splits) ++split_;
     const std::int64_t turn = sequence_[*which]++;
     const auto [known, fresh] =
         numbers_.try_emplace({*which, turn}, static_cast<std::int32_t>(graph_.collectives.size()));
@@ -244,8 +307,13 @@ class PytorchGraph {
   RecordCounts& counts_;
   std::int64_t ranks_ = 0, rank_ = 0;
   std::string file_;
-  std::int64_t tasks_ = 0, unsized_ = 0;
+  std::int32_t last_ = -1;  ///< the communicator of the last call that lists its ranks
+  std::int64_t tasks_ = 0, unsized_ = 0, split_ = 0;
+  std::map<std::string, PytorchGroup> defined_;  ///< groups that the current trace defines, by name
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::int32_t> communicators_;
+  /// The communicators of ranges of ranks, by name, first rank, stride and size.
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>, std::int32_t> ranges_;
+  std::map<std::int32_t, std::vector<std::int64_t>> members_;  ///< sorted ranks, by communicator
   std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> numbers_;
   std::map<std::int32_t, std::int64_t> sequence_;
   ExecutionGraph graph_;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/formats/chakra.h"
 #include "core/replay/graph_reader.h"
 #include "tests/support/clusters.h"
 #include "tests/support/problems.h"
@@ -151,6 +152,9 @@ TEST(ChakraJson, ProblemsHaveTheirPlaces) {
     };
     const auto read = read_chakra_graph(files);
     EXPECT_FALSE(read && text.size() > 2) << text;
+    if (!read) {
+      EXPECT_EQ(read.error().problems().front().where.file, "file") << text;
+    }
     return test::kinds_of(read);
   };
   EXPECT_THAT(kinds("{\"nodes\": []}"), ElementsAre("missing workload_graph"));
@@ -161,6 +165,24 @@ TEST(ChakraJson, ProblemsHaveTheirPlaces) {
   EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": -1}]}"),
               ElementsAre("invalid Chakra"));
   EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, "), ElementsAre("syntax"));
+  // A fraction must not become 0.
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": 0.9}]}"),
+              ElementsAre("invalid Chakra"));
+  EXPECT_THAT(kinds("{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 7, \"comm_type\": 0, "
+                    "\"comm_size\": 8, \"involved_dim\": [true, false]}]}"),
+              ElementsAre("unsupported ExecutionTrace.path"));
+}
+
+TEST(ChakraJson, InvalidNodesAreCountedAsUnknown) {
+  const std::string text =
+      R"({"workload_graph": [{"Id": 1, "NodeType": 0}, {"Id": 2, "NodeType": 4, "runtime": 5.0}]})";
+  RecordCounts counts;
+  const auto input = byte_input_of(text, "file");
+  const auto read = read_chakra_json(
+      *input, "file", [](const ChakraNode&) -> Expected<void> { return {}; }, counts);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(counts.unknown().at("INVALID_NODE"), 1);
+  EXPECT_EQ(counts.used().size(), 1u);
 }
 
 // ------------------------------------------------------------------------------ PyTorch
@@ -233,6 +255,93 @@ TEST(PytorchTrace, ReadsParamsListOfCalls) {
   EXPECT_EQ(graph->collectives[0].elements, 1000);
   EXPECT_EQ(graph->collectives[0].type, DataType::kFloat16);
   EXPECT_EQ(counts.ignored().at("row without a call"), 1);
+}
+
+/// Reads a trace of one rank.
+Expected<ExecutionGraph> pytorch(const std::string& text) {
+  RankFiles files;
+  files.path = "file";
+  files.ranks = 1;
+  files.file = [](std::int64_t) { return std::string("file"); };
+  files.open = [&](const std::string& name) -> Expected<std::unique_ptr<ByteInput>> {
+    return byte_input_of(text, name);
+  };
+  return read_pytorch_graph(files);
+}
+
+/// Returns a call of schema 1.1.0 with these attributes, such as {"pg_size", "8"}.
+std::string pytorch_call(const std::vector<std::pair<std::string, std::string>>& attributes) {
+  std::string text =
+      R"({"id": 1, "name": "record_param_comms", "inputs": {"values": []}, "attrs": [)";
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    text += std::string(i == 0 ? "" : ", ") + "{\"name\": \"" + attributes[i].first +
+            "\", \"value\": " + attributes[i].second + "}";
+  return text + "]}";
+}
+
+std::string pytorch_trace(const std::string& nodes) {
+  return R"({"schema": "1.1.0", "nodes": [)" + nodes + "]}";
+}
+
+TEST(PytorchTrace, OneCallOfAHugeGroupIsRefused) {
+  EXPECT_THAT(test::kinds_of(pytorch(pytorch_trace(
+                  pytorch_call({{"collective_name", "\"allreduce\""}, {"pg_size", "16777216"}})))),
+              ElementsAre("too-large ExecutionTrace.path"));
+}
+
+TEST(PytorchTrace, ARangeOfRanksIsAGroup) {
+  const auto call = [](const std::string& size, const std::string& stride) {
+    return pytorch_call({{"collective_name", "\"allreduce\""},
+                         {"dtype", "\"Float\""},
+                         {"in_msg_nelems", "4"},
+                         {"out_msg_nelems", "4"},
+                         {"pg_name", "\"0\""},
+                         {"pg_size", size},
+                         {"global_rank_start", "0"},
+                         {"global_rank_stride", stride}});
+  };
+  const auto graph = pytorch(pytorch_trace(call("4", "1") + "," + call("4", "1")));
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->ranks.size(), 4u);
+  EXPECT_EQ(graph->collectives.size(), 2u);
+  // All ranks but the last are members. The time must not grow with the square of the ranks.
+  EXPECT_THAT(
+      test::kinds_of(pytorch(pytorch_trace(call("131072", "1") + "," + call("131071", "1")))),
+      ElementsAre("conflict ExecutionTrace.path"));
+  // 4 ranks, of which the last is rank 6
+  EXPECT_THAT(test::kinds_of(pytorch(pytorch_trace(call("5", "1") + "," + call("4", "2")))),
+              ElementsAre("conflict ExecutionTrace.path"));
+}
+
+TEST(PytorchTrace, TheSizeOfALargeGatherDoesNotOverflow) {
+  const auto graph = pytorch(R"({"schema": "1.0.3", "nodes": [
+    {"id": 1, "name": "## process_group:init ##", "inputs": {"values":
+      ["[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 131072}]"]}},
+    {"id": 3, "name": "record_param_comms", "inputs": {"values":
+      [[[5, 6, 0, 70368744177664, 1, "cuda:0"]], 1, ["0", "default_pg"], 0, "_allgather_base", [],
+       []]}}]})");
+  ASSERT_TRUE(graph) << graph.error().message();
+  ASSERT_EQ(graph->collectives.size(), 1u);
+  EXPECT_EQ(graph->collectives[0].elements, (std::int64_t{1} << 46) / 4);  // the limit on sizes
+}
+
+TEST(PytorchTrace, AMessageOfParamWithoutAPeerIsRefused) {
+  const auto text = [](const std::string& peer) {
+    return R"([{"comms": "send", "id": 3, "inMsgSize": 10, "outMsgSize": 10, "dtype": "float",
+               "worldSize": 2)" +
+           peer + "}]";
+  };
+  // Rank 1 must not send to rank 0 because the peer is missing; rank 0 reports it first.
+  const auto read = pytorch(text(""));
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message(), HasSubstr("has the peer -1"));
+}
+
+TEST(PytorchTrace, SplitSizesOfAnAllToAllAreNoted) {
+  const auto graph = pytorch(R"([{"comms": "all_to_allv", "id": 3, "inMsgSize": 10,
+    "outMsgSize": 10, "dtype": "float", "worldSize": 2, "inSplit": [3, 7], "outSplit": [3, 7]}])");
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_THAT(graph->notes, Contains(HasSubstr("state the size of each block")));
 }
 
 // ------------------------------------------------------------------------------ any bytes
