@@ -6,8 +6,10 @@
 #include "core/formats/nccl_profiler.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <vector>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,7 +38,7 @@ class NcclProfilerReader {
       if (!in_.failed()) take_event();
     }
     if (in_.failed()) return tl::make_unexpected(in_.error());
-    for (const Open& open : open_) counts_.incomplete(open.category + " without an end");
+    for (const auto& [index, open] : open_) counts_.incomplete(open.category + " without an end");
     finish_call();
     if (calls_ == 0)
       return tl::make_unexpected(Error::request(
@@ -52,6 +54,41 @@ class NcclProfilerReader {
     std::int64_t id = -1, begin_ns = -1;
     std::int64_t peer = -1, channel = -1;
   };
+
+  using OpenEvents = std::map<std::uint64_t, Open>;
+
+  void add_open() {
+    const std::uint64_t index = begun_++;
+    by_name_[{event_.category, event_.name}].insert({event_.id, index});
+    oldest_[{event_.category, event_.name}].insert(index);
+    if (event_.category == "PROXY") proxies_.insert(index);
+    open_.emplace_hint(open_.end(), index, event_);
+  }
+
+  /// Removes an open event. Every removal takes logarithmic time, because damaged dumps may have
+  /// 65,536 open events.
+  void close(OpenEvents::iterator open) {
+    const std::pair key(open->second.category, open->second.name);
+    by_name_[key].erase({open->second.id, open->first});
+    oldest_[key].erase(open->first);
+    if (oldest_[key].empty()) {
+      by_name_.erase(key);
+      oldest_.erase(key);
+    }
+    proxies_.erase(open->first);
+    open_.erase(open);
+  }
+
+  /// Returns the oldest open event with the category and name of the current event, if possible
+  /// with its id.
+  OpenEvents::iterator begin_of_event() {
+    const std::pair key(event_.category, event_.name);
+    const auto known = by_name_.find(key);
+    if (known == by_name_.end()) return open_.end();
+    const auto same = known->second.lower_bound({event_.id, 0});
+    const bool has_id = same != known->second.end() && same->first == event_.id;
+    return open_.find(has_id ? same->second : *oldest_[key].begin());
+  }
 
   void number_into(std::int64_t& to) {
     const auto number = scaled_decimal(in_.scalar(), 0);
@@ -73,6 +110,8 @@ class NcclProfilerReader {
         text_into(phase_);
       else if (*key == "id")
         number_into(event_.id);
+      else if (*key == "pid")
+        number_into(args_.process);
       else if (*key == "ts") {
         const auto ns = scaled_decimal(in_.scalar(), 3);
         // 0 means that the time was never set.
@@ -132,11 +171,14 @@ class NcclProfilerReader {
     }
     if (phase_ == "b") {
       constexpr std::size_t kMaxOpen = 1 << 16;
-      if (open_.size() >= kMaxOpen) open_.erase(open_.begin());
+      if (open_.size() >= kMaxOpen) {
+        counts_.incomplete(open_.begin()->second.category + " without an end");
+        close(open_.begin());
+      }
       event_.peer = args_.peer;
       counts_.use(event_.category);
       if (is_call) begin_call();
-      open_.push_back(event_);
+      add_open();
       return;
     }
     if (phase_ != "e") return counts_.unknown("phase " + phase_.substr(0, 4));
@@ -144,27 +186,21 @@ class NcclProfilerReader {
   }
 
   void end_event(bool is_call, bool is_wait) {
-    const auto same = [this](const Open& open) {
-      return open.category == event_.category && open.name == event_.name;
-    };
-    auto found = std::find_if(open_.begin(), open_.end(),
-                              [&](const Open& open) { return open.id == event_.id && same(open); });
-    if (found == open_.end()) found = std::find_if(open_.begin(), open_.end(), same);
+    const auto found = begin_of_event();
     if (found == open_.end()) return counts_.incomplete(event_.category + " without a begin");
     counts_.use(event_.category);
-    const Open open = *found;
-    open_.erase(found);
+    const Open open = found->second;
+    close(found);
     if (is_call && call_) {
       call_->end_ns = event_.begin_ns;
       finish_call();
     } else if (is_wait && take_.wait && open.begin_ns >= 0 && event_.begin_ns >= open.begin_ns) {
       NcclProfilerWait wait{open.name, -1, -1, event_.begin_ns - open.begin_ns};
       // The step belongs to the innermost operation of the proxy, which names the peer.
-      for (auto proxy = open_.rbegin(); proxy != open_.rend(); ++proxy) {
-        if (proxy->category != "PROXY") continue;
-        wait.peer = proxy->peer;
-        wait.channel = proxy->channel;
-        break;
+      if (!proxies_.empty()) {
+        const Open& proxy = open_.at(*proxies_.rbegin());
+        wait.peer = proxy.peer;
+        wait.channel = proxy.channel;
       }
       take_.wait(wait);
     }
@@ -206,7 +242,13 @@ class NcclProfilerReader {
   Open event_;
   std::string phase_;
   NcclProfilerCall args_;
-  std::vector<Open> open_;
+  OpenEvents open_;          ///< the open events, in the order of their begins
+  std::uint64_t begun_ = 0;  ///< index of the next event that begins
+  /// The open events of each category and name: their ids and indices, and their indices.
+  std::map<std::pair<std::string, std::string>, std::set<std::pair<std::int64_t, std::uint64_t>>>
+      by_name_;
+  std::map<std::pair<std::string, std::string>, std::set<std::uint64_t>> oldest_;
+  std::set<std::uint64_t> proxies_;       ///< indices of the open operations of the proxy
   std::optional<NcclProfilerCall> call_;  ///< the collective that is open
   std::int64_t calls_ = 0;
 };

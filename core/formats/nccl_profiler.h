@@ -17,8 +17,9 @@ namespace tutti::core {
 
 /// A collective or a message. Missing numbers are -1. The reader reuses the object.
 struct NcclProfilerCall {
-  std::string name;          ///< "AllReduce", "Send", …
-  std::string communicator;  ///< hash of the communicator
+  std::string name;           ///< "AllReduce", "Send", …
+  std::string communicator;   ///< hash of the communicator
+  std::int64_t process = -1;  ///< "pid" of the process, which drives one or more GPUs
   std::int64_t rank = -1, peer = -1, sequence = -1;
   std::int64_t count = -1;  ///< elements, as NCCL's call counts them
   std::string type;         ///< "ncclFloat32"

@@ -6,9 +6,8 @@
 //     XPlane  2 name, 3 lines, 4 and 5 names of events and of statistics by id, 6 statistics
 //     XLine   2 name, 3 timestamp_ns, 4 events, 11 display_name
 //     XEvent  1 metadata_id, 2 offset_ps, 3 duration_ps, 4 statistics
-//     XStat   1 metadata_id, 2 double, 3 uint64, 4 int64, 5 string, 6 bytes, 7 a reference: the id
-//     of
-//             the statistic whose name is the value
+//     XStat   1 metadata_id, 2 double, 3 uint64, 4 int64, 5 string, 6 bytes,
+//             7 a reference: the id of the statistic whose name is the value
 //
 // Names follow events, so the events of a plane are kept as numbers until the plane ends. The HLO
 // of XLA's modules is a statistic of the plane /host:metadata. It has the sizes of collectives.
@@ -168,16 +167,40 @@ struct XlaType {
   std::string_view name;
   std::int64_t bytes;
 };
-constexpr std::array kXlaTypes{
-    XlaType{1, "pred", 1},          XlaType{2, "s8", 1},     XlaType{3, "s16", 2},
-    XlaType{4, "int32", 4},         XlaType{5, "int64", 8},  XlaType{6, "uint8", 1},
-    XlaType{7, "u16", 2},           XlaType{8, "uint32", 4}, XlaType{9, "uint64", 8},
-    XlaType{10, "f16", 2},          XlaType{11, "f32", 4},   XlaType{12, "float64", 8},
-    XlaType{15, "complexfloat", 8}, XlaType{16, "bf16", 2},  XlaType{19, "float8_e5m2", 1},
-    XlaType{20, "float8_e4m3fn", 1}};
+constexpr std::array kXlaTypes{XlaType{1, "pred", 1},
+                               XlaType{2, "s8", 1},
+                               XlaType{3, "s16", 2},
+                               XlaType{4, "int32", 4},
+                               XlaType{5, "int64", 8},
+                               XlaType{6, "uint8", 1},
+                               XlaType{7, "u16", 2},
+                               XlaType{8, "uint32", 4},
+                               XlaType{9, "uint64", 8},
+                               XlaType{10, "f16", 2},
+                               XlaType{11, "f32", 4},
+                               XlaType{12, "float64", 8},
+                               XlaType{15, "complexfloat", 8},
+                               XlaType{16, "bf16", 2},
+                               XlaType{19, "float8_e5m2", 1},
+                               XlaType{18, "c128", 16},
+                               XlaType{20, "float8_e4m3fn", 1},
+                               XlaType{23, "f8e4m3b11fnuz", 1},
+                               XlaType{24, "f8e5m2fnuz", 1},
+                               XlaType{25, "f8e4m3fnuz", 1},
+                               XlaType{28, "f8e4m3", 1},
+                               XlaType{29, "f8e3m4", 1}};
+/// XLA's types without elements: invalid, tuple, opaque and token.
+constexpr std::array<std::uint64_t, 4> kXlaTypesWithoutElements{0, 13, 14, 17};
+
+/// The size of a shape of XLA.
+struct XlaShape {
+  std::int64_t bytes = 0;
+  std::string_view type;           ///< the first type that is known
+  std::uint64_t unknown_type = 0;  ///< a type that is not known; the size is then unknown
+};
 
 /// Adds the bytes of a shape (ShapeProto: 2 element type, 3 dimensions, 4 shapes of a tuple).
-void add_shape(std::string_view shape, int depth, std::int64_t& bytes, std::string_view& type) {
+void add_shape(std::string_view shape, int depth, XlaShape& to) {
   constexpr std::int64_t kMost = std::int64_t{1} << 46;
   std::int64_t elements = 1, item = 0;
   const auto times = [&](std::uint64_t side) {
@@ -190,10 +213,15 @@ void add_shape(std::string_view shape, int depth, std::int64_t& bytes, std::stri
   WireFields fields(shape);
   while (const auto field = fields.next()) {
     if (field->number == 2) {
-      for (const XlaType& known : kXlaTypes) {
-        if (known.number != field->value) continue;
-        item = known.bytes;
-        if (type.empty()) type = known.name;
+      const auto* const known =
+          std::find_if(kXlaTypes.begin(), kXlaTypes.end(),
+                       [&](const XlaType& one) { return one.number == field->value; });
+      if (known != kXlaTypes.end()) {
+        item = known->bytes;
+        if (to.type.empty()) to.type = known->name;
+      } else if (std::find(kXlaTypesWithoutElements.begin(), kXlaTypesWithoutElements.end(),
+                           field->value) == kXlaTypesWithoutElements.end()) {
+        to.unknown_type = field->value;
       }
     } else if (field->number == 3 && field->type == 0) {
       times(field->value);
@@ -205,10 +233,11 @@ void add_shape(std::string_view shape, int depth, std::int64_t& bytes, std::stri
         times(*side);
       }
     } else if (field->number == 4 && field->type == 2 && depth < 3) {
-      add_shape(field->bytes, depth + 1, bytes, type);
+      add_shape(field->bytes, depth + 1, to);
     }
   }
-  bytes = std::min(kMost, bytes + elements * item);
+  to.bytes = std::min(
+      kMost, to.bytes + std::min(elements, kMost / std::max<std::int64_t>(1, item)) * item);
 }
 
 class XspaceReader {
@@ -432,7 +461,7 @@ class XspaceReader {
   }
 
   /// HloInstructionProto: 1 name, 2 opcode, 3 shape, 49 replica groups (1 ids), 87 replica groups
-  /// in a list of devices (1 groups, 2 iota).
+  /// in a list of devices (1 groups, 2 iota: 1 number of groups, 2 ranks of a group).
   void read_instruction(std::string_view module, std::string_view message) {
     XspaceCollective made;
     made.module = module;
@@ -445,6 +474,7 @@ class XspaceReader {
       if (field->number != 87 || field->type != 2) continue;
       for (WireFields list(field->bytes); const auto group = list.next();) {
         if (group->number == 1 && group->type == 2) add_group(group->bytes, made);
+        if (group->number == 2 && group->type == 2) read_iota(group->bytes, made);
       }
     }
     constexpr std::array<std::string_view, 6> kCollectives{
@@ -453,9 +483,24 @@ class XspaceReader {
     std::string_view opcode = made.opcode;
     if (opcode.ends_with("-start")) opcode.remove_suffix(6);
     if (std::find(kCollectives.begin(), kCollectives.end(), opcode) == kCollectives.end()) return;
-    add_shape(shape, 0, made.bytes, made.type);
+    XlaShape size;
+    add_shape(shape, 0, size);
+    made.type = size.type;
+    if (size.unknown_type == 0)
+      made.bytes = size.bytes;
+    else
+      counts_.unknown(fmt::format("element type {} of XLA", size.unknown_type));
     counts_.use("collective of XLA");
     if (take_.collective) take_.collective(made);
+  }
+
+  static void read_iota(std::string_view list, XspaceCollective& to) {
+    constexpr std::uint64_t kMaxXlaRanks = std::uint64_t{1} << 24;
+    for (WireFields fields(list); const auto field = fields.next();) {
+      if (field->type != 0 || field->value > kMaxXlaRanks) continue;
+      if (field->number == 1) to.groups = static_cast<std::int64_t>(field->value);
+      if (field->number == 2) to.group_size = static_cast<std::int64_t>(field->value);
+    }
   }
 
   static void add_group(std::string_view group, XspaceCollective& to) {

@@ -34,7 +34,7 @@ struct XspaceEvent {
 struct XspaceCollective {
   std::string_view module, name;  ///< as in hlo_module and hlo_op
   std::string_view opcode;        ///< "all-reduce", "all-gather-start", …
-  std::int64_t bytes = 0;         ///< size of the result
+  std::int64_t bytes = 0;         ///< size of the result; 0 if it is unknown
   std::int64_t group_size = -1;   ///< ranks of a group
   std::int64_t groups = 0;
   std::string_view type;  ///< "f32", "bf16", …

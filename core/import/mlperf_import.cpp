@@ -22,6 +22,9 @@ std::pair<std::int64_t, std::string> platform_of(const std::string& text) {
   return {nodes.value_or(0), text.substr(x + 1)};
 }
 
+/// The latest end of a step, so that times in picoseconds fit into 64 bits.
+constexpr std::int64_t kLatestMlperfNs = 9'000'000'000'000'000;
+
 class MlperfImport {
  public:
   MlperfImport(MeasuredRun& run, std::string name) : run_(run), name_(std::move(name)) {}
@@ -97,9 +100,10 @@ class MlperfImport {
   }
 
   void add_rank() {
-    const std::int64_t of_step = device_batch_ * std::max<std::int64_t>(1, accumulation_);
-    if (device_batch_ > 0 && batch_ % of_step == 0) {
-      run_.world_size = batch_ / of_step;
+    // The product of two numbers of a damaged log may overflow.
+    const std::int64_t batches = device_batch_ > 0 ? batch_ / device_batch_ : 0;
+    if (accumulation_ <= batches && batch_ % (device_batch_ * accumulation_) == 0) {
+      run_.world_size = batches / accumulation_;
       if (nodes_ > 0 && run_.world_size % nodes_ == 0)
         run_.gpus_per_host = run_.world_size / nodes_;
     }
@@ -113,6 +117,10 @@ class MlperfImport {
       step.number = number;
       step.start_ns = at;
       step.end_ns = at + static_cast<std::int64_t>(ns);
+      if (step.end_ns > kLatestMlperfNs) {
+        run_.counts.incomplete("interval after more than 100 days of training");
+        continue;
+      }
       step.host_ns = step.end_ns - step.start_ns;
       step.backward_ns = step.backward_end_ns = step.start_ns;  // the parts of a step are unknown
       at = step.end_ns;

@@ -40,13 +40,14 @@ std::int32_t communicator_of(MeasuredRun& run, const std::string& hash, std::int
 }  // namespace
 
 Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, MeasuredRun& run) {
-  std::int64_t rank_number = -1, on_gpu = 0, on_host = 0;
+  std::int64_t rank_number = -1, process = -1, on_gpu = 0, on_host = 0;
   std::int32_t group = -1;  // the communicator of the last collective
   std::vector<MeasuredCollective> collectives;
   std::map<std::pair<std::string, std::int64_t>, std::pair<std::int64_t, std::int64_t>> waits;
   TakeNcclProfiler take;
   take.call = [&](const NcclProfilerCall& call) {
     if (call.rank >= 0) rank_number = call.rank;
+    if (call.process >= 0) process = call.process;
     MeasuredCollective c;
     c.kind = measured_kind_of(call.name);
     c.group = group = communicator_of(run, call.communicator, call.rank);
@@ -77,7 +78,7 @@ Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, M
   if (auto read = read_nccl_profiler(input, name, take, run.counts); !read) return read;
   run.format = kProfilerFormat;
   run.files.push_back(name);
-  MeasuredRank& rank = rank_of(run, "", -1, std::max<std::int64_t>(0, rank_number));
+  MeasuredRank& rank = rank_of(run, "", process, std::max<std::int64_t>(0, rank_number));
   for (MeasuredCollective& c : collectives) rank.collectives.push_back(std::move(c));
   if (on_host > 0)
     run.notes.push_back(fmt::format(
@@ -89,7 +90,7 @@ Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, M
     const std::pair<const std::pair<std::string, std::int64_t>,
                     std::pair<std::int64_t, std::int64_t>>* longest = nullptr;
     for (const auto& one : waits) {
-      if (one.first.first == kind &&
+      if (one.first.first == kind && one.first.second >= 0 &&
           (longest == nullptr || one.second.second > longest->second.second))
         longest = &one;
     }
@@ -102,28 +103,106 @@ Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, M
   return {};
 }
 
+namespace {
+
+/// The entries of MeasuredRun::ranks that are ranks of one communicator, by rank.
+using Members = std::map<std::int64_t, std::size_t>;
+
+/// Returns the entry of the GPU of each entry. Entries of one process are of one GPU if they are of
+/// different communicators, because a process that drives several GPUs has several ranks of a
+/// communicator. The GPU's rank is its rank in the largest communicator.
+std::vector<std::size_t> gpus_of_entries(const MeasuredRun& run) {
+  std::map<std::int64_t, std::vector<std::size_t>> processes;
+  std::vector<std::set<std::int32_t>> groups(run.ranks.size());
+  std::vector<std::int64_t> largest(run.ranks.size(), 0);
+  std::vector<std::size_t> gpus(run.ranks.size());
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    gpus[i] = i;
+    if (run.ranks[i].pid >= 0) processes[run.ranks[i].pid].push_back(i);
+    for (const MeasuredCollective& c : run.ranks[i].collectives) {
+      if (c.group < 0) continue;
+      groups[i].insert(c.group);
+      largest[i] = std::max(largest[i], run.groups[c.group].size);
+    }
+  }
+  for (const auto& [pid, entries] : processes) {
+    std::set<std::int32_t> all;
+    std::size_t sum = 0, gpu = entries.front();
+    for (const std::size_t i : entries) {
+      all.insert(groups[i].begin(), groups[i].end());
+      sum += groups[i].size();
+      if (largest[i] > largest[gpu]) gpu = i;
+    }
+    if (all.size() != sum) continue;
+    for (const std::size_t i : entries) gpus[i] = gpu;
+  }
+  return gpus;
+}
+
+/// Joins the entries of each GPU, and gives all GPUs different ranks.
+void join_entries(MeasuredRun& run, const std::vector<Members>& members) {
+  const std::vector<std::size_t> gpus = gpus_of_entries(run);
+  std::set<std::int64_t> numbers;
+  std::int64_t next = 0;
+  bool is_unique = true;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (gpus[i] == i) is_unique = numbers.insert(run.ranks[i].rank).second && is_unique;
+  }
+  if (!is_unique)
+    run.notes.emplace_back(
+        "the dumps have several processes of the same rank in different communicators, so the "
+        "processes are numbered from 0; add the dumps of the communicator of all processes");
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (gpus[i] == i && !is_unique) run.ranks[i].rank = next++;
+    if (gpus[i] == i) continue;
+    std::vector<MeasuredCollective>& to = run.ranks[gpus[i]].collectives;
+    for (MeasuredCollective& c : run.ranks[i].collectives) to.push_back(std::move(c));
+  }
+  for (std::size_t g = 0; g < run.groups.size(); ++g) {
+    if (members[g].empty() || std::ssize(members[g]) != run.groups[g].size) continue;
+    run.groups[g].ranks.clear();
+    for (const auto& [number, i] : members[g])
+      run.groups[g].ranks.push_back(run.ranks[gpus[i]].rank);
+  }
+  std::vector<MeasuredRank> joined;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (gpus[i] == i) joined.push_back(std::move(run.ranks[i]));
+  }
+  std::stable_sort(joined.begin(), joined.end(),
+                   [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  run.ranks = std::move(joined);
+  run.world_size = std::max(run.world_size, static_cast<std::int64_t>(run.ranks.size()));
+}
+
+}  // namespace
+
 void finish_nccl_profiler(MeasuredRun& run) {
   if (run.format != kProfilerFormat) return;
-  std::vector<std::set<std::int64_t>> ranks(run.groups.size());
-  for (const MeasuredRank& rank : run.ranks) {
-    for (const MeasuredCollective& c : rank.collectives) {
-      if (c.group >= 0) ranks[c.group].insert(rank.rank);
+  std::vector<Members> members(run.groups.size());
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    for (const MeasuredCollective& c : run.ranks[i].collectives) {
+      if (c.group >= 0) members[c.group].emplace(run.ranks[i].rank, i);
     }
   }
   for (std::size_t g = 0; g < run.groups.size(); ++g) {
-    if (ranks[g].empty()) continue;
+    if (members[g].empty()) continue;
     // A file may be missing, but ranks are numbered from 0, and waits name peers.
     const std::int64_t size = std::max<std::int64_t>(run.groups[g].size, 1);
     run.groups[g].size = size;
     run.world_size = std::max(run.world_size, size);
-    if (static_cast<std::int64_t>(ranks[g].size()) == size)
-      run.groups[g].ranks.assign(ranks[g].begin(), ranks[g].end());
-    else
+    if (std::ssize(members[g]) != size)
       run.notes.push_back(
           fmt::format("communicator {}: the files are of {} ranks, but name rank {}; "
                       "assumed: {} ranks",
-                      run.groups[g].name, ranks[g].size(), size - 1, size));
+                      run.groups[g].name, members[g].size(), size - 1, size));
   }
+  const bool has_processes = std::none_of(run.ranks.begin(), run.ranks.end(),
+                                          [](const MeasuredRank& rank) { return rank.pid < 0; });
+  if (!has_processes && run.groups.size() > 1)
+    run.notes.emplace_back(
+        "the dumps have several communicators, but do not state their processes; equal ranks are "
+        "assumed to be the same GPU");
+  join_entries(run, members);
   for (MeasuredRank& rank : run.ranks) {
     for (MeasuredCollective& c : rank.collectives) {
       if (c.group >= 0 && c.bytes >= 0)

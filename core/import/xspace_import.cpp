@@ -74,6 +74,7 @@ class XspaceImport {
     std::int32_t collective = -1;
     MeasuredPhase phase = MeasuredPhase::kForward;
     bool has_phase = false;
+    bool is_forward = false;  ///< true if the profile states that it is of the forward pass
   };
   struct Device {
     std::vector<Kernel> kernels;
@@ -152,6 +153,8 @@ class XspaceImport {
         kernel.has_phase = true;
         return;
       }
+      // JAX names the operations of the forward pass that have a gradient.
+      if (holds_part(text, "jvp(")) kernel.is_forward = true;
     }
   }
 
@@ -186,16 +189,25 @@ class XspaceImport {
     // The result of a start is a tuple of the operand and the result.
     const bool is_tuple_of_both =
         one.opcode == "all-gather-start" || one.opcode == "collective-permute-start";
-    if (one.opcode == "all-gather-start" && one.group_size > 0)
+    const bool is_scatter = one.opcode.starts_with("reduce-scatter");
+    if ((one.opcode == "all-gather-start" || is_scatter) && one.group_size <= 0) {
+      // An empty list of groups stands for all ranks, whose number the profile does not state.
+      made.bytes = 0;
+      run_.counts.incomplete("collective of XLA in a group of unknown size");
+    } else if (one.opcode == "all-gather-start") {
       made.bytes = one.bytes / (one.group_size + 1) * one.group_size;
-    else if (is_tuple_of_both)
+    } else if (is_tuple_of_both) {
       made.bytes /= 2;
-    else if (one.opcode.starts_with("reduce-scatter") && one.group_size > 0)
-      made.bytes *= one.group_size;
+    } else if (is_scatter) {
+      constexpr std::int64_t kMaxXlaBytes = std::int64_t{1} << 60;
+      made.bytes = one.bytes > kMaxXlaBytes / one.group_size ? 0 : one.bytes * one.group_size;
+    }
     instructions_[{std::string(one.module), std::string(one.name)}] = made;
   }
 
-  void resolve(MeasuredCollective& c) {
+  /// Sets the size, type and communicator of a collective. Returns the number of ranks of its
+  /// group, or -1 if it is unknown.
+  std::int64_t resolve(MeasuredCollective& c) {
     const auto& [module, op] = pending_[static_cast<std::size_t>(c.sequence)];
     c.sequence = -1;
     // Modules may have a suffix that their name in the HLO lacks, such as "(17)".
@@ -204,16 +216,20 @@ class XspaceImport {
       found = instructions_.find({module.substr(0, module.find('(')), op});
     if (found == instructions_.end()) {
       run_.counts.incomplete("kernel of NCCL of unknown size");
-      return;
+      return -1;
     }
     const Instruction& one = found->second;
-    if (one.bytes > 0) c.bytes = one.bytes;
+    if (one.bytes > 0)
+      c.bytes = one.bytes;
+    else
+      run_.counts.incomplete("kernel of NCCL of unknown size");
     c.type = element_type_of(one.type);
     if (c.kind == MeasuredKind::kOther) c.kind = measured_kind_of(one.opcode);
     if (one.group_size > 1) {
       c.group = group_index(run_, MeasuredGroup{"XLA", "", one.group_size, {}});
       run_.world_size = std::max(run_.world_size, one.group_size);
     }
+    return one.group_size > 0 ? one.group_size : -1;
   }
 
   // ------------------------------------------------------------------------------ the ranks
@@ -222,6 +238,8 @@ class XspaceImport {
     std::sort(host_steps_.begin(), host_steps_.end(),
               [](const HostStep& a, const HostStep& b) { return a.start_ns < b.start_ns; });
     const auto before = static_cast<std::int64_t>(run_.ranks.size());
+    world_ = std::max(run_.world_size, before + static_cast<std::int64_t>(devices_.size()));
+    for (const auto& [name, one] : instructions_) world_ = std::max(world_, one.group_size);
     std::int64_t number = 0;
     for (auto& [index, device] : devices_) {
       if (device.kernels.empty()) continue;
@@ -233,6 +251,11 @@ class XspaceImport {
       run_.ranks.push_back(std::move(rank));
     }
     run_.world_size = std::max(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
+    if (not_gradients_ > 0)
+      run_.notes.push_back(fmt::format(
+          "{}: {} all-reduces are not packs of gradients, because they are of the forward pass, or "
+          "not of all {} ranks; they are left out of the step's gradients",
+          name_, not_gradients_, world_));
     if (!run_.ranks.empty() && run_.ranks.back().steps.empty())
       run_.notes.push_back(
           fmt::format("{}: this profile marks no training steps; record them with "
@@ -254,9 +277,15 @@ class XspaceImport {
         continue;
       }
       MeasuredCollective c = device.collectives[kernel.collective];
-      resolve(c);
+      const std::int64_t ranks = resolve(c);
       c.step = step;
-      const bool is_pack = step >= 0 && c.kind == MeasuredKind::kAllReduce && c.bytes > 0;
+      const bool may_be_pack = step >= 0 && c.kind == MeasuredKind::kAllReduce && c.bytes > 0;
+      // All-reduces of the update may have gradients, because Keras reduces gradients in the scope
+      // of the optimizer. The activations of tensor parallelism are reduced in the forward pass, or
+      // in smaller groups.
+      const bool is_pack = may_be_pack && !(kernel.is_forward && !kernel.has_phase) &&
+                           (ranks < 0 || ranks == world_);
+      if (may_be_pack && !is_pack) ++not_gradients_;
       if (is_pack) add_pack(c, packs[step]++, rank.steps[step]);
       rank.collectives.push_back(std::move(c));
     }
@@ -338,6 +367,8 @@ class XspaceImport {
 
   MeasuredRun& run_;
   std::string name_;
+  std::int64_t world_ = 0;          ///< the number of ranks, as far as it is known
+  std::int64_t not_gradients_ = 0;  ///< all-reduces of steps that are not packs of gradients
   bool too_many_ = false, is_jax_ = false, by_host_ = false;
   std::map<std::int32_t, Device> devices_;
   std::vector<HostStep> host_steps_;

@@ -117,6 +117,56 @@ TEST(NcclProfiler, EventsWithoutAPartnerOrOfUnknownKindAreCounted) {
   EXPECT_EQ(run.ranks[0].collectives[0].start_ns, -1);
 }
 
+/// Returns a dump of a process with one all-gather of 4 floats in a communicator.
+std::string dump_of(int pid, int communicator, int rank) {
+  const std::string process = R"("id":0,"pid":)" + std::to_string(pid);
+  return R"([{"name":"AllGather","cat":"COLL","ph":"b",)" + process +
+         R"(,"ts":5.5,"args":{"CommHash":)" + std::to_string(communicator) + R"(,"Rank":)" +
+         std::to_string(rank) + R"(,"Count":4,"Datatype":"ncclFloat32"}},
+         {"name":"AllGather","cat":"COLL","ph":"e",)" +
+         process + R"(,"ts":9.5},{}])";
+}
+
+TEST(NcclProfiler, ProcessesWithTheSameRankInDifferentCommunicatorsAreDifferentGpus) {
+  std::vector<std::string> dumps;
+  for (int rank = 0; rank < 4; ++rank) dumps.push_back(dump_of(100 + rank, 7, rank));
+  // Two communicators of two ranks: processes 100 and 102, and processes 101 and 103.
+  for (int rank = 0; rank < 4; ++rank) dumps.push_back(dump_of(100 + rank, 8 + rank % 2, rank / 2));
+  MeasuredRun run = run_of(dumps);
+  EXPECT_EQ(run.world_size, 4);
+  ASSERT_EQ(run.ranks.size(), 4u);
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(run.ranks[rank].rank, rank);
+    EXPECT_EQ(run.ranks[rank].pid, 100 + rank);
+    ASSERT_EQ(run.ranks[rank].collectives.size(), 2u);
+  }
+  EXPECT_EQ(run.ranks[3].collectives[0].bytes, 4 * 4 * 4);
+  EXPECT_EQ(run.ranks[3].collectives[1].bytes, 4 * 4 * 2);
+  ASSERT_EQ(run.groups.size(), 3u);
+  EXPECT_THAT(run.groups[2].ranks, ElementsAre(1, 3));
+  // Without the communicator of all processes, the order of the processes is unknown.
+  run = run_of({dumps.begin() + 4, dumps.end()});
+  ASSERT_EQ(run.ranks.size(), 4u);
+  EXPECT_EQ(run.ranks[3].rank, 3);
+  EXPECT_THAT(run.notes, Contains(HasSubstr("several processes of the same rank")));
+}
+
+TEST(NcclProfiler, TensOfThousandsOfOpenEventsAreReadInLinearTimeAndCounted) {
+  std::string text =
+      R"([{"name":"AllReduce","cat":"COLL","ph":"b","id":0,"ts":5.5,"args":{"CommHash":7,"Rank":0}})";
+  constexpr int kOpen = 100'000;
+  for (int i = 0; i < kOpen; ++i)
+    text += R"(,{"name":"y","cat":"PROXY","ph":"b","id":)" + std::to_string(i) +
+            R"(,"ts":9,"args":{"Peer":1}})";
+  // Each end has the id of the newest open event.
+  for (int i = kOpen - 1; i >= kOpen - 50'000; --i)
+    text += R"(,{"name":"y","cat":"PROXY","ph":"e","id":)" + std::to_string(i) + R"(,"ts":10})";
+  const MeasuredRun run = run_of({text + "]"});
+  // The events that were dropped are counted, too.
+  EXPECT_EQ(run.counts.incomplete().at("PROXY without an end"), kOpen - 50'000);
+  EXPECT_EQ(run.counts.used().at("PROXY"), kOpen + 50'000);
+}
+
 TEST(NcclProfiler, DamagedAndForeignFilesAreRefusedWithTheirPlace) {
   MeasuredRun run;
   EXPECT_THAT(test::kinds_of(import_bytes(TraceFormat::kNcclProfiler, "{}", "f", run)),
@@ -198,6 +248,25 @@ TEST(MlperfLog, EpochsGiveTheThroughputOfLogsWithoutStatistics) {
   const MeasuredRun run = run_of({text});
   ASSERT_EQ(run.ranks[0].steps.size(), 3u);
   EXPECT_EQ(run.ranks[0].steps[0].host_ns, 40'000'000);
+}
+
+TEST(MlperfLog, LargeNumbersDoNotOverflow) {
+  const auto line = [](const std::string& key, const std::string& value,
+                       const std::string& more = "") {
+    return ":::MLLOG {\"key\": \"" + key + "\", \"value\": " + value + more + "}\n";
+  };
+  // The product of the two numbers is 2^64.
+  std::string text = line("global_batch_size", "900000") + line("d_batch_size", "4294967296") +
+                     line("gradient_accumulation_steps", "4294967296");
+  for (int step = 1; step <= 12; ++step)
+    text += line("tracked_stats", "{\"throughput\": 1}",
+                 ", \"metadata\": {\"step\": " + std::to_string(step) + "}");
+  const MeasuredRun run = run_of({text});
+  EXPECT_EQ(run.world_size, -1);
+  // A step takes 900,000 s, so the eleventh step ends after more than 9e15 ns.
+  ASSERT_EQ(run.ranks[0].steps.size(), 10u);
+  EXPECT_EQ(run.ranks[0].steps.back().end_ns, 9'000'000'000'000'000);
+  EXPECT_EQ(run.counts.incomplete().at("interval after more than 100 days of training"), 2);
 }
 
 TEST(MlperfLog, DamagedAndIncompleteLogsAreRefusedWithTheirPlace) {
@@ -362,6 +431,103 @@ TEST(Xspace, StepsPassesAndCollectivesAreThoseOfTheProfile) {
   ASSERT_TRUE(scenario);
   EXPECT_THAT(scenario->text, HasSubstr("bytes_per_pack: 1\n"));
   EXPECT_THAT(scenario->text, HasSubstr("shape: [1000]"));
+}
+
+/// Returns an instruction of XLA whose result has 96 elements of a type.
+WireMessage instruction(const std::string& opcode, std::uint64_t type = 11) {
+  return WireMessage().text(1, opcode).text(2, opcode).text(
+      3, WireMessage().number(2, type).number(3, 96).bytes());
+}
+
+/// Returns a list of replica groups (field 87) that divides 8 ranks into groups of `size`.
+std::string iota_groups(std::uint64_t size) {
+  const std::string iota = WireMessage().number(1, 8 / size).number(2, size).bytes();
+  return WireMessage().text(2, iota).bytes();
+}
+
+struct XlaKernel {
+  std::string instruction, opcode, op_name;
+};
+
+/// Returns a profile of a GPU with a step that has one kernel of NCCL for each instruction.
+std::string profile_of(const std::vector<XlaKernel>& kernels) {
+  WireMessage computation, plane, metadata, host;
+  std::vector<std::string> events;
+  plane.text(2, "/device:GPU:0");
+  std::int64_t at = 10;
+  for (const XlaKernel& kernel : kernels) {
+    computation.text(2, kernel.instruction);
+    events.push_back(
+        Profile::event(1, at, 5,
+                       {Profile::stat(kHloOp, kernel.opcode), Profile::stat(kHloModule, "m"),
+                        Profile::stat(kTfOp, kernel.op_name), Profile::stat(kGroupId, 1)}));
+    at += 10;
+  }
+  plane.text(3, Profile::line("Stream #1", events));
+  plane.text(4, Profile::named(1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(args)"));
+  const std::string module = WireMessage().text(1, "m").text(3, computation.bytes()).bytes();
+  const std::string hlo =
+      WireMessage().number(1, 1).text(6, WireMessage().text(1, module).bytes()).bytes();
+  metadata.text(2, "/host:metadata").text(4, Profile::named(1, "m", hlo));
+  host.text(2, "/host:CPU");
+  host.text(
+      3, Profile::line("python",
+                       {Profile::event(
+                           1, 0, 900, {Profile::stat(kStepNum, 10), Profile::stat(kGroupId, 1)})}));
+  host.text(4, Profile::named(1, "train"));
+  return WireMessage()
+      .text(1, metadata.bytes())
+      .text(1, stat_names(plane))
+      .text(1, stat_names(host))
+      .bytes();
+}
+
+TEST(Xspace, SizesOfCollectivesFollowFromTheirGroups) {
+  const auto bytes = [](const WireMessage& made, const std::string& opcode, RecordCounts& counts) {
+    const MeasuredRun run = run_of({profile_of({{made.bytes(), opcode, "x"}})});
+    counts = run.counts;
+    return run.ranks.at(0).collectives.at(0).bytes;
+  };
+  RecordCounts counts;
+  EXPECT_EQ(bytes(instruction("reduce-scatter").text(87, iota_groups(4)), "reduce-scatter", counts),
+            96 * 4 * 4);
+  EXPECT_EQ(RecordCounts::sum(counts.incomplete()), 0);
+  // The result is a tuple of the operand and the result.
+  EXPECT_EQ(
+      bytes(instruction("all-gather-start").text(87, iota_groups(2)), "all-gather-start", counts),
+      96 * 4 / 3 * 2);
+  // Without groups, all ranks are a group, but their number is unknown.
+  for (const char* opcode : {"reduce-scatter", "all-gather-start"}) {
+    EXPECT_EQ(bytes(instruction(opcode), opcode, counts), -1) << opcode;
+    EXPECT_EQ(counts.incomplete().at("collective of XLA in a group of unknown size"), 1);
+    EXPECT_EQ(counts.incomplete().at("kernel of NCCL of unknown size"), 1);
+  }
+  EXPECT_EQ(bytes(instruction("all-reduce", 25), "all-reduce", counts), 96);
+  EXPECT_EQ(bytes(instruction("all-reduce", 90), "all-reduce", counts), -1);
+  EXPECT_EQ(counts.unknown().at("element type 90 of XLA"), 1);
+}
+
+TEST(Xspace, AllReducesOfTheForwardPassOrOfPartsOfTheWorldAreNotGradients) {
+  const auto reduce = [](const std::string& name, std::uint64_t group) {
+    return WireMessage()
+        .text(1, name)
+        .text(2, "all-reduce")
+        .text(3, WireMessage().number(2, 11).number(3, 96).bytes())
+        .text(87, iota_groups(group))
+        .bytes();
+  };
+  const MeasuredRun run =
+      run_of({profile_of({{reduce("a", 8), "a", "jit(step)/jvp(dense)/dot"},
+                          {reduce("b", 2), "b", "jit(step)/transpose(jvp(dense))/dot"},
+                          {reduce("c", 8), "c", "jit(step)/transpose(jvp(dense))/dot"},
+                          {reduce("d", 8), "d", "pmap(step)/psum"}})});
+  const std::vector<MeasuredCollective>& all = run.ranks.at(0).collectives;
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].pack, -1);
+  EXPECT_EQ(all[1].pack, -1);
+  EXPECT_EQ(all[2].pack, 0);
+  EXPECT_EQ(all[3].pack, 1);
+  EXPECT_THAT(run.notes, Contains(HasSubstr("2 all-reduces are not packs of gradients")));
 }
 
 TEST(Xspace, ACollectiveOfAnUnknownModuleHasNoSize) {
