@@ -23,6 +23,7 @@
 
 #include "core/synthesis/delivery.h"
 #include "core/synthesis/latency_tree.h"
+#include "core/synthesis/max_flow.h"
 #include "core/synthesis/pinned_routes.h"
 #include "core/synthesis/tree_size.h"
 
@@ -357,6 +358,46 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
   return bound;
 }
 
+namespace {
+
+/// Returns the lower bound on the time of an all-reduce between the nodes of the cluster, each of
+/// which has all of its ranks. Every byte must leave and enter every node once, and all nodes
+/// together send at least 2 (nodes - 1) times the buffer. Returns nullopt if the fabric does not
+/// connect the nodes.
+std::optional<Time> bound_between_nodes(const FabricGraph& graph, Bytes bytes) {
+  const FabricGraph merged = with_merged_nodes(graph);
+  MaxFlow flow(merged.nodes());
+  for (const FabricLink& link : merged.links) flow.add_arc(link.from, link.to, link.capacity);
+  const int source = flow.add_node(), sink = flow.add_node();
+  std::vector<int> sources, sinks;
+  for (int node = 0; node < merged.ranks; ++node) {
+    sources.push_back(flow.add_arc(source, node, 0));
+    sinks.push_back(flow.add_arc(node, sink, 0));
+  }
+  std::int64_t narrowest = MaxFlow::kUnbounded;
+  Wide all = 0;
+  for (int node = 0; node < merged.ranks; ++node) {
+    for (const bool leaves : {true, false}) {
+      for (int other = 0; other < merged.ranks; ++other) {
+        const bool is_source = (other == node) == leaves;
+        flow.set_capacity(sources[other], is_source ? MaxFlow::kUnbounded : 0);
+        flow.set_capacity(sinks[other], is_source ? 0 : MaxFlow::kUnbounded);
+      }
+      const std::int64_t capacity = flow.run(source, sink);
+      if (capacity == 0) return std::nullopt;
+      narrowest = std::min(narrowest, capacity);
+      if (leaves) all += static_cast<Wide>(capacity);
+    }
+  }
+  const Wide buffer = static_cast<Wide>(bytes.count()),
+             unit = static_cast<Wide>(graph.unit.count());
+  const Wide times = 2 * static_cast<Wide>(merged.ranks - 1);
+  return std::max(moving_time(buffer, unit * static_cast<Wide>(narrowest)),
+                  moving_time(buffer * times, unit * all));
+}
+
+}  // namespace
+
 std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task) {
   if (!switch_sums_for(graph, task.kind)) return std::nullopt;
   std::vector<std::int64_t> out(static_cast<std::size_t>(graph.nodes()), 0);
@@ -371,11 +412,10 @@ std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& ta
   const Time bound =
       moving_time(static_cast<Wide>(task.bytes.count()),
                   static_cast<Wide>(graph.unit.count()) * static_cast<Wide>(narrowest));
-  const FabricGraph nodes = with_merged_nodes(graph);
-  if (nodes.ranks == 1) return bound;
-  const auto between = bandwidth_bound(nodes, task);
+  if (graph.ranks == graph.ranks_per_node) return bound;
+  const auto between = bound_between_nodes(graph, task.bytes);
   if (!between) return std::nullopt;
-  return std::max(bound, between->time);
+  return std::max(bound, *between);
 }
 
 bool find_candidates(const FabricGraph& graph, const Task& task, const GoOn& go_on,

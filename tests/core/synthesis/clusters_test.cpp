@@ -171,6 +171,29 @@ TEST(SwitchBound, IsThatOfTheNarrowestCutByHand) {
   EXPECT_FALSE(switch_bound_on("workers { machine: \"dgx-a100\" }", CollectiveKind::kAllReduce));
 }
 
+TEST(SwitchBound, IsALowerBoundForUnequalNodes) {
+  // A node of two GPUs with a card of 10 GB/s, and three nodes with cards of 100 GB/s. A
+  // reduce-scatter and an all-gather one after the other would take 2 * 3/4 / 10, but both
+  // directions of the narrow card can be used at once.
+  const auto machine = [](const std::string& name, int card) {
+    return fmt::format(
+        "machine {{ name: \"{}\" device {{ name: \"gpu[0-1]\" kind: GPU memory_gb_per_s: 1000 }} "
+        "switch {{ name: \"nvswitch\" kind: NVSWITCH in_switch_reduction: true }} "
+        "nic {{ name: \"nic\" bandwidth_gb_per_s: {} }} "
+        "link {{ from: \"gpu[0-1]\" to: \"nvswitch\" kind: NVLINK bandwidth_gb_per_s: 400 "
+        "latency_us: 1 }} "
+        "link {{ from: \"gpu[0-1]\" to: \"nic\" kind: PCIE bandwidth_gb_per_s: 200 latency_us: 1 "
+        "}} }} ",
+        name, card);
+  };
+  const auto bound =
+      switch_bound_on("workers { machine: \"narrow\" } workers { machine: \"wide\" count: 3 } " +
+                          machine("narrow", 10) + machine("wide", 100) + kOneSwitch,
+                      CollectiveKind::kAllReduce);
+  ASSERT_TRUE(bound);
+  EXPECT_NEAR(*bound, 1.0 / 10, 1e-8);
+}
+
 TEST(SwitchBound, IsBelowTheBoundOfMessagesUntilTheNetworkIsTheBottleneck) {
   for (const int nodes : {1, 2, 4, 16}) {
     const std::string cluster =
