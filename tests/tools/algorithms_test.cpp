@@ -257,6 +257,7 @@ TEST(ExplainAlgorithm, KnowsWhatSwitchesCouldDo) {
   const core::Value b = test::parse_or_throw(ring.out, "out");
   EXPECT_EQ(Data(a)["sums_in_switches"].value().text, "true");
   EXPECT_EQ(Data(b)["sums_in_switches"].value().text, "false");
+  EXPECT_EQ(Data(b)["multicasts_in_switches"].value().text, "false");
   EXPECT_EQ(Data(a)["min_rounds"].number(), 1) << "one multicast reaches all";
   EXPECT_EQ(Data(a)["rounds"].number(), 3) << "a signal, a sum and a multicast";
   for (const core::Value* document : {&a, &b}) {
@@ -273,6 +274,51 @@ TEST(ExplainAlgorithm, KnowsWhatSwitchesCouldDo) {
   const Outcome text = run_tutti({"explain", "--algorithm", file, "--set",
                                   "strategy.custom=", "--set", "strategy.algorithm=ring"});
   EXPECT_THAT(text.out, HasSubstr("the switches could reduce and multicast"));
+}
+
+/// GPUs exchange messages to reduce one chunk each, and switches multicast the sums.
+constexpr const char* kMulticastOnly = R"(algorithm multicast_only
+collective all_reduce
+symmetry shift
+chunks gpus
+
+let first = node * gpus
+
+lane main {
+  for k from 1 to gpus - 1 {
+    send data[(gpu + k) % gpus] to first + (gpu + k) % gpus lane sum
+  }
+  wait for lane sum
+  multicast data[gpu] to first count gpus lane shard[gpu]
+}
+
+lane sum {
+  for k from 1 to gpus - 1 {
+    reduce data[gpu] from first + (gpu + gpus - k) % gpus lane main
+  }
+}
+
+lane shard for g from 0 to gpus - 1 {
+  if g != gpu {
+    receive data[g] from first + g lane main
+  }
+}
+)";
+
+TEST(ExplainAlgorithm, AMulticastInSwitchesIsNotOnlyMessages) {
+  const TemporaryFolder folder;
+  const std::string algorithm = folder.write("multicast_only.tutti-algorithm", kMulticastOnly);
+  const std::string file = folder.write("s.textproto", kSwitches);
+  const std::vector<std::string> words{"explain", "--algorithm", file, "--set",
+                                       "strategy.custom.file=" + algorithm};
+  const Outcome json = run_tutti(test::with(words, {"--format", "json"}));
+  ASSERT_EQ(json.status, 0) << json.err;
+  const core::Value document = test::parse_or_throw(json.out, "out");
+  EXPECT_EQ(Data(document)["sums_in_switches"].value().text, "false");
+  EXPECT_EQ(Data(document)["multicasts_in_switches"].value().text, "true");
+  const Outcome text = run_tutti(words);
+  EXPECT_THAT(text.out, HasSubstr("lets switches multicast, but not reduce"));
+  EXPECT_THAT(text.out, Not(HasSubstr("the algorithm only sends messages")));
 }
 
 TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {

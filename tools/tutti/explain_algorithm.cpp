@@ -71,8 +71,9 @@ struct AlgorithmCosts {
   core::Bound little_bound;
   /// The bound for algorithms that only send messages, if the cluster's switches can reduce.
   std::optional<core::Bound> message_bound;
-  bool sums_in_switches = false;  ///< true if the algorithm lets switches reduce
-  std::vector<LinkLine> links;    ///< busiest link first
+  bool sums_in_switches = false;        ///< true if the algorithm lets switches reduce
+  bool multicasts_in_switches = false;  ///< true if the algorithm lets switches multicast data
+  std::vector<LinkLine> links;          ///< busiest link first
   std::vector<Loss> losses;
 };
 
@@ -136,13 +137,13 @@ std::int64_t min_rounds(core::CollectiveKind kind, const core::Cluster& cluster)
   return rounds;
 }
 
-/// True if the switches add up values in some step of the schedule.
-bool sums_in_switches(const core::Schedule& schedule) {
+/// True if some step of the schedule is of this kind, and handles data. Signals have no data.
+bool has_step(const core::Schedule& schedule, core::StepKind kind) {
   bool found = false;
   for (core::Rank rank = 0; rank < schedule.ranks() && !found; ++rank) {
     for (core::Lane lane = 0; lane < schedule.lanes(rank) && !found; ++lane)
       schedule.visit_ways(rank, lane, [&](const core::Step& step) {
-        found = found || step.kind == core::StepKind::kSwitchReduce;
+        found = found || (step.kind == kind && step.source.count > 0);
       });
   }
   return found;
@@ -170,7 +171,7 @@ std::vector<Loss> losses_of(const AlgorithmCosts& costs) {
   Time left = costs.time - std::min(costs.time, costs.bound.time);
   const Time busiest = costs.links.empty() ? Time() : costs.links.front().busy;
   Time of_cut = costs.bound.time - costs.bound.latency;
-  if (costs.message_bound && !costs.sums_in_switches) {
+  if (costs.message_bound && !costs.sums_in_switches && !costs.multicasts_in_switches) {
     const Time without = std::min(left, costs.message_bound->time - costs.bound.time);
     losses.push_back(
         {"the switches could reduce and multicast, but the algorithm only sends "
@@ -238,7 +239,8 @@ Expected<AlgorithmCosts> costs_of(const core::Scenario& scenario) {
       core::collective_bound(cluster, planned.kind, planned.root, costs.bytes, model, adds);
   if (planned.kind == core::CollectiveKind::kAllReduce && switches_reduce(cluster)) {
     costs.message_bound = core::all_reduce_bound_of_messages(cluster, costs.bytes, model);
-    costs.sums_in_switches = sums_in_switches(*planned.schedule);
+    costs.sums_in_switches = has_step(*planned.schedule, core::StepKind::kSwitchReduce);
+    costs.multicasts_in_switches = has_step(*planned.schedule, core::StepKind::kMulticast);
   }
   const Collective little = core::make_collective(cluster, strategy_of(scenario.strategy, *largest),
                                                   planned.type, costs.ranks, largest->turn);
@@ -292,7 +294,9 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
     text += fmt::format(
         "switches   this algorithm {}; upper bound for any algorithm that only sends messages: {} "
         "({})\n",
-        costs.sums_in_switches ? "lets switches reduce" : "does not let switches reduce",
+        costs.sums_in_switches         ? "lets switches reduce"
+        : costs.multicasts_in_switches ? "lets switches multicast, but not reduce"
+                                       : "does not let switches reduce or multicast",
         bandwidth_text(costs.bytes, costs.message_bound->time), costs.message_bound->reason);
   text += fmt::format("\nlinks, busiest first ({} links carry data)\n", costs.links.size());
   text += link_table(costs, cluster, rows);
@@ -323,7 +327,8 @@ Report report_of(const AlgorithmCosts& costs, const core::Cluster& cluster) {
   if (costs.message_bound)
     report.add({{"message_bound_us", costs.message_bound->time},
                 {"message_bound_reason", costs.message_bound->reason},
-                {"sums_in_switches", costs.sums_in_switches}});
+                {"sums_in_switches", costs.sums_in_switches},
+                {"multicasts_in_switches", costs.multicasts_in_switches}});
   report.add("links", core::list_of(costs.links, [&](const LinkLine& line) {
                return Report{{"link", cluster.link_name(line.link)},
                              {"bytes", line.bytes},
