@@ -139,7 +139,33 @@ strategy {{ custom {{ file: "{}" }} }}
     EXPECT_THAT(tried, HasSubstr(collective)) << "all points execute the same collective";
     EXPECT_LE(Data(document)["best"]["step_time_us"].real(),
               Data(document)["now"]["step_time_us"].real());
+    const auto algorithms = Data(document)["algorithms"].items();
+    ASSERT_GE(algorithms.size(), 2u);
+    EXPECT_EQ(algorithms[0]["step_time_us"].real(), Data(document)["best"]["step_time_us"].real());
+    std::pair<bool, double> last{false, 0};
+    for (const Data& one : algorithms) {
+      const std::pair now(one["stopped_early"].value().text == "true", one["step_time_us"].real());
+      EXPECT_GE(now, last) << one["algorithm"].text();
+      last = now;
+    }
   }
+}
+
+TEST(Tune, ListsOnlyAlgorithmsThatCanBeCompared) {
+  const TemporaryFolder folder;
+  // NCCL's times over TCP cannot be compared with those of messages.
+  const std::string file = folder.write("s.textproto", R"(
+cluster { workers { machine: "ec2-p3-16xlarge" count: 4 } network { kind: ONE_SWITCH link: "ethernet-25" } }
+workload { variable { name: "a" shape: 20000000 backward_ms: 5 } forward_ms: 5 }
+strategy { custom { file: "swing" } }
+)");
+  const Outcome o = run_tutti({"tune", file, "--evaluations", "60", "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  EXPECT_GE(Data(document)["not_comparable"].number(), 1);
+  EXPECT_GE(Data(document)["algorithms"].items().size(), 2u);
+  for (const Data& one : Data(document)["algorithms"].items())
+    EXPECT_NE(one["algorithm"].text(), "nccl");
 }
 
 TEST(Tune, HasUsualSettingsForEveryFramework) {

@@ -243,7 +243,7 @@ void Tuning::compare_algorithms() {
   if (!custom || field == fields.end()) return;
   std::map<std::string, AlgorithmTime> found;
   for (const auto& [point, outcome] : tried()) {
-    if (outcome.status != Outcome::Status::kDone) continue;
+    if (outcome.status != Outcome::Status::kDone || !is_compared(point)) continue;
     std::string name = space_.values(point)[static_cast<std::size_t>(field - fields.begin())];
     if (name.empty()) name = custom->file;
     AlgorithmTime& best = found.try_emplace(name, AlgorithmTime{name, core::kNever}).first->second;
