@@ -166,6 +166,51 @@ TEST(PerfNccl, ALogOfNcclTestsIsLaidBesideThePrediction) {
   EXPECT_FALSE(rows[1].has("measured_us"));
 }
 
+/// Returns a log of the OSU micro-benchmarks, which does not state the number of ranks.
+std::string osu_log(const std::string& title) {
+  return "\n# OSU " + title + " Allreduce Latency Test v7.5\n# Datatype: MPI_FLOAT.\n" +
+         "# Size       Avg Latency(us)\n1048576                40.00\n";
+}
+
+TEST(PerfNccl, ALogOfMpiIsRefusedAndAssumedRanksAreNoted) {
+  const TemporaryFolder folder;
+  const auto words = [](const std::string& log) {
+    return std::vector<std::string>{"perf", "--cluster", "hgx-h100", "-b",       "1M",  "-e",
+                                    "1M",   "--against", log,        "--format", "json"};
+  };
+  const std::string mpi = folder.write("mpi.log", osu_log("MPI"));
+  expect_refused(words(mpi), folder,
+                 {.code = ProblemCode::kConflict, .field = "--against", .line = 4, .file = mpi});
+  const Outcome o = run_tutti(words(folder.write("nccl.log", osu_log("NCCL"))));
+  ASSERT_EQ(o.status, 0) << o.err;
+  EXPECT_THAT(o.out, HasSubstr(" does not list its ranks; assumed: 8 ranks"));
+}
+
+TEST(PerfNccl, RowsWithWrongResultsAreLeftOut) {
+  const TemporaryFolder folder;
+  const std::string head =
+      "#       size         count      type   redop    root     time   algbw  "
+      " busbw #wrong     time   algbw   busbw #wrong\n";
+  const std::string wrong =
+      "     1048576        262144     float     sum      -1    40.00   26.21  "
+      " 45.88      3    40.00   26.21   45.88      0\n";
+  const std::string correct =
+      "     2097152        524288     float     sum      -1    80.00   26.21  "
+      " 45.88      0    80.00   26.21   45.88      0\n";
+  const Outcome o =
+      run_tutti({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "2M", "--against",
+                 folder.write("run.log", head + wrong + correct), "--format", "json"});
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value document = test::parse_or_throw(o.out, "out");
+  const auto rows = Data(document)["rows"].items();
+  EXPECT_FALSE(rows[0].has("measured_us"));
+  EXPECT_EQ(rows[1]["measured_us"].real(), 80);
+  EXPECT_THAT(o.out, HasSubstr("ignored 1 rows with wrong results"));
+  const std::string all_wrong = folder.write("wrong.log", head + wrong);
+  expect_refused({"perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "2M", "--against", all_wrong},
+                 folder, {.code = ProblemCode::kMissing, .field = "--against", .file = all_wrong});
+}
+
 TEST(PerfNccl, SendsAndReceivesAreTimedButNotEstimated) {
   const Outcome o = run_tutti({"perf", "--cluster", "dgx-a100", "--nodes", "2", "--collective",
                                "alltoall", "-b", "1M", "-e", "1M", "--format", "json"});

@@ -33,14 +33,25 @@ std::optional<core::NcclLinkBound> link_bound(const NcclPerfRequest& request,
                              request.collective, request.root);
 }
 
-/// Returns the measured times by size in bytes. Out-of-place times are preferred.
+/// Returns the measured times by size in bytes. Out-of-place times are preferred. Rows with wrong
+/// results are left out. `notes` receives what was assumed or left out.
 Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request,
-                                                  std::int64_t ranks) {
+                                                  std::int64_t ranks,
+                                                  std::vector<std::string>& notes) {
   const auto tables = core::load_nccl_tests(request.options.against);
   if (!tables) return failed(tables);
   std::map<std::int64_t, double> times;
-  Error refused = Error::request("");
+  std::int64_t wrong = 0;
+  Error refused =
+      Error::request({ProblemCode::kMissing, "--against"},
+                     "the log has no row with correct results", {request.options.against, 0, 0});
   for (const core::NcclTestsTable& logged : *tables) {
+    if (logged.is_mpi)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, "--against"},
+          "this log measures MPI, but the prediction is of NCCL; compare it with tutti perf "
+          "SCENARIO",
+          logged.where));
     const core::NcclTestsTable table = core::with_ranks(logged, ranks);
     const auto kind = core::check_collective(table, ranks);
     if (!kind) {
@@ -55,10 +66,17 @@ Expected<std::map<std::int64_t, double>> measured(const NcclPerfRequest& request
     }
     for (const core::NcclTestsRow& row : table.rows) {
       const auto& timing = row.out_of_place ? row.out_of_place : row.in_place;
-      if (timing) times.emplace(row.bytes, timing->us);
+      if (timing && timing->wrong > 0)
+        ++wrong;
+      else if (timing)
+        times.emplace(row.bytes, timing->us);
     }
+    if (logged.is_osu && !logged.ranks)
+      notes.push_back(fmt::format("{}:{} does not list its ranks; assumed: {} ranks (--nodes)",
+                                  table.where.file, table.where.line, ranks));
   }
   if (times.empty()) return tl::make_unexpected(refused);
+  if (wrong > 0) notes.push_back(fmt::format("ignored {} rows with wrong results", wrong));
   return times;
 }
 
@@ -78,7 +96,7 @@ const char* NcclPerfOptions::first_given() const {
 }
 
 int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
-  const auto subject = nccl_subject(request.options, request.set, environment);
+  auto subject = nccl_subject(request.options, request.set, environment);
   if (!subject) return report(subject.error());
   if (const int ranks = subject->comm.ranks;
       core::has_root(request.collective) && (request.root < 0 || request.root >= ranks))
@@ -90,7 +108,7 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
   if (!bands) return report(bands.error());
   std::map<std::int64_t, double> log;
   if (!request.options.against.empty()) {
-    auto times = measured(request, subject->comm.ranks);
+    auto times = measured(request, subject->comm.ranks, subject->settings.notes);
     if (!times) return report(times.error());
     log = std::move(*times);
   }
