@@ -22,7 +22,7 @@
 namespace tutti::core {
 namespace {
 
-/// The limits on times and sizes. The sum of all times of a file fits into 64 bits, in picoseconds.
+/// The limits on times and sizes.
 constexpr std::int64_t kMaxSimaiNanoseconds = std::int64_t{1} << 42;
 constexpr std::int64_t kMaxSimaiBytes = std::int64_t{1} << 46;
 constexpr std::int64_t kMaxSimaiRows = std::int64_t{1} << 24;

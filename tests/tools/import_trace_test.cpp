@@ -1,5 +1,7 @@
 // Imports traces and logs on the command line. Other commands must be able to read the results.
 
+#include <filesystem>
+
 #include "tests/tools/command_line.h"
 
 namespace tutti {
@@ -114,6 +116,28 @@ TEST(ImportWorkload, WhatIsWrittenIsSimulated) {
     const Data step = report_of(simulated, {"simulate", out});
     EXPECT_GT(step["step_time_us"].real(), one.least_us) << one.words.back();
   }
+}
+
+TEST(ImportWorkload, SumsOfTheSummaryDoNotOverflow) {
+  const TemporaryFolder folder;
+  constexpr int kRows = 1000;
+  std::string text = "HYBRID_TRANSFORMER model_parallel_NPU_group: 1 ep: 1 pp: 1 all_gpus: 2\n" +
+                     std::to_string(kRows) + "\n";
+  // Each computation takes 2^42 ns, and each collective has 2^46 bytes.
+  const std::string pass = " 4398046511104 ALLREDUCE 70368744177664";
+  for (int row = 0; row < kRows; ++row) text += "a -1" + pass + pass + pass + " 1\n";
+  core::Value document;
+  const Data report = report_of(document, {"import", folder.write("w.txt", text)});
+  EXPECT_GT(report["longest_compute_us"].real(), 9e12);
+}
+
+TEST(ImportWorkload, FindsTheCompressedFilesOfAllRanks) {
+  const TemporaryFolder folder;
+  for (const std::string rank : {"0", "1"})
+    std::filesystem::copy_file(workload("chakra_json." + rank + ".json"),
+                               folder.file("t." + rank + ".json.gz"));
+  core::Value document;
+  EXPECT_EQ(report_of(document, {"import", folder.file("t")})["ranks"].number(), 2);
 }
 
 TEST(ImportWorkload, IsRefusedByCodeAndPlace) {

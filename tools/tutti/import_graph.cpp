@@ -76,20 +76,23 @@ GraphSummary summary_of(const ExecutionGraph& graph) {
     for (const core::Task& task : rank.program.tasks) {
       if (task.kind != core::Task::Kind::kCompute) continue;
       ++all.computations;
-      compute += core::Time(task.cost.value);
+      compute = core::Time(core::saturating_sum(compute.count(), task.cost.value));
     }
     all.longest_compute = std::max(all.longest_compute, compute);
     for (const ExecutionGraph::Message& message : rank.messages) {
       if (!message.sends) continue;
       ++all.messages;
-      all.message_bytes += core::Bytes(message.bytes);
+      all.message_bytes =
+          core::Bytes(core::saturating_sum(all.message_bytes.count(), message.bytes));
     }
   }
   all.collectives = std::ssize(graph.collectives);
   for (const ExecutionGraph::Collective& one : graph.collectives) {
     auto& of = all.by_kind[{one.kind, graph.communicators[one.communicator].ranks.size()}];
     ++of.count;
-    of.bytes += core::Bytes(one.elements * size_of(one.type).count());
+    // A collective has at most 2^46 bytes, but a trace may have millions of collectives.
+    of.bytes = core::Bytes(
+        core::saturating_sum(of.bytes.count(), one.elements * size_of(one.type).count()));
   }
   return all;
 }
@@ -329,7 +332,8 @@ bool is_graph_import(const ImportTraceOptions& options) {
   // The path of a trace may lack the rank and the ending.
   if (!std::filesystem::exists(file, ignored))
     return std::filesystem::exists(file + ".0.et", ignored) ||
-           std::filesystem::exists(file + ".0.json", ignored);
+           std::filesystem::exists(file + ".0.json", ignored) ||
+           std::filesystem::exists(file + ".0.json.gz", ignored);
   const auto bytes = core::first_bytes(file, core::kBytesToRecognise);
   return bytes && !core::recognise(*bytes) && core::recognise_graph(*bytes);
 }
