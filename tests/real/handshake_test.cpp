@@ -92,6 +92,18 @@ TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NE(first[i], second[i]);
 }
 
+TEST(Handshake, TheVersionOfTheOtherEndIsKnownEvenIfTheHandshakeFails) {
+  Handshake a = joiner(), b = listener("another secret");
+  EXPECT_EQ(a.stated_version(), "");
+  talk(a, b);
+  EXPECT_EQ(a.state(), State::kRefused);
+  EXPECT_EQ(a.stated_version(), "1.2.4");
+  Handshake c = joiner(kHandshakeSecret, 3, 1, RunId{std::byte{9}}), d = listener();
+  talk(c, d);
+  EXPECT_EQ(c.state(), State::kAnotherRun);
+  EXPECT_EQ(c.stated_version(), "1.2.4");
+}
+
 TEST(Handshake, AnotherSecretIsNoticedByBothEnds) {
   Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("0123456789abcdef0123456789abcdee");

@@ -6,11 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <thread>
+#include <type_traits>
 
 #include "real/join/meeting.h"
+#include "real/wire/protocol.h"
 #include "tests/support/cluster.h"
 
 namespace tutti::real {
@@ -153,13 +156,27 @@ TEST(Subnet, ContainsTheAddressesWithItsPrefix) {
   EXPECT_FALSE(is_own_address("0.0.0.0"));
 }
 
-TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
+/// Waits for one byte, and returns it; 0 if none arrives.
+char receive_one(Connection& connection) {
+  for (int i = 0; i < 1000; ++i) {
+    char byte = 0;
+    if (connection.receive(&byte, 1) == 1) return byte;
+    pollfd entry{connection.file(), POLLIN, 0};
+    ::poll(&entry, 1, 20);
+  }
+  return 0;
+}
+
+class Meeting : public testing::TestWithParam<bool> {};
+
+TEST_P(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
   constexpr std::int32_t kWorkers = 5;
   std::vector<Listener> listeners;
   PeerConnectionOptions all;
   all.secret = kReceptionSecret;
   all.run = kRun;
   all.until = soon();
+  if (GetParam()) all.tls = *TlsContext::open("secret");
   std::vector<Socket> strangers;
   for (std::int32_t w = 0; w < kWorkers; ++w) {
     listeners.push_back(std::move(*Listener::open({"127.0.0.1", 0})));
@@ -185,14 +202,24 @@ TEST(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
     for (std::size_t b = 0; b < kWorkers; ++b) {
       if (a == b) continue;
       EXPECT_EQ(connections[a][b].keys().send_data, connections[b][a].keys().receive_data);
-      const std::string text(1, static_cast<char>('a' + a));
-      EXPECT_EQ(connections[a][b].send(text.data(), text.size()), 1);
-      EXPECT_EQ(receive_all(connections[b][a].file(), 1), text);
+      EXPECT_EQ(connections[a][b].encrypted(), GetParam());
+      const char byte = static_cast<char>('a' + a);
+      EXPECT_EQ(connections[a][b].send(&byte, 1), 1);
+      pollfd entry{connections[b][a].file(), POLLIN, 0};
+      ASSERT_EQ(::poll(&entry, 1, 30'000), 1);
+      char on_the_network[64];
+      const ssize_t seen = ::recv(connections[b][a].file(), on_the_network, sizeof on_the_network,
+                                  MSG_PEEK | MSG_DONTWAIT);
+      EXPECT_EQ(seen > 1, GetParam()) << "a record of TLS is longer than its text";
+      EXPECT_EQ(receive_one(connections[b][a]), byte);
     }
   }
 }
 
-TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
+INSTANTIATE_TEST_SUITE_P(Tls, Meeting, testing::Bool(),
+                         [](const auto& each) { return each.param ? "Encrypted" : "Plain"; });
+
+TEST(MeetingErrors, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception there(options_of(kReceptionSecret), &*listener);
   std::thread answers([&] { static_cast<void>(ended(there, 2)); });
@@ -211,7 +238,31 @@ TEST(Meeting, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
   answers.join();
 }
 
-TEST(Meeting, WhoeverNeverComesIsNamed) {
+/// Version 0.2.0 has another key for a secret that might be guessed, so it seems to have another
+/// secret.
+TEST(MeetingErrors, AnotherVersionWithAnotherSecretIsNamed) {
+  // All attempts to join share the key, which takes scrypt a while.
+  static_assert(std::is_same_v<decltype(Appointment::secret), RunSecret>);
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  for (const bool same_version : {true, false}) {
+    Reception::Options options = options_of(kReceptionSecret);
+    options.self = {Purpose::kControl, kAnyWorker, kCoordinator,
+                    same_version ? std::string(protocol()) : "0.2.0+1-5f3a09c1"};
+    Reception there(options, &*listener);
+    std::thread answers([&] { static_cast<void>(ended(there, 1)); });
+    const Appointment at{listener->address(), "another"};
+    const auto found =
+        find_coordinator([&] { return std::optional(at); }, 0, soon(), [] { return false; });
+    answers.join();
+    ASSERT_FALSE(found);
+    EXPECT_THAT(found.error().message(), testing::HasSubstr("has a different secret"));
+    EXPECT_EQ(found.error().message().find("another version of Tutti (theirs: 0.2.0+1-5f3a09c1") !=
+                  std::string::npos,
+              !same_version);
+  }
+}
+
+TEST(MeetingErrors, WhoeverNeverComesIsNamed) {
   PeerConnectionOptions meeting;
   meeting.worker = 1;
   const auto own = Listener::open({"127.0.0.1", 0});

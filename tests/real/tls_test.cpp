@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "real/join/meeting.h"
+#include "real/wire/protocol.h"
 #include "tests/support/certificates.h"
 #include "tests/support/program.h"
 
@@ -125,6 +126,8 @@ TEST(TlsConnections, WithACertificateOfAnotherAuthorityAreRefused) {
     EXPECT_EQ(ends.listener.state, State::kTlsFailed);
     EXPECT_THAT(ends.listener.failure, HasSubstr("certificate verify failed"));
     EXPECT_EQ(ends.joiner.state, State::kTlsFailed);
+    EXPECT_THAT(ends.joiner.failure, HasSubstr("alert")) << "the joiner receives the reason";
+    EXPECT_FALSE(ends.joiner.closed) << "another attempt would fail too";
   }
   {
     const Ends ends = connect(bad, good);
@@ -171,6 +174,74 @@ TEST(TlsConnections, OfAMachineThatDidNotMakeTheHandshakeAreRefused) {
   }
 }
 
+/// Makes the handshake of Tutti with the next joiner, and closes the connection before TLS.
+void close_before_tls(const Listener& listener, const Introduction& self) {
+  pollfd entry{listener.file(), POLLIN, 0};
+  ASSERT_EQ(::poll(&entry, 1, 30'000), 1);
+  const auto socket = listener.accept();
+  ASSERT_TRUE(socket);
+  Handshake handshake = Handshake::listen(kTlsSecret, self, random_nonce(), RunId{});
+  while (handshake.wants() > 0) {
+    std::string bytes(handshake.wants(), '\0');
+    for (std::size_t done = 0; done < bytes.size();) {
+      pollfd readable{socket->get(), POLLIN, 0};
+      ASSERT_EQ(::poll(&readable, 1, 30'000), 1);
+      const ssize_t got = ::recv(socket->get(), bytes.data() + done, bytes.size() - done, 0);
+      ASSERT_GT(got, 0);
+      done += static_cast<std::size_t>(got);
+    }
+    handshake.take(bytes);
+    const std::string answer = handshake.output();
+    ASSERT_EQ(::send(socket->get(), answer.data(), answer.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(answer.size()));
+  }
+  EXPECT_EQ(handshake.state(), State::kDone);
+}
+
+/// An overloaded coordinator may close a connection at any time.
+TEST(TlsConnections, ThatEndEarlyAreTriedAgain) {
+  const auto listener = Listener::open({"127.0.0.1", 0});
+  Reception::Options options;
+  options.secret = kTlsSecret;
+  options.self = {Purpose::kControl, kAnyWorker, kCoordinator, std::string(protocol())};
+  options.tls = with_secret();
+  std::thread coordinator([&] {
+    Introduction self = options.self;
+    self.tls = TlsMode::kSecret;
+    close_before_tls(*listener, self);
+    Reception there(options, &*listener);
+    const auto events = there.wait(Reception::Clock::now() + std::chrono::seconds(10));
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events.front().state, State::kDone);
+  });
+  const Appointment at{listener->address(), kTlsSecret};
+  const auto found = find_coordinator([&] { return std::optional(at); }, 0,
+                                      Reception::Clock::now() + std::chrono::seconds(30),
+                                      [] { return false; }, with_secret());
+  EXPECT_TRUE(found) << found.error().message();
+  coordinator.join();
+}
+
+/// ::send() never returns 0 either, and callers would try again without end.
+TEST(TlsConnections, ThatHaveEndedAcceptNoBytes) {
+  int sockets[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  Socket first(sockets[0]);
+  const Socket second(sockets[1]);
+  Tls leaves(with_secret(), sockets[0], true, SessionKeys{});
+  Tls stays(with_secret(), sockets[1], false, SessionKeys{});
+  ASSERT_EQ(negotiate(leaves, stays).second, Tls::Progress::kDone);
+  leaves.end_sending();
+  char byte = 0;
+  EXPECT_EQ(stays.read(&byte, 1), 0);
+  first = Socket();
+  for (int i = 0; i < 3; ++i) {
+    errno = 0;
+    EXPECT_EQ(stays.write(&byte, 1), -1);
+    EXPECT_EQ(errno, EPIPE);
+  }
+}
+
 TEST(TlsConnections, WithAnotherPreSharedKeyFail) {
   int sockets[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -193,8 +264,9 @@ TEST(TlsSettings, FilesThatCannotBeUsedAreNamed) {
   const TemporaryFolder folder;
   const Authority authority;
   EXPECT_THAT(why_not("/nowhere"), HasSubstr("--tls /nowhere: expected secret, or a folder"));
-  EXPECT_THAT(why_not(folder.path()),
-              HasSubstr("certificate.pem: this certificate cannot be read"));
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("certificate.pem: No such file or directory"));
+  static_cast<void>(folder.write("certificate.pem", "not a certificate\n"));
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: No such file or directory"));
   authority.issue(folder.path());
   EXPECT_EQ(why_not(folder.path()), "");
   ASSERT_EQ(::chmod((folder.path() + "/key.pem").c_str(), 0644), 0);
@@ -206,6 +278,23 @@ TEST(TlsSettings, FilesThatCannotBeUsedAreNamed) {
   static_cast<void>(folder.write("key.pem", "not a key\n"));
   ASSERT_EQ(::chmod((folder.path() + "/key.pem").c_str(), 0600), 0);
   EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: this private key cannot be read"));
+}
+
+TEST(TlsSettings, AKeyWithAPassphraseIsRefusedWithoutAskingForIt) {
+  const TemporaryFolder folder;
+  const Authority authority;
+  authority.issue(folder.path());
+  // openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes-128-cbc
+  static_cast<void>(
+      folder.write("key.pem",
+                   "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
+                   "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAiM9kDQJISEqAICCAAw\n"
+                   "DAYIKoZIhvcNAgkFADAdBglghkgBZQMEAQIEECKs4h1XCAlbaLQWii7AWWQEgZAf\n"
+                   "lxnvbnPsTj9cAXM9+Bp4vSpsWrmKJuScLxXOokuF58OZhVFJ926kjB14SRDUbu0X\n"
+                   "frtcdcttmtYF586guG5w5LJg1fhr1KutMPoipbBKO1EM7mugI/XfDmuywIW85BbX\n"
+                   "07nG6558AZ8XfhyMEIFeAtwTZSckIFIAW5lePF89ZkJrkHo+VawuS0YChiBRWms=\n"
+                   "-----END ENCRYPTED PRIVATE KEY-----\n"));
+  EXPECT_THAT(why_not(folder.path()), HasSubstr("key.pem: this private key has a passphrase"));
 }
 
 }  // namespace

@@ -188,7 +188,8 @@ bool Middleman::do_to(Line& line, std::string piece) {
     case Deed::kLoses: return true;
     case Deed::kRepeats: return send_all(line.to, piece) && send_all(line.to, piece);
     case Deed::kCutsShort:
-      send_all(line.to, piece.substr(0, (real::kHeaderBytes + piece.size()) / 2));
+      send_all(line.to, piece.substr(0, tail_ > 0 ? piece.size() - tail_
+                                                  : (real::kHeaderBytes + piece.size()) / 2));
       return false;
     case Deed::kExaggerates: std::fill_n(piece.begin() + 28, 4, '\xff'); break;
     case Deed::kScrambles: std::fill_n(piece.begin(), real::kHeaderBytes, '\x5a'); break;

@@ -20,9 +20,11 @@ class Middleman {
  public:
   /// The fault that it applies to a piece that another worker sends to its worker.
   enum class Deed {
-    kLoses,        ///< the piece is dropped
-    kRepeats,      ///< the piece is sent twice
-    kCutsShort,    ///< half of the piece is sent, then the connection is closed
+    kLoses,    ///< the piece is dropped
+    kRepeats,  ///< the piece is sent twice
+    /// Half of the piece is sent, or the whole piece without its code if the run has codes. Then
+    /// the connection is closed.
+    kCutsShort,
     kExaggerates,  ///< the header states a length of four gigabytes
     kScrambles,    ///< the header is random bytes
     kMisdirects,   ///< the header names another rank

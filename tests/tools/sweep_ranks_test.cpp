@@ -49,8 +49,11 @@ SharedSweep shared(
   return sweep;
 }
 
-PartInRun part_of_rank(int rank, const real::Address& at) {
+using TlsSettings = std::shared_ptr<const real::TlsContext>;
+
+PartInRun part_of_rank(int rank, const real::Address& at, const TlsSettings& tls = nullptr) {
   PartInRun part;
+  part.gathering.tls = tls;
   part.coordinates = false;
   part.where = [at] { return std::optional(real::Appointment{at, kSecret}); };
   part.launch.emplace();
@@ -61,7 +64,8 @@ PartInRun part_of_rank(int rank, const real::Address& at) {
 /// Rank 0 without threads of its own, so that the other ranks evaluate all points.
 class Leader {
  public:
-  explicit Leader(int ranks) {
+  explicit Leader(int ranks, const TlsSettings& tls = nullptr) {
+    part_.gathering.tls = tls;
     part_.gathering.secret = kSecret;
     part_.gathering.ranks = ranks;
     part_.gathering.announce = [this](const real::Address& at) {
@@ -142,6 +146,23 @@ class FakeRank {
       reader_->take({bytes, static_cast<std::size_t>(got)});
     }
   }
+  /// Sends bytes that are no message until rank 0 closes the connection, at most `limit` bytes.
+  /// Returns the number of bytes.
+  std::size_t flood(std::size_t limit) {
+    const std::string bytes(std::size_t{1} << 20, '\xff');
+    std::size_t sent = 0;
+    while (sent < limit) {
+      const ssize_t n = connection_.send(bytes.data(), bytes.size());
+      if (n > 0) {
+        sent += static_cast<std::size_t>(n);
+        continue;
+      }
+      if (errno != EAGAIN && errno != EINTR) break;
+      pollfd file{connection_.file(), POLLOUT, 0};
+      ::poll(&file, 1, 1000);
+    }
+    return sent;
+  }
   void leave() { connection_ = real::Connection(); }
 
  private:
@@ -190,6 +211,36 @@ TEST(SweepRanks, PointsOfARankThatDiesGoToOthers) {
   const auto helped = help_sweep(part_of_rank(2, at), sweep);
   EXPECT_TRUE(helped && *helped);
   EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
+}
+
+/// Rank 0 looks at the messages of a rank before it has read all that the rank can send.
+TEST(SweepRanks, ARankThatSendsWithoutEndIsDropped) {
+  Leader leader(3);
+  const real::Address at = leader.at();
+  FakeRank floods(1, at);
+  number_of(floods.hear());
+  constexpr std::size_t kLimit = std::size_t{256} << 20;
+  EXPECT_LT(floods.flood(kLimit), kLimit);
+  const SharedSweep sweep =
+      shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(2)); });
+  const auto helped = help_sweep(part_of_rank(2, at), sweep);
+  EXPECT_TRUE(helped && *helped);
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{2, kPoints}}));
+}
+
+TEST(SweepRanks, ASweepMayUseTls) {
+  const TlsSettings tls = *real::TlsContext::open("secret");
+  Leader leader(2, tls);
+  const real::Address at = leader.at();
+  SharedSweep sweep =
+      shared([](std::int64_t, const std::atomic<bool>&) { return std::optional(done_by(1)); });
+  const auto refused = help_sweep(part_of_rank(1, at), sweep);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("another setting of --tls"));
+  sweep.threads = 3;
+  const auto helped = help_sweep(part_of_rank(1, at, tls), sweep);
+  EXPECT_TRUE(helped && *helped) << (helped ? "it was to stop" : helped.error().message());
+  EXPECT_EQ(leader.wait(), (std::map<std::int64_t, int>{{1, kPoints}}));
 }
 
 /// The rank's worker threads are busy and send nothing, but the rank itself sends heartbeats.
