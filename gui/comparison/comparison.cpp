@@ -190,6 +190,9 @@ class Parts : public TraceParts {
   [[nodiscard]] std::pair<const Trace*, SpanId> origin(SpanId span) const override {
     return {sources_[rows_->rows()[span.row].side].get(), rows_->origin(span)};
   }
+  [[nodiscard]] SpanId place(std::size_t side, SpanId own) const override {
+    return rows_->place(side, own);
+  }
   [[nodiscard]] std::vector<SpanId> partners(SpanId span) const override;
   [[nodiscard]] Facts facts(SpanId span) const override;
   [[nodiscard]] Facts facts() const override;

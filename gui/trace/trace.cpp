@@ -204,13 +204,12 @@ void Trace::list_rows() {
 }
 
 void Trace::list_blocks() {
-  std::map<core::TrackId, std::size_t> row_of_track;
-  for (std::size_t r = 0; r < rows_.size(); ++r) row_of_track.emplace(rows_[r].track.id, r);
+  for (std::size_t r = 0; r < rows_.size(); ++r) row_of_track_.emplace(rows_[r].track.id, r);
   blocks_.assign(rows_.size(), {});
   const std::vector<Block>& blocks = reader_->span_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto row = row_of_track.find(blocks[b].track);
-    if (row != row_of_track.end()) blocks_[row->second].push_back(b);
+    const auto row = row_of_track_.find(blocks[b].track);
+    if (row != row_of_track_.end()) blocks_[row->second].push_back(b);
   }
   for (std::vector<std::size_t>& of_row : blocks_) {
     std::stable_sort(of_row.begin(), of_row.end(), [&](std::size_t a, std::size_t b) {
@@ -286,10 +285,8 @@ std::optional<std::size_t> Trace::row_of(core::TrackId track) const {
     return track >= 0 && static_cast<std::size_t>(track) < rows_.size()
                ? std::optional(static_cast<std::size_t>(track))
                : std::nullopt;
-  const auto row =
-      std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.track.id == track; });
-  if (row == rows_.end()) return std::nullopt;
-  return static_cast<std::size_t>(row - rows_.begin());
+  const auto row = row_of_track_.find(track);
+  return row == row_of_track_.end() ? std::nullopt : std::optional(row->second);
 }
 
 Expected<std::vector<Span>> Trace::spans(std::size_t row, SpanRow::Index first,

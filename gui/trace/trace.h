@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +88,9 @@ class TraceParts {
                                                                       SpanRow::Index end) const = 0;
   /// Returns the source trace of a span, and the span in that trace.
   [[nodiscard]] virtual std::pair<const Trace*, SpanId> origin(SpanId span) const = 0;
+  /// Returns the combined span that shows span `own` of a side's source trace. REQUIRES: the span
+  /// exists.
+  [[nodiscard]] virtual SpanId place(std::size_t side, SpanId own) const = 0;
   /// Returns the matching spans of the other side; may be empty. If the span matches a whole pack,
   /// the result has several spans.
   [[nodiscard]] virtual std::vector<SpanId> partners(SpanId span) const = 0;
@@ -225,6 +229,7 @@ class Trace {
   std::vector<Row> rows_;
   /// Indexed by row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
+  std::map<core::TrackId, std::size_t> row_of_track_;  ///< empty if the trace combines others
   std::vector<AxisStretch> axis_;
   std::vector<DifferenceRow> differences_;
   std::shared_ptr<const TraceParts> parts_;

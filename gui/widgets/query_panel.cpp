@@ -1,10 +1,11 @@
 // Runs SQL queries about the timeline in a thread (core/query). Sorting the table moves its rows,
 // so each row keeps the values that select something in the timeline in its first cell. Saved
 // queries are settings of the user. A query of a comparison reads both timelines; their spans are
-// then found among the rows of the comparison, which may have moved them.
+// then looked up among the rows of the comparison, which may have moved them.
 
 #include "gui/widgets/query_panel.h"
 
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QFontDatabase>
 #include <QHBoxLayout>
@@ -102,7 +103,7 @@ QueryPanel::QueryPanel(TimelineView& view)
   }
   save_->setText(tr("Save…"));
   stop_->setText(tr("Stop"));
-  run_->setText(tr("&Run"));
+  run_->setText(tr("Run"));
   run_->setToolTip(tr("Run the query (Ctrl+Return)"));
   stop_->setToolTip(tr("Stop the query (Esc)"));
   save_->setToolTip(tr("Save the query under a name"));
@@ -191,6 +192,8 @@ void QueryPanel::run() {
   if (!view_.trace()) return show_message(tr("open a timeline first"), true);
   stop();
   finish();
+  // The table and the button lose the focus when they are disabled, and Esc must stop the query.
+  if (isAncestorOf(QApplication::focusWidget())) text_->setFocus();
   job_ = std::make_shared<Job>();
   job_->source = source();
   const std::string sql = text_->toPlainText().toStdString();
@@ -281,22 +284,8 @@ std::optional<SpanId> QueryPanel::span_of(std::int64_t id) const {
   }
   const Trace& own = *trace.parts()->source(place->timeline);
   const auto own_row = own.row_of(place->track);
-  if (!own_row) return std::nullopt;
-  const SpanId wanted{*own_row, index};
-  const auto is_wanted = [&](SpanId span) {
-    return trace.parts()->origin(span) == std::pair<const Trace*, SpanId>(&own, wanted);
-  };
-  for (std::size_t r = 0; r < trace.rows().size(); ++r) {
-    const Trace::Row& row = trace.rows()[r];
-    if (row.side != place->timeline || row.spans.size() == 0) continue;
-    if (trace.parts()->origin({r, 0}).second.row != *own_row) continue;
-    if (index < row.spans.size() && is_wanted({r, index})) return SpanId{r, index};
-    // The spans of this row are only a part of the spans of its source.
-    for (SpanRow::Index i = 0; i < row.spans.size(); ++i) {
-      if (is_wanted({r, i})) return SpanId{r, i};
-    }
-  }
-  return std::nullopt;
+  if (!own_row || index >= own.rows()[*own_row].spans.size()) return std::nullopt;
+  return trace.parts()->place(place->timeline, {*own_row, index});
 }
 
 void QueryPanel::go_to(int row) {
@@ -311,8 +300,16 @@ void QueryPanel::go_to(int row) {
     return;
   }
   const auto from = number(start_column_), to = number(end_column_);
-  if (!from || !to || !(*from >= 0 && *to > *from && *to < 9e12) || view_.trace()->parts()) return;
-  const TimeRange range{core::Time(std::llround(*from * 1e6)), core::Time(std::llround(*to * 1e6))};
+  if (!from || !to || !(*from >= 0 && *to > *from)) return;
+  if (view_.trace()->parts())
+    return show_message(
+        tr("with two timelines, only rows with the column span_id select something"), false);
+  const auto time = [&](double us) {
+    const core::Time end = view_.view().run_length();
+    return us >= core::to_us(end) ? end : core::Time(std::llround(us * 1e6));
+  };
+  const TimeRange range{time(*from), time(*to)};
+  if (range.from >= range.to) return;
   view_.select_range(range);
   const TimeRange& seen = view_.view().range();
   if (range.from >= seen.from && range.to <= seen.to) return;
@@ -331,6 +328,17 @@ bool QueryPanel::eventFilter(QObject* watched, QEvent* event) {
   // Other actions of the window have these keys, too.
   event->accept();
   if (event->type() == QEvent::KeyPress) enter ? run() : stop();
+  return true;
+}
+
+/// Stops the query by Esc in any part of the panel.
+bool QueryPanel::event(QEvent* event) {
+  const bool of_key =
+      event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
+  if (!of_key || !job_ || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+    return QWidget::event(event);
+  event->accept();
+  if (event->type() == QEvent::KeyPress) stop();
   return true;
 }
 

@@ -58,6 +58,7 @@ class QueryPanel : public QWidget {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+  bool event(QEvent* event) override;
 
  private:
   /// The timelines of a query. The readers belong to the traces.
