@@ -15,6 +15,9 @@ namespace {
 
 /// The number of spans that are read from the file at a time.
 constexpr SpanRow::Index kSpansAtOnce = 16'384;
+/// The number of spans between two checks for cancellation, and the number that is read at a time
+/// from a comparison, which looks up each span.
+constexpr SpanRow::Index kSpansPerCheck = 4'096;
 
 bool has_lane_of(const Trace::Row& row, std::size_t side) {
   return row.side == side && row.track.kind == core::TrackKind::kLane;
@@ -61,6 +64,8 @@ core::Expected<CommunicationMatrix> communication_of(const Trace& trace, const T
           {name, options.by_worker ? row.group + '/' : row.group + '/' + track.device + '/'});
     rank_of_track.emplace(track.id, rank->second);
   }
+  const auto cancelled = [&] { return options.cancel && *options.cancel; };
+  const SpanRow::Index at_once = trace.parts() ? kSpansPerCheck : kSpansAtOnce;
   for (std::size_t r = 0; r < trace.rows().size(); ++r) {
     const Trace::Row& row = trace.rows()[r];
     if (!has_lane_of(row, options.side)) continue;
@@ -69,11 +74,13 @@ core::Expected<CommunicationMatrix> communication_of(const Trace& trace, const T
     if (i > 0 && row.spans.end(i - 1) > range.from) --i;
     const SpanRow::Index end = row.spans.first_from(range.to);
     while (i < end) {
-      if (options.cancel && *options.cancel) return matrix;
-      const SpanRow::Index next = std::min(end, i + kSpansAtOnce);
+      if (cancelled()) return matrix;
+      const SpanRow::Index next = std::min(end, i + at_once);
       const auto spans = trace.spans(r, i, next);
       if (!spans) return tl::make_unexpected(spans.error());
-      for (const core::Span& span : *spans) {
+      for (std::size_t s = 0; s < spans->size(); ++s) {
+        if (s % kSpansPerCheck == 0 && cancelled()) return matrix;
+        const core::Span& span = (*spans)[s];
         if (span.peer == core::kNoTrack) continue;
         const auto sender = rank_of_track.find(span.peer);
         if (sender != rank_of_track.end())

@@ -35,7 +35,7 @@ struct CommunicationMatrix {
 struct CommunicationOptions {
   std::size_t side = 0;    ///< the timeline whose messages count
   bool by_worker = false;  ///< true: a rank is a worker
-  /// If `stop` becomes true, the computation stops, and the result may be incomplete.
+  /// If `cancel` becomes true, the computation stops, and the result may be incomplete.
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -24,7 +24,7 @@ CommunicationPanel::CommunicationPanel(TimelineView& view)
     : view_(view),
       quantity_(new QComboBox),
       side_(new QComboBox),
-      by_worker_(new QCheckBox(tr("by &worker"))),
+      by_worker_(new QCheckBox(tr("by worker"))),
       matrix_(new CommunicationView),
       words_(new QLabel) {
   quantity_->addItems({tr("bytes"), tr("time"), tr("bandwidth")});
@@ -45,6 +45,10 @@ CommunicationPanel::CommunicationPanel(TimelineView& view)
   layout->setSpacing(0);
   layout->addLayout(choices);
   layout->addWidget(matrix_, 1);
+  constexpr int kSettledAfterMs = 100;
+  settled_.setSingleShot(true);
+  settled_.setInterval(kSettledAfterMs);
+  connect(&settled_, &QTimer::timeout, this, &CommunicationPanel::begin_job);
   connect(quantity_, &QComboBox::currentIndexChanged, this,
           [this](int i) { matrix_->set_quantity(static_cast<MatrixQuantity>(i)); });
   connect(side_, &QComboBox::currentIndexChanged, this, &CommunicationPanel::update_matrix);
@@ -76,6 +80,9 @@ void CommunicationPanel::look_at_trace() {
   side_->setVisible(two);
   by_worker_->setChecked(trace && devices_with_lanes(*trace, 0) > kDevicesAtFirst);
   matrix_->set_picked(std::nullopt);
+  // The ranks and messages of another timeline would be wrong.
+  matrix_->show_words(trace ? tr("computing…") : tr("no messages"));
+  update_matrix();
 }
 
 CommunicationPanel::Wanted CommunicationPanel::wanted() const {
@@ -85,40 +92,59 @@ CommunicationPanel::Wanted CommunicationPanel::wanted() const {
 
 void CommunicationPanel::update_matrix() {
   if (!seen_ || !view_.trace()) {
+    settled_.stop();
     end_job();
     shown_.reset();  // the reference would keep the timeline in memory
     return;
   }
   const Wanted now = wanted();
   if (shown_ == now) return;
-  end_job();
+  cancel_job();
   // Another kind of ranks has other cells.
   if (shown_ && (shown_->by_worker != now.by_worker || shown_->side != now.side))
     matrix_->set_picked(std::nullopt);
   shown_ = now;
+  settled_.start();
+}
+
+/// Begins to compute the matrix of `shown_`.
+void CommunicationPanel::begin_job() {
+  settled_.stop();
+  end_job();
   ++begun_;
   job_ = std::make_shared<Job>();
-  thread_ = std::jthread([this, now, job = job_] {
+  thread_ = std::jthread([this, now = *shown_, job = job_] {
     const auto thrown = guarded([&] {
       job->matrix =
           communication_of(*now.trace, now.range, {now.side, now.by_worker, &job->cancel});
     });
     if (thrown) job->matrix = tl::make_unexpected(*thrown);
     tell(this, [this, job] {
-      if (job == job_) finish();
+      if (job == job_ && !job->cancel) take_result();
     });
   });
+}
+
+/// Cancels the job without waiting for its thread, so that the view can be moved smoothly.
+void CommunicationPanel::cancel_job() {
+  if (job_) job_->cancel = true;
 }
 
 /// Discards the job's result.
 void CommunicationPanel::end_job() {
   if (!job_) return;
-  job_->cancel = true;
+  cancel_job();
   thread_.join();
   job_.reset();
 }
 
 void CommunicationPanel::finish() {
+  if (settled_.isActive()) begin_job();
+  take_result();
+}
+
+/// Waits for the job, and shows its result.
+void CommunicationPanel::take_result() {
   if (!job_) return;
   thread_.join();
   show_result(std::exchange(job_, nullptr)->matrix);
@@ -142,13 +168,19 @@ void CommunicationPanel::show_chosen() {
 void CommunicationPanel::pick(const CommunicationView::Cell& cell) {
   if (matrix_->picked() == cell) {
     matrix_->set_picked(std::nullopt);
+    filter_.clear();
     return emit filter_wanted({});
   }
   matrix_->set_picked(cell);
   const auto& ranks = matrix_->matrix().ranks;
   const QString first = QString::fromStdString(ranks[cell.first].key),
                 second = QString::fromStdString(ranks[cell.second].key);
-  emit filter_wanted(first == second ? first : first + QStringLiteral(" | ") + second);
+  filter_ = first == second ? first : first + QStringLiteral(" | ") + second;
+  emit filter_wanted(filter_);
+}
+
+void CommunicationPanel::follow_filter(const QString& text) {
+  if (matrix_->picked() && text != filter_) matrix_->set_picked(std::nullopt);
 }
 
 }  // namespace tutti::gui

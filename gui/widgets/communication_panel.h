@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 #include <atomic>
 #include <memory>
@@ -17,8 +18,9 @@ namespace tutti::gui {
 class TimelineView;
 
 /// The panel with the communication matrix of the selected range, or of the visible range if none
-/// is selected. A thread computes the matrix, and only while the panel is visible; until it is
-/// complete, the old matrix stays. Picking a pair shows only the rows of both ranks in the
+/// is selected. A thread computes the matrix, and only while the panel is visible; it begins when
+/// the range has not changed for a tenth of a second. Until the matrix is complete, the old matrix
+/// of the same timeline stays. Picking a pair shows only the rows of both ranks in the
 /// timeline; picking it again shows all rows.
 class CommunicationPanel : public QWidget {
   Q_OBJECT
@@ -31,6 +33,8 @@ class CommunicationPanel : public QWidget {
   /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
   void set_theme(const Theme& theme);
+  /// Removes the frame of the picked pair unless the timeline is filtered by the pair's rows.
+  void follow_filter(const QString& text);
   /// Waits until the matrix is up to date.
   void finish();
   /// Returns the number of computations that were started in total.
@@ -58,7 +62,10 @@ class CommunicationPanel : public QWidget {
   [[nodiscard]] Wanted wanted() const;
   void look_at_trace();
   void update_matrix();
+  void begin_job();
+  void cancel_job();
   void end_job();
+  void take_result();
   void show_result(core::Expected<CommunicationMatrix> result);
   void show_chosen();
   void pick(const CommunicationView::Cell& cell);
@@ -69,10 +76,13 @@ class CommunicationPanel : public QWidget {
   QCheckBox* by_worker_;
   CommunicationView* matrix_;
   QLabel* words_;
+  QTimer settled_;  ///< begins the computation when the range has stopped changing
+  QString filter_;  ///< the filter of the picked pair
   bool seen_ = false;
   int begun_ = 0;
   std::optional<Wanted> shown_;
-  std::shared_ptr<Job> job_;  ///< the current computation; null: none is running
+  std::shared_ptr<Job>
+      job_;  ///< the current computation, which may be cancelled; null: none is running
   std::jthread thread_;
 };
 

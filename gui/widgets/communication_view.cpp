@@ -35,6 +35,7 @@ CommunicationView::CommunicationView(QWidget* parent)
 
 void CommunicationView::show_matrix(CommunicationMatrix matrix) {
   matrix_ = std::move(matrix);
+  image_ = {};
   words_.clear();
   const std::size_t ranks = matrix_.ranks.size();
   if (chosen_ && (chosen_->first >= ranks || chosen_->second >= ranks)) chosen_.reset();
@@ -44,18 +45,21 @@ void CommunicationView::show_matrix(CommunicationMatrix matrix) {
 
 void CommunicationView::show_words(const QString& words) {
   matrix_ = {};
+  image_ = {};
   words_ = words;
   choose(std::nullopt);
 }
 
 void CommunicationView::set_quantity(MatrixQuantity quantity) {
   quantity_ = quantity;
+  image_ = {};
   find_ends();
   update();
 }
 
 void CommunicationView::set_theme(const Theme& theme) {
   theme_ = &theme;
+  image_ = {};
   update();
 }
 
@@ -108,8 +112,7 @@ Pixel CommunicationView::colour_at(double share) const {
 
 Pixel CommunicationView::colour_of(const Cell& cell) const {
   const auto pair = matrix_.pairs.find(cell);
-  return pair == matrix_.pairs.end() ? theme_->background
-                                     : colour_at(share_of(value_of(pair->second)));
+  return pair == matrix_.pairs.end() ? theme_->band : colour_at(share_of(value_of(pair->second)));
 }
 
 int CommunicationView::name_width() const {
@@ -185,14 +188,17 @@ void CommunicationView::paintEvent(QPaintEvent*) {
 
 void CommunicationView::paint_cells(QPainter& painter) const {
   const int ranks = static_cast<int>(matrix_.ranks.size());
-  QImage image(ranks, ranks, QImage::Format_RGB32);
-  image.fill(theme_->band);
-  for (const auto& [cell, traffic] : matrix_.pairs)
-    image.setPixel(static_cast<int>(cell.second), static_cast<int>(cell.first), colour_of(cell));
+  if (image_.isNull()) {
+    image_ = QImage(ranks, ranks, QImage::Format_RGB32);
+    image_.fill(theme_->band);
+    for (const auto& [cell, traffic] : matrix_.pairs)
+      image_.setPixel(static_cast<int>(cell.second), static_cast<int>(cell.first),
+                      colour_at(share_of(value_of(traffic))));
+  }
   const QRectF all = cells();
   painter.setRenderHint(QPainter::SmoothPixmapTransform,
                         ranks > all.width() || ranks > all.height());
-  painter.drawImage(all, image);
+  painter.drawImage(all, image_);
   const QRectF first = box_of({0, 0});
   constexpr double kSeparated = 6;  // smaller cells would be mostly lines
   if (first.width() >= kSeparated && first.height() >= kSeparated) {
@@ -284,7 +290,8 @@ void CommunicationView::paint_scale(QPainter& painter) const {
 }
 
 void CommunicationView::mouseMoveEvent(QMouseEvent* event) {
-  choose(cell_under(event->position()));
+  const auto cell = cell_under(event->position());
+  if (cell != chosen_) choose(cell);
 }
 
 void CommunicationView::mouseReleaseEvent(QMouseEvent* event) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QImage>
 #include <QWidget>
 #include <optional>
 #include <utility>
@@ -40,7 +41,7 @@ class CommunicationView : public QWidget {
   [[nodiscard]] QRectF box_of(const Cell& cell) const;
   /// Describes the messages of a cell in words.
   [[nodiscard]] QString words_of(const Cell& cell) const;
-  /// Returns the colour of a cell: the background if the pair has no messages.
+  /// Returns the colour of a cell: a faint tint if the pair has no messages.
   [[nodiscard]] Pixel colour_of(const Cell& cell) const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, 120}; }
@@ -79,6 +80,7 @@ class CommunicationView : public QWidget {
   MatrixQuantity quantity_ = MatrixQuantity::kBytes;
   CommunicationMatrix matrix_;
   QString words_;
+  mutable QImage image_;         ///< a pixel for each cell; null: to be painted again
   double least_ = 0, most_ = 0;  ///< the ends of the colour scale
   bool logarithmic_ = false;
   std::optional<Cell> chosen_, picked_;

@@ -55,6 +55,7 @@ SearchBar::SearchBar(TimelineView& view, FoundPanel& found)
   });
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(true); });
   connect(filter_, &QLineEdit::textChanged, &view_, &TimelineView::filter);
+  connect(filter_, &QLineEdit::textChanged, this, &SearchBar::filter_changed);
   // Clear the histogram and the matches, which belong to the previous timeline.
   connect(&view_, &TimelineView::trace_changed, this, [this] {
     found_.show_durations({});

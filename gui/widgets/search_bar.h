@@ -36,6 +36,8 @@ class SearchBar : public QToolBar {
 
  signals:
   void searched();
+  /// Emitted when the text that filters rows has changed.
+  void filter_changed(const QString& text);
   /// Emitted with the result, for the status bar.
   void status_message(const QString& text);
 

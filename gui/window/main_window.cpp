@@ -109,6 +109,10 @@ MainWindow::MainWindow(Executors executors)
           [this] { overview_->set_range(view_->view().range()); });
   connect(view_, &TimelineView::cursor_moved, this, &MainWindow::report_cursor);
   connect(view_, &TimelineView::range_changed, this, &MainWindow::report_range);
+  connect(view_, &TimelineView::lines_changed, this, [this] {
+    // Other rows may count. Another message in the status bar stays.
+    if (view_->range() && !range_words_.isEmpty() && status_text_ == range_words_) report_range();
+  });
   connect(overview_, &OverviewStrip::range_wanted, view_, &TimelineView::glide_to);
   connect(overview_, &OverviewStrip::settled, view_, &TimelineView::settle);
   connect(&opener_, &FileOpener::progress, progress_, &QProgressBar::setValue);
@@ -237,6 +241,7 @@ void MainWindow::make_communication() {
   dock->hide();
   connect(dock, &QDockWidget::visibilityChanged, communication_, &CommunicationPanel::set_seen);
   connect(communication_, &CommunicationPanel::filter_wanted, search_, &SearchBar::filter);
+  connect(search_, &SearchBar::filter_changed, communication_, &CommunicationPanel::follow_filter);
 }
 
 void MainWindow::make_query() {
@@ -751,18 +756,19 @@ void MainWindow::report_range() {
   }
   const TimeRange& range = *view_->range();
   const std::vector<std::size_t> rows = view_->counted_rows();
-  core::Time busy;
+  double busy = 0;  // in picoseconds; the sum over many rows may not fit into 64 bits
   for (const std::size_t row : rows)
-    busy += view_->trace()->rows()[row].spans.busy(range.from, range.to);
-  const double share = rows.empty() || range.length() <= core::Time()
-                           ? 0
-                           : static_cast<double>(busy.count()) /
-                                 static_cast<double>(range.length().count()) /
-                                 static_cast<double>(rows.size());
-  range_words_ = tr("selected: %1 × %2, %3 spans, %4 % busy")
+    busy +=
+        static_cast<double>(view_->trace()->rows()[row].spans.busy(range.from, range.to).count());
+  const double share =
+      rows.empty() || range.length() <= core::Time()
+          ? 0
+          : busy / static_cast<double>(range.length().count()) / static_cast<double>(rows.size());
+  const auto spans = spans_in(*view_->trace(), rows, range);
+  range_words_ = tr("selected: %1 × %2, %3, %4 % busy")
                      .arg(text_of(range.length()),
-                          rows.size() == 1 ? tr("1 row") : tr("%1 rows").arg(rows.size()))
-                     .arg(spans_in(*view_->trace(), rows, range))
+                          rows.size() == 1 ? tr("1 row") : tr("%1 rows").arg(rows.size()),
+                          spans == 1 ? tr("1 span") : tr("%1 spans").arg(spans))
                      .arg(100 * share, 0, 'f', 1);
   tell(range_words_);
 }

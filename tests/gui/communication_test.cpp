@@ -86,6 +86,12 @@ TEST_F(Communication, WorkersAreSumsOfTheirDevices) {
   EXPECT_DOUBLE_EQ(all, between);
 }
 
+TEST_F(Communication, ATrackHasItsRow) {
+  for (std::size_t r = 0; r < trace_->rows().size(); ++r)
+    EXPECT_EQ(trace_->row_of(trace_->rows()[r].track.id), r);
+  EXPECT_FALSE(trace_->row_of(core::kNoTrack));
+}
+
 TEST_F(Communication, NothingMovesOutsideOfTheRun) {
   EXPECT_TRUE(matrix({all_.to, all_.to + core::milliseconds(1)}).pairs.empty());
   const std::atomic<bool> stop = true;

@@ -9,10 +9,14 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QTableWidget>
+#include <QToolButton>
+#include <sstream>
 
+#include "core/timeline/writer.h"
 #include "gui/widgets/communication_panel.h"
 #include "gui/widgets/query_panel.h"
 #include "gui/widgets/table.h"
+#include "gui/window/comparison_panel.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
 
@@ -21,6 +25,39 @@ namespace {
 
 using core::Time;
 using testing::HasSubstr;
+
+/// Returns a timeline with one GPU and two packs. If `overlap`, the second pack begins while the
+/// first is in flight, and is therefore in another slot.
+std::string two_packs(bool overlap) {
+  std::ostringstream out;
+  core::TimelineWriter writer(out);
+  core::RunInfo run;
+  run.scenario = "packs";
+  run.executor = overlap ? "tcp" : "simulated";
+  run.steps = 1;
+  run.packs = {{{"a"}, core::Bytes(1000), "float32", {}, 0, 0, {}},
+               {{"b"}, core::Bytes(1000), "float32", {}, 0, 0, {}}};
+  writer.begin(run);
+  writer.track({0, core::TrackKind::kPacks, 0, "gpu0", 0, -1});
+  if (overlap) writer.track({1, core::TrackKind::kPacks, 0, "gpu0", 1, -1});
+  const int second = overlap ? 10 : 30;
+  const auto add = [&](core::TrackId track, std::int32_t pack, int from, int to) {
+    core::Span span;
+    span.start = kMs * from;
+    span.duration = kMs * (to - from);
+    span.kind = core::SpanKind::kPackInFlight;
+    span.pack = pack;
+    writer.span(track, span);
+    writer.pack({0, pack, kMs * from, kMs * from, kMs * from, kMs * to});
+  };
+  add(0, 0, 0, 20);
+  add(overlap ? 1 : 0, 1, second, second + 25);
+  core::StepRecord step;
+  step.end = kMs * 60;
+  writer.step(step);
+  writer.end();
+  return out.str();
+}
 
 /// A window whose panels are chosen by their keys.
 struct PanelWindow : Window {
@@ -71,6 +108,29 @@ TEST_F(PanelWindow, TheMatrixShowsTheMessagesOfTheRange) {
   EXPECT_EQ(communication().begun(), before) << "it is hidden";
 }
 
+TEST_F(PanelWindow, TheMatrixIsComputedWhenTheRangeHasSettled) {
+  open_small();
+  show_panel(Qt::Key_8);
+  communication().finish();
+  const int before = communication().begun();
+  for (int i = 1; i <= 10; ++i) {
+    view().show_range({kMs * i, kMs * (50 + i)});
+    QApplication::processEvents();
+  }
+  communication().finish();
+  EXPECT_EQ(communication().begun(), before + 1);
+  view().show_range({kMs * 90, kMs * 150});
+  for (int i = 0; i < 1000 && communication().begun() == before + 1; ++i) QTest::qWait(10);
+  EXPECT_EQ(communication().begun(), before + 2) << "by itself";
+  // The matrix of another timeline is not shown.
+  communication().finish();
+  ASSERT_FALSE(matrix().matrix().ranks.empty());
+  view().show_trace(Trace::from_bytes(small_timeline(), "again").value());
+  EXPECT_TRUE(matrix().matrix().ranks.empty());
+  communication().finish();
+  EXPECT_EQ(matrix().matrix().ranks.size(), 4u);
+}
+
 TEST_F(PanelWindow, APairOfTheMatrixFiltersTheTimeline) {
   open_small();
   show_panel(Qt::Key_8);
@@ -86,6 +146,11 @@ TEST_F(PanelWindow, APairOfTheMatrixFiltersTheTimeline) {
   matrix().setFocus();
   QTest::keyClick(&matrix(), Qt::Key_Return);
   EXPECT_TRUE(has_line("worker 1/gpu0"));
+  // Another filter removes the frame.
+  QTest::keyClick(&matrix(), Qt::Key_Return);
+  ASSERT_TRUE(matrix().picked());
+  window_.findChild<QLineEdit*>(QStringLiteral("filter"))->setText(QStringLiteral("gpu0"));
+  EXPECT_FALSE(matrix().picked());
 }
 
 TEST_F(PanelWindow, TheMatrixIsReachedByKeysAndRead) {
@@ -174,6 +239,48 @@ TEST_F(PanelWindow, RowsWithTimesSelectTheirRangeAndAreCopied) {
             QStringLiteral("step\tstart_us\tend_us\n1\t170000\t200000\n"));
 }
 
+TEST_F(PanelWindow, ARangeIsLimitedToTheRun) {
+  open_small();
+  show_panel(Qt::Key_9);
+  run(QStringLiteral("SELECT 150000 AS start_us, 8e12 AS end_us UNION ALL SELECT 7e12, 1e300"));
+  ASSERT_EQ(table().rowCount(), 2) << window_.query().message().toStdString();
+  for (const int row : {0, 1}) {
+    QTest::mouseClick(table().viewport(), Qt::LeftButton, {},
+                      table().visualItemRect(table().item(row, 0)).center());
+    EXPECT_EQ(view().range(), (TimeRange{kMs * 150, view().view().run_length()}));
+    EXPECT_LE(view().view().range().to, view().view().run_length());
+  }
+}
+
+TEST_F(PanelWindow, QueriesFindThePacksThatAComparisonHasMovedToOtherRows) {
+  const std::string first = write("first.tutti", two_packs(false)),
+                    second = write("second.tutti", two_packs(true));
+  ASSERT_FALSE(why_not_opened(window_, [&] {
+    window_.open_both(QString::fromStdString(first), QString::fromStdString(second));
+  }));
+  ASSERT_TRUE(view().trace()->parts());
+  press(Qt::Key_3, Qt::AltModifier);  // by pack
+  for (int i = 0; i < 1000 && window_.comparison().comparison()->align != Align::kPack; ++i)
+    QTest::qWait(10);
+  ASSERT_EQ(view().trace()->rows().size(), 2u) << "the packs of the second timeline share a row";
+  show_panel(Qt::Key_9);
+  run(QStringLiteral("SELECT span_id, pack FROM spans ORDER BY span_id"));
+  ASSERT_EQ(table().rowCount(), 4) << window_.query().message().toStdString();
+  for (int row = 0; row < 4; ++row) {
+    view().select(std::nullopt);
+    QTest::mouseClick(table().viewport(), Qt::LeftButton, {},
+                      table().visualItemRect(table().item(row, 0)).center());
+    ASSERT_TRUE(view().selected()) << row;
+    const Trace::Row& selected = view().trace()->rows()[view().selected()->row];
+    EXPECT_EQ(selected.side, static_cast<std::size_t>(row / 2));
+    EXPECT_EQ(selected.spans.pack(view().selected()->index), row % 2);
+  }
+  run(QStringLiteral("SELECT start_us, end_us FROM packs"));
+  QTest::mouseClick(table().viewport(), Qt::LeftButton, {},
+                    table().visualItemRect(table().item(0, 0)).center());
+  EXPECT_THAT(window_.query().message().toStdString(), HasSubstr("span_id"));
+}
+
 TEST_F(PanelWindow, MistakesInQueriesAreShownAndTheTableStays) {
   open_small();
   show_panel(Qt::Key_9);
@@ -198,6 +305,13 @@ TEST_F(PanelWindow, AQueryThatRunsTooLongIsStopped) {
   EXPECT_TRUE(window_.query().is_running());
   window_.query().text().setFocus();
   QTest::keyClick(&window_.query().text(), Qt::Key_Escape);
+  for (int i = 0; i < 1000 && window_.query().is_running(); ++i) QTest::qWait(10);
+  EXPECT_EQ(window_.query().message(), QStringLiteral("the query was stopped"));
+  // Esc works wherever the focus of the panel is.
+  table().setFocus();
+  window_.query().run();
+  EXPECT_EQ(QApplication::focusWidget(), &window_.query().text());
+  QTest::keyClick(&window_.query(), Qt::Key_Escape);
   for (int i = 0; i < 1000 && window_.query().is_running(); ++i) QTest::qWait(10);
   EXPECT_EQ(window_.query().message(), QStringLiteral("the query was stopped"));
   // Another timeline ends a query of the timeline before.
