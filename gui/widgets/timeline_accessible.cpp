@@ -28,7 +28,7 @@ class SpanItem : public QAccessibleInterface {
 
   /// Returns false if the span's timeline is not shown any more.
   [[nodiscard]] bool isValid() const override {
-    return view_ && trace_ && view_->shared_trace() == trace_;
+    return view_ && view_->trace() && view_->shared_trace() == trace_.lock();
   }
   [[nodiscard]] QObject* object() const override { return nullptr; }
   [[nodiscard]] QAccessibleInterface* childAt(int, int) const override { return nullptr; }
@@ -44,7 +44,7 @@ class SpanItem : public QAccessibleInterface {
     if (!isValid()) return {};
     if (kind == QAccessible::Name) return view_->words_of(span_);
     if (kind == QAccessible::Value)
-      return text_of(trace_->rows()[span_.row].spans.duration(span_.index));
+      return text_of(view_->trace()->rows()[span_.row].spans.duration(span_.index));
     return {};
   }
   void setText(QAccessible::Text, const QString&) override {}
@@ -70,7 +70,7 @@ class SpanItem : public QAccessibleInterface {
 
  private:
   QPointer<TimelineView> view_;
-  std::shared_ptr<const Trace> trace_;
+  std::weak_ptr<const Trace> trace_;  // a closed timeline must not stay in memory
   SpanId span_;
 };
 
@@ -120,7 +120,7 @@ class TimelineItem : public QAccessibleWidget {
   [[nodiscard]] QAccessibleInterface* item_of(const SpanId& span) const {
     // Spans that were in view long ago are forgotten together.
     constexpr std::size_t kMany = 10'000;
-    if (trace_ != view_.shared_trace() || items_.size() > kMany) forget_spans();
+    if (trace_.lock() != view_.shared_trace() || items_.size() > kMany) forget_spans();
     trace_ = view_.shared_trace();
     const auto [item, is_new] = items_.emplace(std::pair(span.row, span.index), 0);
     if (is_new) item->second = QAccessible::registerAccessibleInterface(new SpanItem(view_, span));
@@ -132,7 +132,7 @@ class TimelineItem : public QAccessibleWidget {
   }
 
   TimelineView& view_;
-  mutable std::shared_ptr<const Trace> trace_;  ///< the timeline of the items
+  mutable std::weak_ptr<const Trace> trace_;  ///< the timeline of the items
   mutable std::map<std::pair<std::size_t, SpanRow::Index>, QAccessible::Id> items_;
 };
 

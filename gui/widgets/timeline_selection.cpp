@@ -3,6 +3,7 @@
 #include "gui/widgets/timeline_view.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "gui/widgets/timeline_accessible.h"
 
@@ -62,6 +63,7 @@ void TimelineView::select_previous() {
 void TimelineView::select_range(const std::optional<TimeRange>& range) {
   range_ = range;
   region_.clear();
+  region_rows_.clear();
   update();
   emit range_changed();
 }
@@ -73,7 +75,16 @@ void TimelineView::select_region(const TimeRange& range, std::size_t first, std:
   first = std::min(first, last);
   range_ = range;
   region_.clear();
-  for (std::size_t i = first; i <= last; ++i) region_.insert(lines[i].key);
+  region_rows_.clear();
+  for (std::size_t i = first; i <= last; ++i) {
+    const Line& line = lines[i];
+    region_.insert(line.key);
+    // The content of an open group has lines of its own.
+    if (line.kind == Line::Kind::kSpans || (line.is_group() && !line.open))
+      region_rows_.insert(region_rows_.end(), line.rows.begin(), line.rows.end());
+  }
+  std::sort(region_rows_.begin(), region_rows_.end());
+  region_rows_.erase(std::unique(region_rows_.begin(), region_rows_.end()), region_rows_.end());
   region_begin_ = lines[first].key;
   region_end_ = lines[last].key;
   update();
@@ -101,15 +112,10 @@ void TimelineView::extend_region(int by) {
 
 std::vector<std::size_t> TimelineView::counted_rows() const {
   if (region_.empty()) return visible_rows();
+  const std::vector<std::size_t> visible = visible_rows();
   std::vector<std::size_t> rows;
-  for (const Line& line : layout_.lines()) {
-    // The content of an open group has lines of its own.
-    const bool has_rows = line.kind == Line::Kind::kSpans || (line.is_group() && !line.open);
-    if (has_rows && region_.contains(line.key))
-      rows.insert(rows.end(), line.rows.begin(), line.rows.end());
-  }
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::set_intersection(visible.begin(), visible.end(), region_rows_.begin(), region_rows_.end(),
+                        std::back_inserter(rows));
   return rows;
 }
 

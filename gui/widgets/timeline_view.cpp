@@ -38,6 +38,7 @@ void TimelineView::show_trace(std::shared_ptr<const Trace> trace) {
   partners_.clear();
   range_.reset();
   region_.clear();
+  region_rows_.clear();
   readable_.reset();
   piece_of_path_.reset();
   traffic_.reset();
@@ -250,9 +251,20 @@ void TimelineView::paint_range(QPainter& painter, const Placement& place,
   };
   for (std::size_t i = 0; i < layout_.lines().size(); ++i) {
     const Line& line = layout_.lines()[i];
-    if (!region_.contains(line.key)) continue;
-    const QRect own(all.left(), lines.top() + top_of_line(place.scene, i), all.width(),
-                    line.height);
+    // Groups may have been opened or closed since the region was selected.
+    const bool has_rows =
+        !line.rows.empty() && (line.kind == Line::Kind::kSpans || (line.is_group() && !line.open));
+    const bool is_inside = has_rows
+                               ? std::all_of(line.rows.begin(), line.rows.end(),
+                                             [&](std::size_t row) {
+                                               return std::binary_search(region_rows_.begin(),
+                                                                         region_rows_.end(), row);
+                                             })
+                               : region_.contains(line.key);
+    if (!is_inside) continue;
+    QRect own(all.left(), lines.top() + top_of_line(place.scene, i), all.width(), line.height);
+    if (!line.pinned) own.setTop(std::max(own.top(), lines.top() + layout_.pinned_height()));
+    if (own.isEmpty()) continue;
     if (!box.isEmpty() && box.bottom() + 1 == own.top()) {
       box |= own;
       continue;

@@ -52,7 +52,8 @@ class TimelineView : public QWidget {
   /// Returns the keys of the lines to which the selected range is restricted; empty if the range
   /// covers all lines.
   [[nodiscard]] const std::set<std::string>& region() const { return region_; }
-  /// Returns the rows that statistics count: the rows of the region, or else visible_rows().
+  /// Returns the rows that statistics count: the visible rows, and if there is a region, only
+  /// those that its lines showed when it was selected.
   [[nodiscard]] std::vector<std::size_t> counted_rows() const;
   /// Returns the time under the mouse, or the time in the middle of the view if the mouse is
   /// elsewhere. Shortcuts that need a time use this time.
@@ -194,6 +195,7 @@ class TimelineView : public QWidget {
   std::vector<SpanId> partners_;  ///< spans of the other timeline that match the selected span
   std::optional<TimeRange> range_;
   std::set<std::string> region_;
+  std::vector<std::size_t> region_rows_;  ///< the rows of the region's lines, sorted
   /// The keys of the lines at which the region begins and ends; either may be the upper one.
   std::string region_begin_, region_end_;
   mutable std::optional<std::vector<SpanId>> readable_;  ///< nullopt: to be computed again

@@ -55,7 +55,7 @@ TEST_F(RegionWindow, ADragAcrossLinesSelectsTimeAndRows) {
        Qt::ControlModifier);
   EXPECT_EQ(view().region(), std::set<std::string>{"worker 0/gpu0/compute"});
   EXPECT_EQ(count(QStringLiteral("forward")), QStringLiteral("1"));
-  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("× 1 row, 1 spans, 100.0 % busy"));
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("× 1 row, 1 span, 100.0 % busy"));
   press(Qt::Key_Escape);
   EXPECT_TRUE(view().region().empty());
   EXPECT_FALSE(view().range());
@@ -92,6 +92,36 @@ TEST_F(RegionWindow, KeysExtendTheRegionLineByLine) {
   EXPECT_EQ(view().counted_rows().size(), 1u) << "the rows of an open group have their own lines";
   for (int i = 0; i < 100; ++i) press(Qt::Key_Up, Qt::ShiftModifier);
   EXPECT_TRUE(view().region().contains(view().layout_of_lines().lines().front().key));
+}
+
+TEST_F(RegionWindow, ARegionKeepsItsRowsWhenGroupsAreClosed) {
+  open_small();
+  view().open_all();
+  drag(point("worker 0/gpu0/lanes/lane 0", kMs * 60),
+       point("worker 0/gpu0/lanes/lane 1", kMs * 101));
+  const std::vector<std::size_t> rows = view().counted_rows();
+  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_THAT(window_.status_text().toStdString(), HasSubstr("× 2 rows"));
+  view().close_all();
+  EXPECT_EQ(view().counted_rows(), rows) << "the closed group shows the rows";
+  EXPECT_EQ(count(QStringLiteral("receive")), QStringLiteral("2"));
+  view().filter(QStringLiteral("worker 1"));
+  EXPECT_TRUE(view().counted_rows().empty()) << "the rows are hidden";
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("× 0 rows"));
+  view().filter({});
+  view().open_all();
+  EXPECT_EQ(view().counted_rows(), rows);
+  EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("× 2 rows"));
+}
+
+TEST_F(RegionWindow, ScreenReadersDoNotKeepAClosedTimeline) {
+  open_small();
+  QAccessibleInterface* const timeline = QAccessible::queryAccessibleInterface(&view());
+  ASSERT_TRUE(timeline && timeline->child(0)->isValid());
+  const std::weak_ptr<const Trace> closed = view().shared_trace();
+  open_small();
+  QApplication::processEvents();
+  EXPECT_TRUE(closed.expired());
 }
 
 TEST_F(RegionWindow, ScreenReadersSeeTheSpansInView) {
