@@ -59,9 +59,7 @@ constexpr Option kOptions[] = {
     {"find",
      "Search term, such as \"pack 3\" or \"receive gpu1\"; the first matching span is selected",
      "words"},
-    {"panel",
-     "Panel to show: details, numbers, marks, found, differences, communication, query, topology",
-     "name"},
+    {"panel", "Panel to show: %1", "name"},  // %1: panel_names()
     {"query", "SQL query of the timeline to run in the query panel", "sql"},
     {"align", "Align two timelines by start, step (default) or pack", "what"},
     {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
@@ -78,6 +76,12 @@ constexpr const char* kPlaces[] = {"from-us", "to-us", "at-us", "device", "find"
 
 constexpr const char* kPanels[] = {"details",     "numbers",       "marks", "found",
                                    "differences", "communication", "query", "topology"};
+
+QString panel_names() {
+  QStringList names;
+  for (const char* const panel : kPanels) names << QString::fromLatin1(panel);
+  return names.join(QStringLiteral(", "));
+}
 
 using OptionError = std::optional<QString>;
 
@@ -197,10 +201,7 @@ OptionError read_place(const QCommandLineParser& parser, Options& options) {
   const bool known =
       std::find(std::begin(kPanels), std::end(kPanels), options.panel) != std::end(kPanels);
   if (is_set(parser, "panel") && !known)
-    return QStringLiteral(
-               "--panel %1: expected details, numbers, marks, found, differences, communication, "
-               "query or topology")
-        .arg(options.panel);
+    return QStringLiteral("--panel %1: expected one of %2").arg(options.panel, panel_names());
   for (const char* const name : {"find", "device", "query"}) {
     if (is_set(parser, name) && value(parser, name).trimmed().isEmpty())
       return QStringLiteral("--%1: say what").arg(QString::fromLatin1(name));
@@ -271,7 +272,8 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app) {
                                QStringLiteral("Timeline, scenario or sweep"),
                                QStringLiteral("[file [second timeline]]"));
   for (const Option& option : kOptions)
-    parser.addOption({QString::fromLatin1(option.name), QString::fromUtf8(option.help),
+    parser.addOption({QString::fromLatin1(option.name),
+                      QString::fromUtf8(option.help).replace(QStringLiteral("%1"), panel_names()),
                       QString::fromLatin1(option.value)});
   if (!parser.parse(app.arguments()))
     return tl::make_unexpected(parser.errorText() + QStringLiteral("; see tutti view --help"));
