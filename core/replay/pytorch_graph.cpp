@@ -139,6 +139,7 @@ class PytorchGraph {
   /// or the size determines them.
   void define_groups(PytorchTrace& trace) {
     defined_.clear();
+    communicator_of_definition_.clear();
     for (PytorchGroup& group : trace.groups) {
       PytorchGroup& known = defined_.try_emplace(group.name).first->second;
       if (known.ranks.empty()) known.ranks = std::move(group.ranks);
@@ -170,8 +171,8 @@ class PytorchGraph {
     const PytorchGroup& group = call.group;
     const auto defined = defined_.find(group.name);
     const bool is_defined = defined != defined_.end();
-    const std::vector<std::int64_t>& ranks =
-        !group.has_ranks() && is_defined ? defined->second.ranks : group.ranks;
+    const bool uses_definition = !group.has_ranks() && is_defined;
+    const std::vector<std::int64_t>& ranks = uses_definition ? defined->second.ranks : group.ranks;
     const bool is_range = ranks.empty() && group.stride > 0;
     const std::int64_t size = !ranks.empty()                 ? std::ssize(ranks)
                               : group.size < 0 && is_defined ? defined->second.size
@@ -182,9 +183,13 @@ class PytorchGraph {
                   "call {} \"{}\" uses the group \"{}\" of {} ranks, but the trace does not list "
                   "these ranks, and there are {} traces; hint: give the traces of all ranks",
                   call.id, call.name, group.name, size, ranks_);
-    Expected<std::int32_t> found =
-        is_range ? communicator_of_range(call) : communicator_of_ranks(call, ranks);
+    const auto cached = uses_definition ? communicator_of_definition_.find(group.name)
+                                        : communicator_of_definition_.end();
+    Expected<std::int32_t> found = cached != communicator_of_definition_.end() ? cached->second
+                                   : is_range ? communicator_of_range(call)
+                                              : communicator_of_ranks(call, ranks);
     if (!found) return found;
+    if (uses_definition) communicator_of_definition_[group.name] = *found;
     const std::vector<std::int64_t>& members = members_[*found];
     if (!std::binary_search(members.begin(), members.end(), rank_))
       return fail(ProblemCode::kConflict,
@@ -310,6 +315,7 @@ class PytorchGraph {
   std::int32_t last_ = -1;  ///< the communicator of the last call that lists its ranks
   std::int64_t tasks_ = 0, unsized_ = 0, split_ = 0;
   std::map<std::string, PytorchGroup> defined_;  ///< groups that the current trace defines, by name
+  std::map<std::string, std::int32_t> communicator_of_definition_;  ///< of groups in `defined_`
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::int32_t> communicators_;
   /// The communicators of ranges of ranks, by name, first rank, stride and size.
   std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>, std::int32_t> ranges_;
