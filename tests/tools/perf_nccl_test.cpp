@@ -179,8 +179,9 @@ TEST(PerfNccl, ALogOfMpiIsRefusedAndAssumedRanksAreNoted) {
                                     "1M",   "--against", log,        "--format", "json"};
   };
   const std::string mpi = folder.write("mpi.log", osu_log("MPI"));
-  expect_refused(words(mpi), folder,
-                 {.code = ProblemCode::kConflict, .field = "--against", .line = 4, .file = mpi});
+  expect_refused(
+      words(mpi), folder,
+      {.code = ProblemCode::kConflict, .field = "--against", .line = 2, .column = 1, .file = mpi});
   const Outcome o = run_tutti(words(folder.write("nccl.log", osu_log("NCCL"))));
   ASSERT_EQ(o.status, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr(" does not list its ranks; assumed: 8 ranks"));
