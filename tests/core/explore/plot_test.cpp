@@ -79,7 +79,7 @@ TEST(SweepPlot, DrawsTheMedianOverTheSeedsInsteadOfTheBestSeed) {
   ASSERT_TRUE(plot);
   EXPECT_EQ(plot->x_title, "strategy.launch_us") << "run.seed has more values";
   ASSERT_EQ(plot->curves.size(), 2u);
-  // Of -50, 0, 1, 2, 3, 4, 5 the median is 2.
+  // The median of -50, 0, 1, 2, 3, 4 and 5 is 2.
   EXPECT_THAT(plot->curves[0].y, ElementsAre(102, 202, 302));
   EXPECT_THAT(plot->curves[1].y, ElementsAre(112, 212, 312));
   EXPECT_THAT(plot->y_title, HasSubstr("median over the seeds"));
