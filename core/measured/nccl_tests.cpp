@@ -434,8 +434,9 @@ Expected<std::vector<NcclTestsTable>> parse_nccl_tests(std::string_view text,
   if (tables.empty() && problems.empty()) {
     problems.add(
         {ProblemCode::kMissing}, {file, 0, 0},
-        "this file has no table of nccl-tests; expected column titles (# size count type … time "
-        "algbw busbw) and rows below them, as all_reduce_perf and tutti perf print them");
+        "this file has no table of nccl-tests or of the OSU micro-benchmarks; expected rows below "
+        "column titles (# size count type … time algbw busbw, or # Size Avg Latency(us)), as "
+        "all_reduce_perf, tutti perf and osu_allreduce print them");
   }
   if (!problems.empty()) return problems.take();
   return tables;
