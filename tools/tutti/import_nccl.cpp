@@ -207,7 +207,7 @@ int compare(const SearchResult& found, const std::string& path) {
   bool same = true;
   for (const auto& [name, ours] : all(found.graphs)) {
     const auto theirs = std::find_if(dumped->begin(), dumped->end(),
-                                     [&](const Graph& graph) { return graph.id == ours.id; });
+                                     [id = ours.id](const Graph& graph) { return graph.id == id; });
     if (theirs == dumped->end()) {
       // NCCL omits the graphs that it could not build.
       if (ours.channels == 0) continue;
