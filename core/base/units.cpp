@@ -19,6 +19,11 @@ Bandwidth bandwidth_from_gb_per_s(double gb_per_s) {
   return Bandwidth(std::llround(gb_per_s * 1e9));
 }
 
+std::int64_t ppm_from_share(double share) {
+  TUTTI_CHECK(std::isfinite(share) && share >= 0 && share < 9e12, "share = {}", share);
+  return std::llround(share * 1e6);
+}
+
 Time transfer_time(Bytes bytes, Bandwidth rate) {
   TUTTI_CHECK(bytes.count() >= 0 && rate.count() > 0, "bytes = {}, rate = {}", bytes.count(),
               rate.count());

@@ -75,6 +75,9 @@ Time time_from_us(double us);
 /// Returns `gb_per_s` · 10^9 bytes per second, rounded to the nearest integer.
 /// REQUIRES: 0 ≤ gb_per_s < 9·10^9, and finite.
 Bandwidth bandwidth_from_gb_per_s(double gb_per_s);
+/// Returns `share` in parts per million, rounded to the nearest integer.
+/// REQUIRES: 0 ≤ share < 9·10^12, and finite.
+std::int64_t ppm_from_share(double share);
 
 inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
 inline double to_ms(Time t) { return static_cast<double>(t.count()) / 1e9; }

@@ -314,31 +314,37 @@ void ClusterFigures::add_network() {
   }
   // If the network's ports are slower than the cards, the ports' bandwidth is the parameter, and
   // the cards' bandwidth is increased so that it does not limit the ports. If the cards are slower,
-  // the cards' bandwidth is the parameter, and the ports' bandwidth is increased.
-  const bool ports_limit =
-      network.has_bandwidth_gb_per_s() && network.bandwidth_gb_per_s() <= slowest_card;
+  // the cards' bandwidth is the parameter, and the ports' bandwidth is increased. The ports have
+  // one bandwidth for all cards. With a card that is faster than the others, the parameters are
+  // therefore the cards' bandwidths, which start at the ports' bandwidth if that is lower.
+  const bool fast_card = std::any_of(outliers_.begin(), outliers_.end(), [](const Outlier& one) {
+    return one.what == Outlier::What::kCard && one.figure == Outlier::Figure::kRate &&
+           one.slower < 1;
+  });
+  const double port = network.has_bandwidth_gb_per_s() ? network.bandwidth_gb_per_s() : kMaxGbPerS;
+  const bool ports_limit = network.has_bandwidth_gb_per_s() && port <= slowest_card && !fast_card;
   const std::string about = "bandwidth of a network card's port, per direction";
   const Place ports{Place::Field::kBandwidth, Place::Part::kNetwork, -1, 0, !ports_limit};
-  if (ports_limit) add(rate("network.bandwidth", about, network.bandwidth_gb_per_s()), ports);
+  if (ports_limit) add(rate("network.bandwidth", about, port), ports);
   for (int m = 0; m < cluster_->machine_size(); ++m) {
     const proto::Machine& machine = cluster_->machine(m);
     for (int n = 0; n < machine.nic_size(); ++n) {
       const double own = machine.nic(n).bandwidth_gb_per_s();
+      const double start = ports_limit || fast_card ? std::min(port, own) : own;
       if (const Outlier* const one =
               outlier_at(m, Outlier::What::kCard, Outlier::Figure::kRate, machine.nic(n).name())) {
-        add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one),
-                         ports_limit ? network.bandwidth_gb_per_s() : own),
+        add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one), start),
                     one),
             {Place::Field::kBandwidth, Place::Part::kNic, m, n});
         continue;
       }
       const Place card{Place::Field::kBandwidth, Place::Part::kNic, m, n, ports_limit};
-      add(rate("network.bandwidth", about, ports_limit ? network.bandwidth_gb_per_s() : own), card);
+      add(rate("network.bandwidth", about, start), card);
     }
   }
   if (ports_limit || !network.has_bandwidth_gb_per_s()) return;
   for (std::size_t f = 0; f < figures_.size(); ++f) {
-    if (figures_[f].name == "network.bandwidth") places_[f].push_back(ports);
+    if (figures_[f].name.starts_with("network.bandwidth")) places_[f].push_back(ports);
   }
 }
 

@@ -178,6 +178,19 @@ std::vector<std::int64_t> Tuner::along_axes() const {
   return points;
 }
 
+std::int64_t Tuner::random_point() {
+  auto index = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(size_)));
+  std::vector<std::int64_t> rows(allowed_.size());
+  for (std::size_t a = allowed_.size(); a-- > 0;) {
+    // The row is number `index % count` of the rows of this axis that may be evaluated.
+    const std::int64_t count = std::ssize(ranks_[a]);
+    std::int64_t before = index % count;
+    index /= count;
+    while (!allowed_[a][rows[a]] || before-- > 0) ++rows[a];
+  }
+  return space_.point(rows);
+}
+
 std::vector<std::int64_t> Tuner::candidates() {
   std::vector<std::int64_t> points;
   if (space_.size() <= kMaxCandidates) {
@@ -187,9 +200,7 @@ std::vector<std::int64_t> Tuner::candidates() {
     return points;
   }
   std::set<std::int64_t> some;
-  for (std::int64_t i = 0; i < kMaxCandidates; ++i)
-    some.insert(
-        static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size()))));
+  for (std::int64_t i = 0; i < kMaxCandidates; ++i) some.insert(random_point());
   // Add the points that differ from the best point along one axis only.
   const std::vector<std::int64_t> rows = space_.rows(*best_);
   for (std::size_t a = 0; a < rows.size(); ++a) {
@@ -251,8 +262,7 @@ std::vector<std::int64_t> Tuner::promising() {
 std::vector<std::int64_t> Tuner::anywhere() {
   std::vector<std::int64_t> points;
   for (std::size_t tries = 0; tries < 1000 && points.size() < kBatch; ++tries) {
-    const auto point =
-        static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(space_.size())));
+    const std::int64_t point = random_point();
     if (is_new(point) && std::find(points.begin(), points.end(), point) == points.end())
       points.push_back(point);
   }

@@ -69,6 +69,8 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
+  /// Returns a random point whose rows may all be evaluated.
+  std::int64_t random_point();
   /// True if the point was not evaluated yet, and all its rows may be evaluated.
   [[nodiscard]] bool is_new(std::int64_t point) const;
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/base/number.h"
+#include "core/base/units.h"
 #include "core/proto/scenario.pb.h"
 #include "core/text/limits.h"
 
@@ -18,11 +19,8 @@ namespace tutti::core {
 namespace {
 
 constexpr double kMaxSlowdown = 1e6;
-constexpr double kMillion = 1e6;
 constexpr double kShortestBurstMs = 0.001;
 constexpr LinkId kMaxLoaded = 1'000'000;  ///< maximum number of links with background traffic
-
-std::int64_t ppm(double share) { return static_cast<std::int64_t>(share * kMillion + 0.5); }
 
 class ConditionsReader {
  public:
@@ -50,11 +48,11 @@ class ConditionsReader {
 
   void read_slow(const proto::SlowDevices& message) {
     SlowDevices slow;
-    slow.slowdown_ppm =
-        ppm(fields_
-                .required(message, "slowdown", "slow", {1, kMaxSlowdown},
-                          "set slowdown to the factor by which times increase, such as 1.5")
-                .value_or(1));
+    slow.slowdown_ppm = ppm_from_share(
+        fields_
+            .required(message, "slowdown", "slow", {1, kMaxSlowdown},
+                      "set slowdown to the factor by which times increase, such as 1.5")
+            .value_or(1));
     slow.from = moment(message, "from_ms", "slow", Time());
     slow.to = moment(message, "to_ms", "slow", kNever);
     if (slow.to <= slow.from)
@@ -108,7 +106,7 @@ class ConditionsReader {
 
   void read_change(const proto::LinkChange& message) {
     LinkChange change;
-    change.share_ppm = ppm(
+    change.share_ppm = ppm_from_share(
         fields_
             .required(
                 message, "bandwidth_share", "link", {0, 1},
@@ -212,10 +210,10 @@ class ConditionsReader {
     BackgroundLoad load;
     load.entry = static_cast<std::int32_t>(conditions_.background.size());
     load.share_ppm =
-        ppm(fields_
-                .required(message, "share", "background", {0, 0.99},
-                          "set share to the share of the bandwidth in use, such as 0.3")
-                .value_or(0));
+        ppm_from_share(fields_
+                           .required(message, "share", "background", {0, 0.99},
+                                     "set share to the share of the bandwidth in use, such as 0.3")
+                           .value_or(0));
     if (message.has_pause_ms() && !message.has_burst_ms())
       fields_.complain_at(message, "pause_ms", ProblemCode::kUnused,
                           "background: pause_ms has no effect without burst_ms; set both");
@@ -273,7 +271,7 @@ class ConditionsReader {
 
   void read_noise(const proto::Noise& message) {
     Noise& noise = conditions_.compute_noise;
-    noise.mean_ppm = ppm(
+    noise.mean_ppm = ppm_from_share(
         fields_
             .required(
                 message, "mean_percent", "compute_noise", {0, 1'000},
@@ -299,7 +297,7 @@ class ConditionsReader {
         const auto share =
             fields_.required(message, "probability_percent", "compute_noise", {0.001, 100},
                              "set probability_percent to the percentage of slow steps");
-        noise.probability_ppm = ppm(share.value_or(100) / 100);
+        noise.probability_ppm = ppm_from_share(share.value_or(100) / 100);
         return needless("tail_index", "PARETO");
       }
       case proto::Noise::EXPONENTIAL: noise.kind = Noise::Kind::kExponential; break;

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/base/units.h"
 #include "core/proto/scenario.pb.h"
 #include "core/replay/graph_reader.h"
 #include "core/scenario/conditions_reader.h"
@@ -67,7 +68,7 @@ class ScenarioReader {
         static_cast<std::int32_t>(fields_.integer(run, "steps", "run", 1, kMaxSteps).value_or(3));
     scenario_.run.seed = run.seed();
     const auto jitter = fields_.number(run, "compute_jitter_percent", "run", {0, 90});
-    scenario_.run.compute_jitter_ppm = static_cast<std::int64_t>(jitter.value_or(0) * 10'000);
+    scenario_.run.compute_jitter_ppm = ppm_from_share(jitter.value_or(0) / 100);
     if (run.network_model() == proto::Run::IDEAL)
       scenario_.run.network_model = NetworkModel::kIdeal;
     if (run.network_model() == proto::Run::FAIR) scenario_.run.network_model = NetworkModel::kFair;
@@ -173,7 +174,7 @@ class ScenarioReader {
                           "workload: accumulate_ms needs micro_batches of at least 2; set both");
     }
     if (const auto percent = fields_.number(w, "compute_bound_percent", "workload", {0, 100}))
-      options.compute_bound_ppm = static_cast<std::int64_t>(*percent * 10'000);
+      options.compute_bound_ppm = ppm_from_share(*percent / 100);
     // If there are problems already, compute times would only cause further, misleading problems.
     if (!have_model || !scenario_.cluster || !problems_.empty()) return;
     auto workload = make_workload(options, *scenario_.cluster);
@@ -206,8 +207,7 @@ class ScenarioReader {
     }
     const proto::ExecutionTrace& trace = w.execution_trace();
     const auto scale = fields_.number(trace, "compute_scale", "execution_trace", {0, 1000, false});
-    written_.graph_pace_ppm =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(scale.value_or(1) * 1e6 + 0.5));
+    written_.graph_pace_ppm = std::max<std::int64_t>(1, ppm_from_share(scale.value_or(1)));
     if (trace.path().empty())
       return fields_.complain_at(trace, "path", ProblemCode::kMissing,
                                  "execution_trace: path is missing; hint: name a GOAL file, or "

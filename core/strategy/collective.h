@@ -63,7 +63,7 @@ struct Collective {
 /// Makes a collective of `elements` elements over all replicas of `cluster`, with the algorithm of
 /// `strategy`. `index` is the index of the pack, on which the helper devices of a shuffle depend.
 /// REQUIRES: problems_of(strategy, cluster) is empty; if the kind has blocks, the number of
-/// replicas divides `elements`; `cluster` outlives the collective; there are at most 2^31 - 1
+/// replicas divides `elements`; `cluster` outlives the collective; there are at most kMaxRanks
 /// ranks.
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index);

@@ -46,6 +46,12 @@ TEST(Conversion, TakesTheNearestWholeUnit) {
   EXPECT_EQ(bandwidth_from_gb_per_s(23.283064365386963), Bandwidth(23'283'064'365));
 }
 
+TEST(Conversion, RoundsPartsPerMillion) {
+  EXPECT_EQ(ppm_from_share(1), 1'000'000);
+  EXPECT_EQ(ppm_from_share(0.35 / 100), 3'500);  // 3499.999… before rounding
+  EXPECT_EQ(ppm_from_share(0), 0);
+}
+
 TEST(Show, HasThreeDigitsThatMatter) {
   EXPECT_EQ(show(picoseconds(0)), "0 s");
   EXPECT_EQ(show(picoseconds(999)), "999 ps");

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/calibrate/outliers.h"
 #include "core/proto/scenario.pb.h"
 #include "core/scenario/scenario.h"
 #include "tests/support/clusters.h"
@@ -111,6 +114,29 @@ TEST(ClusterFigures, OfTheNarrowerOfPortAndCardAreWhatIsFitted) {
           << "nothing else holds it back";
     }
   }
+}
+
+TEST(ClusterFigures, PortsOfTheNetworkDoNotLimitAFasterCard) {
+  const ClusterFigures shared = figures_of(std::string(kTwoHosts) + "bandwidth_gb_per_s: 2 }");
+  const Outlier fast{1, Outlier::What::kCard, "nic0", "", Outlier::Figure::kRate, 0.5};
+  const ClusterFigures figures = shared.with_outliers({fast});
+  std::vector<FigureSource> values;
+  for (const ClusterFigure& figure : figures.list()) {
+    double value = figure.before;
+    if (figure.name.starts_with("network.bandwidth")) {
+      EXPECT_EQ(figure.before, 2) << figure.name << " starts at the bandwidth of the ports";
+      value = figure.name == "network.bandwidth" ? 1.9 : 4;
+    }
+    values.push_back({value, "measured"});
+  }
+  const Scenario scenario = with(figures, values);
+  const Cluster& cluster = *scenario.cluster;
+  std::vector<Bandwidth> cards;
+  for (LinkId link = cluster.links() - 4; link < cluster.links(); ++link)
+    cards.push_back(cluster.link(link).bandwidth);
+  std::sort(cards.begin(), cards.end());
+  EXPECT_THAT(cards, ElementsAre(bandwidth_from_gb_per_s(1.9), bandwidth_from_gb_per_s(1.9),
+                                 bandwidth_from_gb_per_s(4), bandwidth_from_gb_per_s(4)));
 }
 
 TEST(ClusterFigures, StructuresAreAlikeWhateverTheFiguresAre) {

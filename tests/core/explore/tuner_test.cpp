@@ -88,6 +88,24 @@ TEST(Tuner, AsksForTheRowsThatItMayAlone) {
   }
 }
 
+TEST(Tuner, FindsRandomPointsAmongFewAllowedRows) {
+  // Two of 20,000 rows may be evaluated. No point is valid, so all points after the first ones are
+  // random.
+  const Space all = *Space::of({*parse_axis("", "strategy.bytes_per_pack=1..20000+1"),
+                                *parse_axis("", "strategy.shards=1..100+1")});
+  TunerOptions options;
+  options.evaluations = 100;
+  options.rows = {{6, 19000}, {}};
+  Tuner tuner(all, options);
+  for (auto points = tuner.next(); !points.empty(); points = tuner.next()) {
+    for (const std::int64_t point : points) {
+      EXPECT_TRUE(all.rows(point)[0] == 6 || all.rows(point)[0] == 19000);
+      tuner.tell(point, std::nullopt);
+    }
+  }
+  EXPECT_EQ(tuner.evaluated(), 100);
+}
+
 TEST(Tuner, AsksForNoPointTwiceAndGoesTheSameWayAgain) {
   const Space all = space();
   const Search once = search(all, 100, 3), again = search(all, 100, 3), other = search(all, 100, 4);
