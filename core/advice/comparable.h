@@ -17,8 +17,8 @@ enum class KnownTimes {
   kAssumed,  ///< parameters are assumed without measurements, so times may be too high or too low
 };
 
-/// The software that moves gradients between workers and inside each worker, and the source of the
-/// times with which it is simulated.
+/// The software that moves gradients between workers, the software that moves them inside workers,
+/// and the source of the simulated times of each.
 struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
@@ -28,8 +28,8 @@ struct DataMovers {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// The type of network ("tcp") for which the parameters of NCCL's model are assumed. Empty if no
-  /// parameters are assumed.
+  /// If parameters of NCCL's model are assumptions, the type of network that they describe ("tcp").
+  /// Otherwise empty.
   std::string assumed_network;
 };
 DataMovers data_movers_of(const Scenario& scenario);

@@ -16,7 +16,7 @@
 namespace tutti::core {
 
 /// An event of a plane. Texts are empty and numbers are -1 if the profile lacks them. The texts are
-/// valid during the call.
+/// valid only during the call of the callback that receives the event.
 struct XspaceEvent {
   std::string_view plane;  ///< "/device:GPU:0", "/host:CPU"
   std::string_view line;   ///< "Stream #17(Kernel)", "Steps", …

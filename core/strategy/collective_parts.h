@@ -42,8 +42,8 @@ struct CollectiveParts {
   }
 };
 
-/// Returns the parts of a collective, if they are what is simulated. Null: the simulation uses the
-/// schedule, or NCCL's time for the whole collective.
+/// Returns the parts of a collective if the simulation executes these parts. Null: the simulation
+/// uses the schedule, or NCCL's time for the whole collective.
 inline const CollectiveParts* timed_parts(const Collective& collective) {
   return collective.parts && collective.parts->timed ? collective.parts.get() : nullptr;
 }

@@ -16,7 +16,7 @@ class Descriptor;
 namespace tutti::core {
 
 /// The positions of the fields in a text. Each field is identified by its path:
-/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages that no longer have the
+/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages without access to the
 /// Protobuf messages use this class to report problems at the right positions.
 class Places {
  public:

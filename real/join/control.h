@@ -40,7 +40,7 @@ class ControlChannel {
 
   /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Sends the bytes of a message, as send().
+  /// Does the same as send(), for a message that is already serialized.
   core::Expected<void> send_bytes(std::string_view message);
   /// Returns the next complete message; nothing if none is complete by `until`. If `until` is in
   /// the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long

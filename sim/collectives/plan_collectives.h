@@ -21,9 +21,9 @@ struct Work {
                                 ///< training step
 };
 
-/// The collectives of a plan, for each group of replicas that executes them. Only those of the
-/// first group are stored. The collectives of other groups are created on demand, so memory does
-/// not grow with the number of groups.
+/// The collectives of a plan, for each group of replicas that executes them. Only the collectives
+/// of the first group are stored. The collectives of other groups are created on demand, so memory
+/// does not grow with the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives this object.

@@ -40,7 +40,7 @@ class ComputeStream {
 
   // --- computing ---
 
-  /// Begins a training step. The next task is then independent of the previous one.
+  /// Begins a training step. After this call, the next task is independent of the previous one.
   void begin_step() { goes_on_from_ = core::kNever; }
   /// Starts a task, and adds an event of kind kCompute for its end. `duration` is the time of the
   /// task without interference. REQUIRES: no task is running; `now` is not before the end of the

@@ -45,9 +45,9 @@ class CollectiveListener {
 
 /// An engine that executes collectives in virtual time (real::Collectives does the same in real
 /// time). There are three engines. The first interprets schedules (interpreter.h). The second
-/// occupies links for a predicted time (timed_collectives.h). The third divides a collective into
-/// parts, which the other two engines execute one after the other (staged_collectives.h).
-/// CollectiveEngines chooses the engine for each collective.
+/// engine occupies links for a predicted time (timed_collectives.h). The third engine divides a
+/// collective into parts, which the other two engines execute one after the other
+/// (staged_collectives.h). CollectiveEngines chooses the engine for each collective.
 ///
 /// Every engine numbers its own instances from 0, and uses the lowest free number first. If no
 /// collective is in flight when a training step begins, the step therefore uses the same numbers as

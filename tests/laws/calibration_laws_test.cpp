@@ -120,7 +120,7 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
-  // 95 % of 16 are 15.2. Four standard deviations below that are 12.
+  // 95 % of 16 are 15.2. Twelve is about four standard deviations below this mean.
   for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 

@@ -2,9 +2,9 @@
 // picosecond.
 //
 // Rounding: every message and every addition takes its bytes divided by its rate, rounded up to the
-// next picosecond. Latencies are whole picoseconds, and nothing else is rounded. So a closed form
-// is a sum of such terms. The forms are those of docs/algorithms.md (TensorFlow's cost summary with
-// one port per device and kind of link).
+// next picosecond. Latencies are whole picoseconds, and nothing else is rounded. A closed form is
+// therefore a sum of terms that are rounded in this way. The forms are those of docs/algorithms.md
+// (TensorFlow's cost summary with one port per device and kind of link).
 
 #include <gtest/gtest.h>
 

@@ -70,8 +70,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
   [[nodiscard]] int workers() const { return GetParam().workers; }
   [[nodiscard]] int gpus() const { return GetParam().gpus; }
 
-  // The routes of test::switch_machine. NVLink has the full rate. PCIe has a third of it, and two
-  // links with half the latency each.
+  // The routes of test::switch_machine. NVLink has the full rate. The bandwidth of PCIe is a third
+  // of this rate. Every link of a machine has half of the latency.
   [[nodiscard]] Way nvlink() const { return {{{half() + half(), rates_.link}}}; }
   [[nodiscard]] Way gpu_to_host() const { return {{{half() + half(), pcie()}}}; }
   [[nodiscard]] Way host_to_host() const { return {{{4 * half() + network_latency_, pcie()}}}; }

@@ -1,5 +1,6 @@
-// Interference between computation and communication. Turned off, it changes nothing; turned on, it
-// only slows. The tests compare closed forms, and the resources that each span of a timeline holds.
+// Interference between computation and communication. Interference that is off changes nothing, and
+// interference that is on only slows a run down. The tests compare closed forms, and the resources
+// that each span of a timeline holds.
 
 #include <gtest/gtest.h>
 

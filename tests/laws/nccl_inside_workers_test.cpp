@@ -116,8 +116,8 @@ TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
   EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
   EXPECT_EQ(parts.all[2].collective.kind, CollectiveKind::kBroadcast);
   EXPECT_FALSE(parts.all[1].inside_workers || parts.all[3].inside_workers);
-  // One node of eight H100 has a switch that adds. The all-reduce uses it, and the broadcast does
-  // not need it.
+  // A node of eight H100 has a switch that adds. The all-reduce uses this switch, and the broadcast
+  // does not need it.
   const auto& all_reduce = parts.all[0].collective.nccl->choice;
   EXPECT_EQ(all_reduce->algorithm, nccl::Algorithm::kNvls);
   EXPECT_EQ(all_reduce->protocol, nccl::Protocol::kSimple);

@@ -353,7 +353,8 @@ TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRai
 }
 
 TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
-  // The cards of 50 GB/s are behind two lanes of PCIe. The model was fitted to no such machine.
+  // The cards of 50 GB/s are behind two lanes of PCIe. The time model was not fitted to such
+  // machines.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
   std::string text = (*file)->text;
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";

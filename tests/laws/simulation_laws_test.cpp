@@ -147,7 +147,8 @@ TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
 }
 
 TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
-  // If there are only ports at the ends, both models agree. Further links can only add waiting.
+  // With the model ideal, a message can wait only at the port of its sender and at the port of its
+  // receiver. With the model fifo, a message can also wait at other links.
   for (const int n : {2, 3, 8}) {
     const auto cluster = test::plain_cluster(n);
     for_each_collective(*cluster, 10'007,

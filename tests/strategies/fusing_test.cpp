@@ -182,9 +182,9 @@ std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
   return counts;
 }
 
-/// Cycles of c ms start at 0, c, 2c, …. Each finds the gradients that have become ready since the
-/// last one. The agreement takes a number of latencies. With two workers, each of its 3 exchanges
-/// in the first step takes 2 latencies.
+/// Cycles of c ms start at 0, c, 2c, …. Each cycle fuses the gradients that have become ready since
+/// the previous cycle. The agreement takes a number of latencies. With two workers, each of the 3
+/// exchanges of an agreement takes 2 latencies in the first step.
 TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
   const FusedRun three = fused_run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
@@ -361,8 +361,8 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// The others wait for the gradients of a straggler: no gradient is reduced before the last replica
-/// has it.
+/// All other replicas wait for the gradients of a straggler: no gradient is reduced before the last
+/// replica has it.
 TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";

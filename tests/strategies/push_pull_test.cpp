@@ -177,8 +177,8 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
 
 // --- priorities ---
 
-/// Partitions become ready in order of readiness: those of v0, then those of v1. Pulls pass no
-/// gate.
+/// Partitions become ready from v3 to v0, but after the first partition, the gate starts them from
+/// v0 to v3. Pulls pass no gate.
 TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
   const core::PlanGate plan(s.plan);

@@ -26,8 +26,8 @@ struct RunOptions {
   int memory_mb = 0;  ///< memory limit of the program; 0: none
 };
 
-/// Runs the tutti command with these arguments, and waits until it has ended. Throws if it cannot
-/// be started.
+/// Runs the tutti command with these arguments, and waits until it has ended. Throws if the program
+/// cannot be started.
 Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 /// A new folder, which the destructor removes with all its files.
