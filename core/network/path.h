@@ -89,9 +89,9 @@ struct Path {
 };
 
 /// Computes the paths of messages and caches them. The network model determines the hops of a path.
-/// For `fifo`, the hops are all links of the route, and the copy engine if one moves the bytes. For
-/// `fair`, the hops are only the links; transfers of one copy engine share the links of the
-/// engine's device. For `ideal`, the hops are only the send port and the receive port, with the
+/// For `fifo`, the hops are all links of the route, and the copy engine if a copy engine moves the
+/// bytes. For `fair`, the hops are only the links; transfers of one copy engine share the links of
+/// the engine's device. For `ideal`, the hops are only the send port and the receive port, with the
 /// rate of the narrowest link.
 class PathTable {
  public:

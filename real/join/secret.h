@@ -36,8 +36,8 @@ class RunSecret {
 [[nodiscard]] bool is_random(std::string_view secret);
 
 /// Returns why the secret is too easy to guess, as the rest of a sentence that begins with "the
-/// secret"; empty if it is not. A secret needs at least 16 characters, of which at least eight
-/// differ.
+/// secret"; empty if the secret is strong enough. A secret needs at least 16 characters, of which
+/// at least eight differ.
 [[nodiscard]] std::string weakness_of(std::string_view secret);
 
 }  // namespace tutti::real

@@ -50,7 +50,7 @@ struct Subnet {
 
   [[nodiscard]] bool contains(std::uint32_t other) const;
 };
-/// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text is neither of the two.
+/// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text has neither form.
 std::optional<Subnet> parse_subnet(const std::string& written);
 /// Returns the number of an IPv4 address in digits; nothing for a name or any other text.
 std::optional<std::uint32_t> ipv4_number(const std::string& host);

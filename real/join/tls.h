@@ -56,7 +56,8 @@ class Tls {
   ~Tls();
 
   enum class Progress { kDone, kReads, kWrites, kFailed };
-  /// Continues the handshake of TLS without waiting. Returns what it waits for.
+  /// Continues the handshake of TLS without waiting. Returns whether the handshake is done, has
+  /// failed, or waits to read or to write.
   Progress handshake();
   /// Returns why handshake() has failed.
   [[nodiscard]] const std::string& failure() const;

@@ -77,8 +77,8 @@ class Devices {
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already
-  /// complete. Otherwise poll() calls WorkListener::worked(ticket) later. For the work of one lane,
-  /// these calls are in order.
+  /// complete. If `work` is not complete, poll() calls WorkListener::worked(ticket) later. For the
+  /// work of one lane, these calls are in order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
   /// Returns true if two conditions hold: perform() always completes its work before it returns,
   /// and the host can access the memory of every rank. If both hold, a lane can begin a step before

@@ -47,8 +47,8 @@ class ComputeStream {
   /// previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Handles kCompute. Returns true if the task is complete. Otherwise, adds another event for its
-  /// end if none is pending.
+  /// Handles kCompute. Returns true if the task is complete. If the task is not complete, adds
+  /// another event for its end, unless such an event is pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
   /// Returns the time by which interference extended the last task.

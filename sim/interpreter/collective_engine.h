@@ -59,8 +59,8 @@ class CollectiveEngine {
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine can execute the collective. If several engines can,
-  /// CollectiveEngines uses the last one in its list.
+  /// Returns true if this engine can execute the collective. If several engines can execute a
+  /// collective, CollectiveEngines uses the last of them in its list.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use. Must be called before the first message of
   /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and the

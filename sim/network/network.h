@@ -39,10 +39,12 @@ struct Address {
 ///
 /// The head of a message reaches a hop when it has left the previous hop and that hop's latency has
 /// passed. At the hop, the head waits until the resource has served all earlier messages. The tail
-/// leaves a hop when the hop has transmitted all bytes, but never before the tail has arrived:
+/// leaves a hop when the hop has transmitted all bytes, but never before the tail has arrived.
+///
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
 ///              (if staged: tail_{i-1} in place of head_{i-1})
-///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
+///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i.
+///
 /// Buffers between hops are unlimited. Without competing traffic, the time of a message is the sum
 /// of all latencies plus its bytes divided by the lowest rate. Hops that form a section
 /// (sections.h) are handled by one event.

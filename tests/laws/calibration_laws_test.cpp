@@ -168,8 +168,8 @@ TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
 }
 
 TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
-  // Every all-reduce adds half of the bytes that it sends. So the times of packs determine only the
-  // sum of both costs.
+  // Every all-reduce adds half of the bytes that it sends. The times of packs therefore determine
+  // only the sum of the cost of sending and the cost of adding.
   const TemporaryFolder folder;
   const Figures truth{12, 9, 3};
   const std::string ring = simulated(folder, "ring", text_of(truth), core::RecordLevel::kSteps);

@@ -166,8 +166,8 @@ TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
   EXPECT_LE(took, hops + Time(100)) << "a picosecond per message at a port";
 }
 
-/// The gather ranks are contributors. Each receives the last (largest) piece from the n - 1 others,
-/// adds n pieces at once, and sends the sum back to the n - 1 others.
+/// The gather ranks are contributors. Each gather rank receives the last (largest) piece from the n
+/// - 1 others, adds n pieces at once, and sends the sum back to the n - 1 others.
 TEST_P(ClosedForm, ShuffleOverContributors) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {

@@ -113,7 +113,7 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
 TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
   const Kept without = simulated(read(4, ""));
   // The exchanges start in the middle and at the end of the forward pass. 3 ms of computation hide
-  // the first one, and nothing hides the second.
+  // the first exchange, and nothing hides the second exchange.
   const Kept with =
       simulated(read(4, tensor(4, 1, "", "bytes: 400000 per_forward: 2 overlaps: true")));
   ASSERT_LT(ring_of(4, 100'000), core::milliseconds(3));

@@ -243,7 +243,7 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
 
 /// Every GPU sends to every gathering host. The bottleneck is the port of a gathering host's card,
 /// with G(W - 1) pieces in and as many out. The form is exact with one GPU per worker and with two
-/// workers. Otherwise messages collide at cards, and the form is a lower bound.
+/// workers. In all other cases, messages collide at cards, and the form is a lower bound.
 TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
   if (workers() == 1) return;
   const std::int64_t w = workers(), g = gpus();

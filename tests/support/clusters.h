@@ -7,8 +7,8 @@
 
 namespace tutti::test {
 
-/// The rates of the tests' plain clusters. They are odd numbers, so that times are not round by
-/// chance.
+/// The rates of the tests' plain clusters. The rates are odd numbers, so that times are not round
+/// by chance.
 struct PlainRates {
   core::Bandwidth link{12'345'678'901};
   core::Time latency = core::nanoseconds(1'234);
