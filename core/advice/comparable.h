@@ -38,9 +38,9 @@ DataMovers data_movers_of(const Scenario& scenario);
 bool same_data_movers(const DataMovers& a, const DataMovers& b);
 
 /// Returns the reason why the step times of two scenarios cannot be compared, as a sentence without
-/// a full stop. The result is empty if they can be compared. Predictions for the same software are
-/// comparable, because they have similar errors. Predictions for different software are comparable
-/// only if `other` uses measured times and `now` does not use assumed times.
+/// a full stop. The result is empty if the step times can be compared. Predictions for the same
+/// software are comparable, because they have similar errors. Predictions for different software
+/// are comparable only if `other` uses measured times and `now` does not use assumed times.
 std::string why_not_comparable(const DataMovers& now, const DataMovers& other);
 
 }  // namespace tutti::core

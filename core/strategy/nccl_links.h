@@ -34,8 +34,8 @@ class NcclLinks {
   /// Returns how long each resource is busy if the collective takes `time`. For the busiest link of
   /// a GPU and for the busiest card, the result is the time that the time model predicts. For every
   /// other link or card, the busy time is proportional to the load, but at least the transfer time
-  /// of the bytes. For a link that belongs neither to a GPU nor to a card, it is the transfer time
-  /// of the bytes.
+  /// of the bytes. For a link that belongs neither to a GPU nor to a card, the busy time is the
+  /// transfer time of the bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
   /// The busiest link, and the minimum time for its bytes.

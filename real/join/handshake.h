@@ -59,8 +59,8 @@ struct Introduction {
   TlsMode tls = TlsMode::kNone;
 };
 
-/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of its
-/// handshake, in order. `joins`: true at the end that connected.
+/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of the
+/// connection's handshake, in order. `joins`: true at the end that connected.
 SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins);
 
 /// One end of a handshake. The handshake is a state machine that processes received bytes. The

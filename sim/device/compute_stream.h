@@ -66,13 +66,14 @@ class ComputeStream {
   /// Visits the state of the stream. While a task is running, calls unfit(), because the end of the
   /// task depends on sums that cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// Returns the duration of a reduction or copy that starts at `now`. `duration` is its duration
-  /// on an idle device, and `nth` is its position among the operations that the device executes at
-  /// the same time. The operation takes longer if a compute task is running: the memory-bound share
-  /// of the task uses an equal part of the memory bandwidth.
+  /// Returns the duration of a reduction or copy that starts at `now`. `duration` is the
+  /// operation's duration on an idle device, and `nth` is the operation's position among the
+  /// operations that the device executes at the same time. The operation takes longer if a compute
+  /// task is running: the memory-bound share of the task uses an equal part of the memory
+  /// bandwidth.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// Records that a reduction or copy runs from `start` to `end`. `duration` is its duration on an
-  /// idle device. REQUIRES: start ≥ now.
+  /// Records that a reduction or copy runs from `start` to `end`. `duration` is the operation's
+  /// duration on an idle device. REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
@@ -86,7 +87,7 @@ class ComputeStream {
   struct Service {
     core::Time start, end, duration;
   };
-  /// Totals since the beginning of the run.
+  /// The resources that communication has used since the beginning of the run.
   struct Taken {
     core::Wide held = 0;  ///< number of held multiprocessors, integrated over time in ps
     core::Wide bytes = 0;

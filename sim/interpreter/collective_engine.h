@@ -29,8 +29,8 @@ struct StepDone {
                                  ///< otherwise -1
 };
 
-/// Interface for notifications about collectives. Called from inside CollectiveEngine::start() and
-/// handle().
+/// Interface for notifications about collectives. The engine calls these functions from inside
+/// CollectiveEngine::start() and handle().
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;

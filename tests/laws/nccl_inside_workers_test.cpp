@@ -1,6 +1,7 @@
 // NCCL inside workers (nccl/… and BytePS's pushes and pulls), with its own choice and times. A part
 // that runs alone takes the time that `tutti perf` predicts for one node, to the picosecond. The
-// whole takes the sum of its parts. Folded runs and runs with memoized steps give the same results.
+// whole collective takes the sum of the times of its parts. Folded runs and runs with memoized
+// steps give the same results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Gradients of which only some rows are sent (IndexedSlices). The tests check which packs each
-// strategy creates for them, that the packs give every replica the right rows, and their bytes on
-// every link, which are compared with closed forms.
+// strategy creates for sparse gradients, that the packs give every replica the right rows, and the
+// bytes of the packs on every link, which are compared with closed forms.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -50,7 +50,7 @@ class ChannelSearch {
 
   /// Searches channels that have the properties required by `trial`. If the result is better than
   /// `best`, it replaces `best`. On entry, `steps` is the maximum number of search steps. On
-  /// return, it is the number of remaining steps, or kPerfect if no better result is possible.
+  /// return, `steps` is the number of remaining steps, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool gave_up() const { return crossings_ > kMaxCrossings; }
