@@ -50,8 +50,9 @@ using CollectivesMaker =
 /// computation, as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
-/// step has ended, even if other replicas are behind. Real training and the simulator do the same.
-/// Between batches, results are checked and buffers get new inputs.
+/// step has ended, even if other replicas are behind. In real training and in the simulator,
+/// replicas also begin their steps independently. Between batches, results are checked and buffers
+/// get new inputs.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;
