@@ -52,11 +52,11 @@ std::string collective_setting(CollectiveKind kind);
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring"), of
-/// frameworks ("horovod"), or "custom" for the scenario's algorithm from a file. A row contains the
-/// settings of the scenario's strategy, except those that its alternative does not accept; a note
-/// gives the reason for each omission. If a framework does not accept the scenario's algorithm, or
-/// the scenario has none, the framework gets the first algorithm that it accepts: those in `names`
-/// are tried first, then nccl, then ring.
+/// frameworks ("horovod"), or "custom" for the scenario's algorithm from a file. The row of an
+/// alternative contains the settings of the scenario's strategy that the alternative accepts; a
+/// note gives the reason for each omitted setting. If a framework does not accept the scenario's
+/// algorithm, or the scenario has none, the framework gets the first algorithm that it accepts:
+/// those in `names` are tried first, then nccl, then ring.
 ///
 /// An axis in `others` may vary a field of the strategy. If the alternatives accept different
 /// values of this field, the axis is removed from `others` and becomes a part of the result, in

@@ -69,8 +69,8 @@ class ComputeStream {
   /// Returns the duration of a reduction or copy that starts at `now`. `duration` is the
   /// operation's duration on an idle device, and `nth` is the operation's position among the
   /// operations that the device executes at the same time. The operation takes longer if a compute
-  /// task is running: the memory-bound share of the task uses an equal part of the memory
-  /// bandwidth.
+  /// task is running, because the operation then shares the memory bandwidth with the memory-bound
+  /// part of the task.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
   /// Records that a reduction or copy runs from `start` to `end`. `duration` is the operation's
   /// duration on an idle device. REQUIRES: start ≥ now.

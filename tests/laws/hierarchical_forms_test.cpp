@@ -39,8 +39,8 @@ struct Way {
     for (const Stretch& s : stretches) sum += s.alpha;
     return sum;
   }
-  /// Returns the time on the wire. REQUIRES: if several messages follow each other, the route has a
-  /// single stretch.
+  /// Returns the transfer time of the message's bytes over all stretches of the route, without
+  /// latencies. REQUIRES: the route has a single stretch, unless it carries only one message.
   [[nodiscard]] Time wire(std::int64_t elements) const {
     Time sum;
     for (const Stretch& s : stretches) sum += core::transfer_time(Bytes(elements * kItem), s.rate);

@@ -213,7 +213,7 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   EXPECT_EQ(plain.steps()[0].end, off.steps()[0].end);
   EXPECT_EQ(plain.steps()[0].slowed, Time());
   // Two thirds of b's 12 MB are sent and received, with two memory accesses each, at 30 GB/s. Two
-  // thirds are added at 10 GB/s.
+  // thirds of the 12 MB are added at 10 GB/s.
   const Time bytes =
       core::transfer_time(8, core::Bytes(4'000'000), core::Bandwidth(30'000'000'000));
   const Time added =

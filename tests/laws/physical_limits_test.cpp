@@ -346,7 +346,7 @@ TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRai
   };
   EXPECT_EQ(busiest(by(""), LinkKind::kSocket), 0);
   // Without PXN, every GPU uses its own card. A message that arrives on another rail than the
-  // receiver's crosses the sockets.
+  // receiver's crosses the link between the CPU sockets.
   EXPECT_GT(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 0.5);
   EXPECT_LE(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 1);
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);

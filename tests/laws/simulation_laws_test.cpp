@@ -260,8 +260,8 @@ TEST(Law, TheTrailDoesNotDisturbTheRun) {
 struct PeerCase {
   int ranks;
   std::int64_t mebibytes;
-  double seconds;  ///< exact result 2(N - 1)(1 us + floor(S/N) / 25 GB/s), which all three meet
-                   ///< within 2·10⁻⁴
+  double seconds;  ///< exact result 2(N - 1)(1 us + floor(S/N) / 25 GB/s); the results of all three
+                   ///< simulators deviate from it by at most 2·10⁻⁴
 };
 /// Prints a case for GoogleTest, which would otherwise print its bytes.
 void PrintTo(const PeerCase& c, std::ostream* out) {

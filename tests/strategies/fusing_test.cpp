@@ -215,8 +215,8 @@ TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
 }
 
-/// The agreement of the second step is cheaper than that of the first, unless the response cache is
-/// disabled.
+/// In the second step, replicas agree in less time than in the first step, unless the response
+/// cache is disabled.
 TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
   const auto wait = [](const std::string& settings) {
     const FusedRun told = fused_run(horovod(settings, 4, "", 2));

@@ -125,9 +125,9 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
   return sum;
 }
 
-/// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one after
-/// the other, and the server adds the second. Both CPUs request the sum meanwhile, and receive the
-/// sum one after the other. Then the sum is sent to the GPU.
+/// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one message
+/// after the other, and the server adds the second message to the first. Both CPUs request the sum
+/// meanwhile, and receive the sum one after the other. Then the sum is sent to the GPU.
 TEST(PushPull, OfOnePartitionInClosedForm) {
   const core::Scenario s =
       byteps("partition_bytes: 4096000",
@@ -245,7 +245,8 @@ TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// Updates follow pulls, each for its share of the variable.
+/// Updates follow pulls: one update follows the last pull, or with PER_PACK, each pull is followed
+/// by the update of its part of the variable.
 TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");

@@ -82,7 +82,7 @@ TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   const auto forward_begins_twice =
       simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
   // Reading b takes 2 ms over the CPU's port for both GPUs. The forward pass of a hides 1 ms of
-  // that.
+  // this read.
   const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
   const Time wire_b = 10 * wire_a;
   const core::StepRecord& step = forward_begins_twice.steps()[0];
@@ -143,8 +143,8 @@ TEST(Staleness, CountsTheUpdatesOfOthers) {
   EXPECT_DOUBLE_EQ(s.behind().mean(), 4.0 / 6);
 }
 
-/// If the server's links are too narrow, workers wait for them, and their phases shift against each
-/// other for many steps.
+/// If the bandwidth of the server's links is too low, workers wait for the links, and for many
+/// steps, the differences between the workers' start times change.
 core::Scenario narrow(int workers, const std::string& conditions, int steps) {
   core::Scenario s = asynchronous(workers, conditions, steps);
   const auto text = [&] {

@@ -115,8 +115,8 @@ class ChannelSearch {
   /// Properties of a link that affect how much bandwidth a crossing takes.
   struct LinkTraits {
     bool pcie = false;
-    /// True if the link leads to a GPU that reads incoming data. The GPU's read requests use an
-    /// eighth of the bandwidth in the other direction.
+    /// True if the link leads to a GPU that reads incoming data. In the other direction, the GPU's
+    /// read requests use an eighth of the bandwidth that the data uses.
     bool requests_data = false;
     /// True if a channel that crosses the link uses the same bandwidth in both directions.
     bool both_ways = false;
