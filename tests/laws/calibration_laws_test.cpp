@@ -120,7 +120,8 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
-  // 95 % of 16 are 15.2. Twelve is about four standard deviations below this mean.
+  // 95 % of 16 are 15.2. The lower limit of twelve is about four standard deviations below this
+  // mean.
   for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 

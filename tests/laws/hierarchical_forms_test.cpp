@@ -219,7 +219,8 @@ TEST_P(HierarchicalForm, NcclThenPscpu) {
   }
 }
 
-/// G GPUs send to their host, the hosts shuffle over s of them, and each host sends to its G GPUs.
+/// Each host sums the gradients of its G GPUs, the hosts reduce these sums over s of the hosts, and
+/// each host sends the result to its G GPUs.
 TEST_P(HierarchicalForm, PscpuThenPscpu) {
   for (const int shards : {1, 2, workers()}) {
     if (shards > workers()) continue;

@@ -1,6 +1,6 @@
 // Interference between computation and communication. Interference that is off changes nothing, and
-// interference that is on only slows a run down. The tests compare closed forms, and the resources
-// that each span of a timeline holds.
+// interference that is on only slows a run down. The tests compare slowdowns with closed forms, and
+// check the resources that each span of a timeline holds.
 
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   const Time alone = flight("interference: OFF", "");
   EXPECT_EQ(flight("", "compute_bound_percent: 100"), alone);
   // Each addition takes twice as long. The 4 MB are added in four slices in sequence, and the
-  // transfers hide all but a part of the last one.
+  // transfers hide all slices but a part of the last slice.
   EXPECT_GT(flight("", "compute_bound_percent: 0"), alone);
 }
 

@@ -203,7 +203,7 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
 }
 
 TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
-  // 40 ms of computation cover the whole transfer of the large pack.
+  // 40 ms of computation hide the whole transfer of the large pack.
   std::string on =
       text({"hgx-h100", 2, 8},
            "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),

@@ -297,8 +297,8 @@ TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
   for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       for (const char* network : {kOneSwitch, kRails}) {
-        // Exchanges of experts among neighbours and across nodes, and of gradients among all,
-        // overlap in two steps.
+        // Exchanges of experts among neighbours and across nodes, and exchanges of gradients among
+        // all GPUs, overlap in two steps.
         std::string groups =
             group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
             group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +

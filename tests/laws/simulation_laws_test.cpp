@@ -160,7 +160,7 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
   }
 }
 
-/// If no two messages meet on a link, sharing a link and serving messages in order are the same.
+/// If no two messages meet on a link, the network models fair and fifo give the same times.
 TEST(Law, ARingTakesTheSameWhetherLinksAreSharedOrServeInOrder) {
   for (const int n : {2, 3, 8, 13}) {
     for (const std::int64_t elements :
@@ -292,8 +292,8 @@ TEST_P(PeerRing, TakesWhatTheyAndTheExactAnswerSay) {
   EXPECT_NEAR(static_cast<double>(end.count()) * 1e-12, c.seconds, 1e-4 * c.seconds);
 }
 
-/// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The total time increases by
-/// the latest start.
+/// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The collective then takes
+/// longer by the latest of these start times.
 TEST_P(PeerRing, TakesTheLatestStartLongerWhenRanksStartStaggered) {
   const PeerCase c = GetParam();
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());

@@ -206,16 +206,16 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";
 }
 
-/// A share takes 2.5 ms to the CPU, so gradients queue behind the first. With a credit of one item,
-/// the next gradient is that of the earliest variable. Without credit, gradients are sent in order
-/// of readiness.
+/// Sending a share to the CPU takes 2.5 ms, so gradients queue behind the first. With a credit of
+/// one item, the next gradient to be sent is that of the earliest variable. Without credit,
+/// gradients are sent in order of readiness.
 TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
                        without = byteps(whole, large);
-  // v3 is ready at 2 ms and sent at 4.5 ms, when v2 and v1 wait. v1 is sent until 7 ms, when v0 and
-  // v2 wait.
+  // v3 is ready at 2 ms and its transfer ends at 4.5 ms, when v2 and v1 wait. v1 is sent until 7
+  // ms, when v0 and v2 wait.
   EXPECT_THAT(pushes(with, push_pull_run(with)), ElementsAre("v3", "v1", "v0", "v2"));
   EXPECT_THAT(pushes(without, push_pull_run(without)), ElementsAre("v3", "v2", "v1", "v0"));
 }

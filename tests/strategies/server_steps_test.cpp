@@ -199,8 +199,8 @@ TEST(Staleness, OneWorkerIsNeverBehind) {
   EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
 }
 
-/// With W identical workers, between the read and the update of each gradient there is one update
-/// of every other worker.
+/// With W identical workers, every other worker makes one update between a worker's read of a
+/// variable and its update of this variable.
 TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   for (const int workers : {2, 4}) {
     const std::string note = told(simulated(asynchronous(workers, "", 20)));
@@ -208,8 +208,8 @@ TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   }
 }
 
-/// A worker that is ten times as slow delays no other. The gradients of the slow worker are older
-/// by the number of steps that another worker completes meanwhile.
+/// A worker that takes ten times as long delays no other worker. The gradients of the slow worker
+/// are older by the number of steps that another worker completes meanwhile.
 TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
   const std::string even = told(simulated(asynchronous(2, "", 30)));

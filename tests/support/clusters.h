@@ -29,7 +29,7 @@ std::shared_ptr<const core::Cluster> plain_cluster(std::int64_t workers,
 core::Network fat_tree(std::int64_t workers_per_leaf, int spines, core::Bandwidth uplink,
                        bool rails = false, int cards = 1);
 /// Returns a dragonfly. `local`, `global`: the bandwidth of links within and between groups. Every
-/// router adds 100 ns, a link between groups 300 ns.
+/// router adds a latency of 100 ns, and every link between groups adds 300 ns.
 core::Network dragonfly(std::int64_t workers_per_router, int routers_per_group,
                         int global_links_per_router, core::Bandwidth local, core::Bandwidth global);
 

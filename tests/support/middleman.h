@@ -60,17 +60,18 @@ class Middleman {
     std::string held{};
     std::array<std::string, 2>
         heard{};         ///< the bytes of the handshake from the joiner and from the listener
-    std::string kept{};  ///< a piece that is sent after the next one
+    std::string kept{};  ///< a piece that is sent after the next piece
     bool silent = false;
     std::string slow{};                           ///< rest of the piece that is slowed down
-    std::chrono::steady_clock::time_point due{};  ///< when its next 4 kB are due
+    std::chrono::steady_clock::time_point due{};  ///< time at which the next 4 kB of this piece are
+                                                  ///< sent
   };
 
   void work();
   void accept(const real::Listener& listener, int port, bool control);
   bool move_on(Line& line);
   bool move_back(Line& line);
-  /// Forwards the complete messages in `held`. Returns false if the connection ends here.
+  /// Forwards the complete messages in `held`. Returns false if the connection has to be closed.
   bool pass(Line& line);
   bool pass_introduction(Line& line);
   [[nodiscard]] real::SessionKeys keys_of(const Line& line) const;

@@ -57,8 +57,8 @@ class Process {
 std::string tutti_program();
 /// Returns true if the program is in PATH.
 bool have_program(const std::string& name);
-/// Returns a port of loopback that was free just now. The port is outside the range of ports that
-/// the system assigns automatically.
+/// Returns a port of loopback that is free at the time of the call. The port is outside the range
+/// of ports that the system assigns automatically.
 int free_port();
 
 }  // namespace tutti::test
