@@ -26,8 +26,9 @@ enum class SkipRepeats {
   kNever,      ///< all steps are simulated
 };
 
-/// The proof of an algorithm of a file before its simulation. Without it, a wrong algorithm is
-/// simulated like any other, unless it deadlocks, so that its timeline shows what it does.
+/// Selects whether an algorithm from a file is proved correct before it is simulated. Without a
+/// proof, an incorrect algorithm is simulated too, unless it deadlocks, so that its timeline shows
+/// what it does.
 enum class Proof { kQuick, kNone };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical

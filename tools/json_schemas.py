@@ -27,7 +27,7 @@ import jsonschema
 
 SOURCE = Path(__file__).resolve().parents[1]
 SCHEMAS = SOURCE / "docs" / "schema"
-REPORTS = SOURCE / "docs" / "reports.md"
+REPORTS = [SOURCE / "docs" / "reports.md", SOURCE / "docs" / "output-and-errors.md"]
 SCENARIOS = SOURCE / "scenarios"
 TRACES = SOURCE / "tests" / "data" / "traces"
 WORKLOADS = SOURCE / "tests" / "data" / "execution_traces"
@@ -247,7 +247,7 @@ def learn(schema: dict, value: object, name: str, words: dict[str, str]) -> None
 
 
 def descriptions(schema: str) -> dict[str, str]:
-    """Returns the descriptions of fields in the section of docs/reports.md for this schema."""
+    """Returns the descriptions of fields in the section of the pages of reports for this schema."""
     words: dict[str, str] = {
         "schema_version": "The version of the form of the output. It increases if a field is removed or changes its meaning.",
         "tutti_version": "The version of Tutti that wrote the report.",
@@ -255,7 +255,7 @@ def descriptions(schema: str) -> dict[str, str]:
     }
     command = "errors" if schema == "error" else schema.split("_")[0]
     section: list[str] = []
-    for line in REPORTS.read_text(encoding="utf-8").split("\n"):
+    for line in "\n".join(page.read_text(encoding="utf-8") for page in REPORTS).split("\n"):
         if line.startswith("## "):
             section = line.lower().split()
         if command not in section or "--promise" in section:

@@ -299,10 +299,10 @@ def tell_packings(points, out):
         return
     good = [where for where, group in groups.items() if loss(group) <= 0.05]
     worse = len(groups) - len(good)
-    paragraph(f"**Best packing.** In {len(groups)} settings, the same model was measured on the same hardware with one all-reduce per "
-              f"tensor, with merged all-reduces, and with one for all tensors. The packing that is predicted to be best was measured "
-              f"within 5 % of the best one in {len(good)} of them. "
-              + ("The exception:" if worse == 1 else "The exceptions:" if worse else ""), out)
+    paragraph(f"**Best packing.** In {len(groups)} settings, three packings were measured with the same model on the same hardware: one "
+              f"all-reduce per tensor, merged all-reduces, and one all-reduce for all tensors. In {len(good)} of these settings, "
+              f"the throughput of the packing that is predicted to be best was measured within 5 % of the best throughput. "
+              + ("The exception is:" if worse == 1 else "The exceptions are:" if worse else ""), out)
     if len(good) < len(groups):
         print("| model, network | GPUs | predicted to be best | measured best | slower by | reason |\n|---|---:|---|---|---:|---|", file=out)
     for where, group in groups.items():
@@ -360,7 +360,8 @@ def tell(points, unused, out):
     good = [p for p in points if p.predicted]
     errors = [abs(p.error()) for p in good]
     paragraph("`tools/published.py` writes this section. It predicts every row with several GPUs, for each table that "
-              "describes its hardware sufficiently. The only measured input is the throughput of one GPU in the same table.", out)
+              "describes its hardware sufficiently. The only measured input of a prediction is the throughput of one GPU, "
+              "from the same table.", out)
     print("| case | rows | median error | largest error | row with the largest error |\n|---|---:|---:|---:|---|", file=out)
     for case in dict.fromkeys(p.case["id"] for p in good):
         of = [p for p in good if p.case["id"] == case]
@@ -369,15 +370,16 @@ def tell(points, unused, out):
               f"{worst.label}, {worst.gpus} GPUs |", file=out)
     print(file=out)
     paragraph(f"Over all {len(good)} rows, the median error is {100 * median(errors):.1f} %, and {sum(e <= 0.1 for e in errors)} rows "
-              f"are within 10 %. MG-WFBP's solver chooses what to merge for each network; the prediction uses the best of "
-              f"{len(MERGED_MIB)} pack sizes instead.", out)
+              f"have an error of at most 10 %. MG-WFBP's solver chooses which gradients to merge for each network; the prediction "
+              f"uses the best of {len(MERGED_MIB)} pack sizes instead.", out)
 
     agree, differ = rivals(good)
     total = len(agree) + len(differ)
     if total:
-        paragraph(f"**Order of strategies.** {total} pairs were measured on the same hardware with the same model and differ by more "
-                  f"than 5 %. The predicted order is right for {len(agree)} of them: "
-                  f"Kendall's τ = {(len(agree) - len(differ)) / total:.2f}. " + ("It is wrong for:" if differ else ""), out)
+        paragraph(f"**Order of strategies.** In {total} pairs of rows, two strategies were measured with the same model on the same "
+                  f"hardware, and their throughputs differ by more than 5 %. The faster strategy is predicted correctly in "
+                  f"{len(agree)} of these pairs (Kendall's τ = {(len(agree) - len(differ)) / total:.2f}). "
+                  + ("The exceptions are:" if differ else ""), out)
         if differ:
             print("| model, network | GPUs | measured samples/s | predicted | reason |\n|---|---:|---|---|---|", file=out)
         for a, b in differ:

@@ -17,8 +17,8 @@ enum class KnownTimes {
   kAssumed,  ///< parameters are assumed without measurements, so times may be too high or too low
 };
 
-/// The software that moves gradients between workers and inside each worker, and the source of the
-/// times with which it is simulated.
+/// The software that moves gradients between workers, the software that moves them inside workers,
+/// and the source of the simulated times of each.
 struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data
@@ -28,8 +28,8 @@ struct DataMovers {
   };
   Part across;  ///< communication between workers
   Part inside;  ///< communication between the replicas of a worker
-  /// The type of network ("tcp") for which the parameters of NCCL's model are assumed. Empty if no
-  /// parameters are assumed.
+  /// If parameters of NCCL's model are assumptions, the type of network that they describe ("tcp").
+  /// Otherwise empty.
   std::string assumed_network;
 };
 DataMovers data_movers_of(const Scenario& scenario);
@@ -38,9 +38,9 @@ DataMovers data_movers_of(const Scenario& scenario);
 bool same_data_movers(const DataMovers& a, const DataMovers& b);
 
 /// Returns the reason why the step times of two scenarios cannot be compared, as a sentence without
-/// a full stop. The result is empty if they can be compared. Predictions for the same software are
-/// comparable, because they have similar errors. Predictions for different software are comparable
-/// only if `other` uses measured times and `now` does not use assumed times.
+/// a full stop. The result is empty if the step times can be compared. Predictions for the same
+/// software are comparable, because they have similar errors. Predictions for different software
+/// are comparable only if `other` uses measured times and `now` does not use assumed times.
 std::string why_not_comparable(const DataMovers& now, const DataMovers& other);
 
 }  // namespace tutti::core

@@ -19,8 +19,8 @@ struct NcclTunerTable {
 /// Returns a table that makes NCCL execute the gradients' all-reduces with the algorithm, protocol
 /// and channels of `recommended`. For every other collective, the table contains the choice that
 /// NCCL (with the scenario's own tuner) would make by default. The table is used in place of
-/// NCCL_ALGO, NCCL_PROTO and the variables that limit channels, so this default choice ignores
-/// them.
+/// NCCL_ALGO, NCCL_PROTO and the variables that limit channels, so the default choices in the table
+/// ignore these variables.
 ///
 /// If `reader` is kNvidiaExample, the lines of other collectives match communicators of all sizes,
 /// because NVIDIA's plugin uses one channel for a call that matches no line. libnccl-tuner-tutti.so

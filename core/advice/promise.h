@@ -58,10 +58,10 @@ struct MeasuredPoint {
                             ///< number of channels; empty if unknown
 };
 
-/// The result of comparing one measurement with a promise.
+/// The result of comparing one measurement with its predicted (promised) time.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
-  /// The first property of the measurement for which no promised collective matches.
+  /// If no promised collective matches a measurement, the first property that does not match.
   enum class Missing { kNothing, kCollective, kRanks, kNodes, kSize };
   MeasuredPoint measured;
   /// The promised time for the measured size; nullopt if the verdict is kNotPromised.
@@ -76,9 +76,9 @@ std::string_view to_string(Grade::Verdict verdict);
 std::string_view to_string(Grade::Missing missing);
 
 /// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.
-/// If a size occurs both in the scenario's plan and in the series of sizes, the prediction for the
-/// plan is used. For a size between two sizes of the series, the time is interpolated linearly in
-/// the logarithms of bytes and time.
+/// If a size is predicted both for the scenario's plan and in the series 8 bytes, 16 bytes, …, the
+/// prediction for the plan is used. For a size between two sizes of the series, the time is
+/// interpolated linearly in the logarithms of bytes and time.
 ///
 /// If a measurement does not state its number of nodes, and the promise has several numbers of
 /// nodes for the measurement's number of ranks, the verdict is kNotPromised.

@@ -10,18 +10,19 @@
 
 namespace tutti::core {
 
-/// Lines for a training script, a configuration file or a shell that make a framework use a
-/// scenario's strategy. Sizes are in the framework's own unit (bytes, MiB or elements).
+/// The lines that make a framework use a scenario's strategy, in a training script, a configuration
+/// file or a shell. Sizes are in the framework's own unit (bytes, MiB or elements).
 struct Snippet {
   enum class Language { kPython, kJson, kShell, kNcclTuner };
   std::string framework;  ///< name, for example "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
   /// True if the simulation used this framework's own packing rule. If false, the framework cannot
-  /// express the simulated packing exactly, and the snippet is its most similar setting.
+  /// express the simulated packing exactly, and the snippet sets the most similar packing that it
+  /// can.
   bool as_simulated = false;
   std::string remark;  ///< a note about the snippet, in one sentence; may be empty
-  /// The overrides of the scenario with which Tutti simulates the snippet with the framework's own
+  /// Overrides of the scenario that make Tutti simulate the snippet with the framework's own
   /// packing. If releases of the framework interpret the snippet differently, there is a list of
   /// overrides for each interpretation. An empty list means that the scenario itself is simulated.
   std::vector<std::vector<Override>> readings = {{}};

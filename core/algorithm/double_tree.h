@@ -14,10 +14,10 @@ namespace tutti::core {
 /// hops is 2·log2 n, compared to 2(n - 1) in a ring.
 ///
 /// The trees are in-order trees. A rank r > 0 whose lowest set bit is 2^k is at height k; its
-/// children are r - 2^(k-1) and r + 2^(k-1). If r + 2^(k-1) is too large for a rank, the second
+/// children are r - 2^(k-1) and r + 2^(k-1). If no rank has the number r + 2^(k-1), the second
 /// child is r + 2^j for the largest j for which this is a rank. Rank 0 is the root, and its child
-/// is the largest power of two below n. If n is even, the second tree is a mirror image of the
-/// first; if n is odd, it is the first tree shifted by one rank.
+/// is the largest power of two below n. The second tree is the first tree, mirrored if n is even
+/// and shifted by one rank if n is odd.
 ///
 /// SOURCE: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
 /// scan", Parallel Computing 35 (2009); the order of the ranks is NCCL's, NVIDIA/nccl

@@ -19,7 +19,7 @@ namespace tutti::core {
 /// synchronised.
 ///
 /// Time with one port per rank: Σ over hops of 2(α + ⌈c·β⌉) + ⌈c·γ⌉, where c is ⌈elements / 2⌉ in
-/// the first hop and ⌈c / 2⌉ in each following one.
+/// the first hop and ⌈c / 2⌉ in each following hop.
 /// SOURCE: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
 /// MPICH", IJHPCA 2005, section 4.5; the order of the hops is that of TensorFlow's
 /// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.

@@ -15,11 +15,11 @@ struct RingPath {
 };
 
 struct RingOptions {
-  /// The rings, with one lane per entry. Each lane transfers an equal part of the buffer around its
-  /// own ring. The list has at least one entry.
+  /// The path of each lane's ring; the number of entries is the number of lanes. Each lane
+  /// transfers an equal part of the buffer around its own ring. The list has at least one entry.
   std::vector<RingPath> lanes{RingPath{}};
-  /// The maximum message length in elements. A buffer with longer chunks is reduced in several
-  /// loops. At least 1.
+  /// The maximum message length in elements. If chunks are longer than this maximum, the buffer is
+  /// reduced in several loops. At least 1.
   std::int64_t max_elements_per_message = std::numeric_limits<std::int64_t>::max() / 2;
   int credits = kUnlimitedCredits;
   Engine engine = Engine::kKernel;

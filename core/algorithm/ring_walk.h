@@ -58,7 +58,7 @@ class RingWalk {
     peer.lane = lane;
   }
 
-  /// True if all rings look the same to two ranks whose distance is a multiple of `ranks`.
+  /// True if shifting all rank numbers by a multiple of `ranks` leaves every ring unchanged.
   [[nodiscard]] bool same_after(std::int32_t ranks) const {
     return std::all_of(places_.begin(), places_.end(), [ranks](const Places& places) {
       return places.in_order || ranks % static_cast<std::int32_t>(places.of.size()) == 0;

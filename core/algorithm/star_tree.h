@@ -51,8 +51,8 @@ std::unique_ptr<Schedule> copy_inputs(std::int32_t ranks, std::int32_t replicas,
                                       Engine engine);
 
 /// Returns a schedule that models the update of a variable on the device that stores it. The
-/// device, `rank`, multiplies its data by `factor` unless `factor` is 1, and then takes the time of
-/// reading or writing the data `passes` times.
+/// device, `rank`, multiplies its data by `factor` unless `factor` is 1, and is then busy for as
+/// long as it takes to read or write the data `passes` times.
 std::unique_ptr<Schedule> work_of_rank(std::int32_t ranks, Rank rank, std::int64_t elements,
                                        double factor, std::int32_t passes, Engine engine);
 

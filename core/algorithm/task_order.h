@@ -33,11 +33,11 @@ struct LinkedDevice {
 bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view gpu_ring_order);
 
 /// Returns the order of one task's GPUs in TensorFlow's rings. If `gpu_ring_order` names each GPU
-/// exactly once, returns this order. If it does not, the order starts at the first device and
-/// always continues at the unvisited device with the strongest link from the previous device. If
-/// several links are equally strong, the first is taken. If no link leads to an unvisited device,
-/// the first unvisited device is next. `devices` are sorted by name. SOURCE:
-/// tensorflow/core/common_runtime/collective_param_resolver_local.cc.
+/// exactly once, returns this order. If `gpu_ring_order` does not name each GPU exactly once, the
+/// order starts at the first device and always continues at the unvisited device with the strongest
+/// link from the previous device. If several links are equally strong, the first is taken. If no
+/// link leads to an unvisited device, the first unvisited device is next. `devices` are sorted by
+/// name. SOURCE: tensorflow/core/common_runtime/collective_param_resolver_local.cc.
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
 

@@ -61,7 +61,7 @@ std::optional<ProblemCode> parse_problem_code(std::string_view name);
 /// The code and the subject of a problem. `field` names the subject: a field of the schema with its
 /// message ("Network.latency_us"), a message ("Network"), a column of a table, an XML element or
 /// attribute ("gpu", "gpu.sm"), an environment variable ("NCCL_ALGO"), or a command-line option
-/// ("--network"). `field` is empty if the subject is of any other kind.
+/// ("--network"). `field` is empty if the problem has no such subject.
 struct ProblemKind {
   ProblemCode code = ProblemCode::kInvalid;
   std::string field = {};

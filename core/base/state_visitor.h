@@ -19,13 +19,13 @@ class StateVisitor {
   [[nodiscard]] virtual Time now() const = 0;
   /// Visits a value. The value must be identical in equal states.
   virtual void same(std::int64_t value) = 0;
-  /// Visits a time. In equal states, the time must lie equally far after now(). All times before
-  /// now() count as equal.
+  /// Visits a time. Two states are equal only if `time` - now() is the same in both. However, all
+  /// times before now() count as equal.
   virtual void seen(Time time) = 0;
   /// Does the same as seen(), and lets the visitor shift the time by changing `time`.
   virtual void until(Time& time) = 0;
-  /// Visits a time. In equal states, its difference from now() must be equal to the picosecond,
-  /// even if the time is before now(). The value kNever equals only kNever.
+  /// Visits a time. Two states are equal only if `time` - now() is the same in both, to the
+  /// picosecond, even for a time before now(). The value kNever equals only kNever.
   virtual void moment(Time& time) = 0;
   /// Visits a counter that only grows. Two states may be equal although their counters differ, but
   /// a counter must grow by the same amount in every round of the simulation.

@@ -83,7 +83,7 @@ inline double to_us(Time t) { return static_cast<double>(t.count()) / 1e6; }
 inline double to_ms(Time t) { return static_cast<double>(t.count()) / 1e9; }
 inline double to_gb_per_s(Bandwidth b) { return static_cast<double>(b.count()) / 1e9; }
 
-/// Returns `part` as a share of `whole`; 0 if `whole` is zero.
+/// Returns `part` divided by `whole`; 0 if `whole` is zero.
 constexpr double share(Time part, Time whole) {
   return whole > Time() ? static_cast<double>(part.count()) / static_cast<double>(whole.count())
                         : 0;

@@ -203,8 +203,8 @@ std::string CalibratedFigure::why() const {
     case Determination::kKept: return "kept, as asked";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
-      return fmt::format("at {} this value, because every {} value fits equally well",
-                         value > figure.before ? "least" : "most",
+      return fmt::format("this value is {} bound, because every {} value fits equally well",
+                         value > figure.before ? "a lower" : "an upper",
                          value > figure.before ? "higher" : "lower");
     case Determination::kInsensitive:
       return "left unchanged, because these measurements hardly depend on this parameter";

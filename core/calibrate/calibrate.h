@@ -53,8 +53,8 @@ struct Calibration {
   std::vector<CalibratedFigure> figures;
   std::vector<CalibratedTime> times;
   CalibrationError before, after;
-  /// The times of whole training steps. The fit does not use them, so they show how well the
-  /// calibrated cluster predicts training steps.
+  /// The times of whole training steps. The fit does not use the times of training steps, so these
+  /// times show how well the calibrated cluster predicts training steps.
   std::vector<CalibratedTime> steps;
   std::vector<std::string> notes;
   std::string cluster_text;  ///< the calibrated cluster, as the content of a cluster file

@@ -120,7 +120,7 @@ class ClusterFigures {
   std::unique_ptr<proto::Cluster> cluster_;
   double launch_us_ = 0;
   std::vector<Outlier> outliers_;
-  /// For each machine that only one worker uses, this worker.
+  /// Maps each machine that only one worker uses to the index of this worker.
   std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
   std::vector<std::vector<Place>> places_;  ///< for each parameter, the fields that it sets

@@ -36,9 +36,9 @@ struct RobustScale {
   double deviation = 0;  ///< standard deviation of the residuals; the covariance of the unknowns is
                          ///< deviation^2 (J^T J)^-1
 };
-/// Returns the scale of the loss function for the next fit, and the standard deviation of the
-/// residuals, which were fitted with `scale`. `unknowns` is the number of fitted unknowns. The
-/// returned deviation is at least `resolution`.
+/// Returns the scale of the loss function for the next fit, and the standard deviation of
+/// `residuals`, which are the result of a fit with the scale `scale`. `unknowns` is the number of
+/// fitted unknowns. The returned deviation is at least `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
                          double resolution);
 

@@ -23,8 +23,8 @@ struct FitProblem {
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;
-  /// Returns the residuals at a point. There must be `residuals` of them. Returns nullopt if they
-  /// cannot be computed; the fit then treats all residuals as very large.
+  /// Returns the residuals at a point. The result must have `residuals` elements. Returns nullopt
+  /// if the residuals cannot be computed; the fit then treats all residuals as very large.
   std::function<std::optional<std::vector<double>>(const std::vector<double>&)> evaluate;
   /// Called between evaluations. The fit ends if the function returns true.
   std::function<bool()> cancelled = [] { return false; };

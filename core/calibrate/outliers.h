@@ -47,11 +47,11 @@ struct Outliers {
 /// data has crossed before (message_times.h). Messages that shared a link with other messages do
 /// not show the link's rate (routes.h).
 ///
-/// A link may be the cause of slow routes if all routes over it are slow. If this holds for several
-/// links, the link on the most slow routes is reported and, among equals, the one with the lowest
-/// bandwidth. If several links are on exactly the same slow routes, a note lists them. The normal
-/// time is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that gives the
-/// fewest outliers is used.
+/// A link may be the cause of slow routes if all routes over the link are slow. If several links
+/// may be the cause, the link on the most slow routes is reported and, among equals, the one with
+/// the lowest bandwidth. If several links are on exactly the same slow routes, a note lists them.
+/// The normal time is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that
+/// gives the fewest outliers is used.
 ///
 /// The link with the lowest bandwidth limits a route. On a fast route, all links whose stated
 /// bandwidth is below the measured rate must therefore be fast. A fast link cannot be detected if

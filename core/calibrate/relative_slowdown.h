@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-/// The kind of step and the number of bytes of a message. Only messages for which both are equal
-/// are compared.
+/// The kind of step and the number of bytes of a message. Only messages with the same kind of step
+/// and the same number of bytes are compared.
 using SameLength = std::pair<std::int32_t, std::int64_t>;
 using Samples = std::map<SameLength, std::vector<double>>;  ///< times in µs, by kind of step and
                                                             ///< number of bytes

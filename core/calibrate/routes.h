@@ -31,8 +31,9 @@ struct Route {
 /// The measured times of messages between devices, and of additions on devices, from all timelines.
 struct Measurements {
   std::map<Ends, Samples> messages;
-  /// For the same messages as in `messages`, the times since the sender could start to send. These
-  /// times include the latency even if the receiver was late.
+  /// For the same messages as in `messages`, the time from when the sender could start to send
+  /// until the receive step is complete. These times include the latency even if the receiver was
+  /// late.
   std::map<Ends, Samples> ways;
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;

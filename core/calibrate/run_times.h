@@ -55,7 +55,7 @@ class RunTimes : public NullSink {
   MessageTimes messages_;
   std::map<TrackId, std::string> devices_;
   std::map<std::int32_t, Time> steps_;
-  /// For each time, its samples in each training step.
+  /// Maps each key to its samples, grouped by training step.
   std::map<TimeKey, std::map<std::int32_t, std::vector<double>>> times_;
 };
 

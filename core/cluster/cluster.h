@@ -72,7 +72,7 @@ struct WorkerGroup {
   std::int64_t count = 1;
 };
 
-/// The way of messages between a GPU and the network. With kDirect, messages use GPUDirect RDMA.
+/// The path of messages between a GPU and the network. With kDirect, messages use GPUDirect RDMA.
 /// With kViaHost, messages pass through host memory on the sender's and on the receiver's side.
 /// kViaHostOnRequest is the same, but the receiver first sends a request, which adds one network
 /// latency.

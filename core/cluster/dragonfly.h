@@ -61,7 +61,8 @@ class Dragonfly : public Fabric {
   [[nodiscard]] Domains domains() const override;
 
  private:
-  /// A global link: a group, and the index among the global links that leave the group.
+  /// Identifies a global link by a group, and by the link's index among the global links that leave
+  /// this group.
   struct Global {
     std::int32_t group = 0;
     std::int64_t index = 0;

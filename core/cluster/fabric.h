@@ -32,8 +32,8 @@ struct PathChoice {
 };
 
 /// A network of several switches: the switches to which network cards are attached, and the links
-/// between the switches. Switches and directed links are numbered from 0. Everything is computed
-/// from the numbers of switches and links, so nothing is stored per worker, switch or link.
+/// between the switches. Switches and directed links are numbered from 0. The properties of a
+/// switch or link are computed from its number, so nothing is stored per worker, switch or link.
 class Fabric {
  public:
   virtual ~Fabric() = default;

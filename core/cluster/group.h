@@ -9,9 +9,9 @@
 
 namespace tutti::core {
 
-/// The devices that participate in a collective, by rank. The replicas come first. Ranks on hosts
-/// (the CPUs of pscpu), which only help with the reduction, follow. A group from of_devices()
-/// stores its list of devices; all other groups compute the device of a rank.
+/// The devices that participate in a collective, by rank. The replicas come first. Helper ranks on
+/// hosts (the CPUs of pscpu) come after the replicas and only help with the reduction. A group from
+/// of_devices() stores its list of devices; all other groups compute the device of a rank.
 class Group {
  public:
   /// Returns the group of all replicas of the cluster, worker by worker. If `hosts` is true, the

@@ -58,8 +58,8 @@ struct HostEndpoint {
     return per_message > Time() || thread.count() > 0 || us_per_mb2 > 0;
   }
 
-  /// The time to move a message, without `per_message`. If `split` is true, all threads work on the
-  /// message; otherwise, one thread does.
+  /// The time to move a message, without the constant time `per_message`. If `split` is true, all
+  /// threads work on the message; otherwise, one thread does.
   [[nodiscard]] Time moving(Bytes bytes) const;
   /// The time for which a message keeps the whole endpoint busy: the time of one thread, divided by
   /// the number of threads and rounded up. If `split` is true, all threads work on the message, so

@@ -7,9 +7,9 @@ namespace tutti::core {
 /// A partition of the replicas 0 … n - 1 into groups of equal size. Every size · stride consecutive
 /// replicas form a block, and in a block, replicas whose numbers differ by multiples of `stride`
 /// form a group. The partition across() is the transpose: each of its groups has one replica of
-/// each original group, with the same rank in all of them. For example, with 16 replicas, size 4
-/// and stride 1, the groups are {0 1 2 3}, {4 5 6 7}, …, and the groups of across() are {0 4 8 12},
-/// {1 5 9 13}, ….
+/// each original group, and these replicas have the same rank in their original groups. For
+/// example, with 16 replicas, size 4 and stride 1, the groups are {0 1 2 3}, {4 5 6 7}, …, and the
+/// groups of across() are {0 4 8 12}, {1 5 9 13}, ….
 struct Partition {
   std::int64_t replicas = 1;
   std::int64_t size = 1;  ///< REQUIRES: size · stride divides `replicas`

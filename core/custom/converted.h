@@ -11,8 +11,9 @@
 
 namespace tutti::core::custom {
 
-/// An algorithm that was converted to the text from which `made` was compiled. Hides locations in
-/// the converted text, because users see only their own file.
+/// An algorithm from another format, which was converted to text in Tutti's language; `made` was
+/// compiled from this text. Hides locations in the converted text, because users see only their own
+/// file.
 class ConvertedAlgorithm : public CustomAlgorithm {
  public:
   ConvertedAlgorithm(std::shared_ptr<const CustomAlgorithm> made, std::string note)

@@ -169,8 +169,8 @@ class ValueBuilder {
   int rank();
   /// Returns a node for the variable of a loop with values from `low` to `high`, inclusive.
   /// `same_shift` is true if the shift of workers (UnderShift) leaves the values of the variable
-  /// unchanged. `same_exchange` is true if the exchange of workers (UnderExchange) leaves them
-  /// unchanged.
+  /// unchanged. `same_exchange` is true if the exchange of workers (UnderExchange) leaves the
+  /// values of the variable unchanged.
   int variable(int slot, std::int64_t low, std::int64_t high, bool same_shift, bool same_exchange);
   /// Returns a node that applies `op` to the nodes `operands`. If the operands are invalid, calls
   /// `complain` and returns a constant.

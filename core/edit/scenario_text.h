@@ -50,8 +50,8 @@ class ScenarioText {
   /// Returns the number of elements of the repeated field at the end of the path. For a field that
   /// is not repeated, returns 1 if the field is written, otherwise 0.
   [[nodiscard]] int count(const FieldPath& path) const;
-  /// Returns the value of a field as it is written in the text, but strings without quotes. Returns
-  /// "" if the field is not written or is a message.
+  /// Returns the value of a field as it is written in the text; for a string, the quotes are
+  /// removed. Returns "" if the field is not written or is a message.
   [[nodiscard]] std::string value(const FieldPath& path) const;
 
   /// Returns the path of the innermost field that contains the byte at `offset`. Fields that the

@@ -50,7 +50,8 @@ struct MessageType {
   [[nodiscard]] const FieldType* find(std::string_view field) const;
 };
 
-/// A Protocol Buffers schema with its comments. The editor generates its forms from it.
+/// A Protocol Buffers schema with its comments. The scenario editor generates its forms from the
+/// schema.
 class Schema {
  public:
   /// Returns the schema of scenarios that was compiled into this program (core/proto), with the

@@ -9,7 +9,7 @@
 namespace tutti::core {
 
 /// Converts between byte offsets in a text and the lines and columns that parsers report. Columns
-/// count bytes. In text format, a tab advances to the next multiple of 8 columns. In JSON, it is
+/// count bytes. In text format, a tab advances to the next multiple of 8 columns. In JSON, a tab is
 /// one column, as in core/text.
 class TextPlaces {
  public:

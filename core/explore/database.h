@@ -70,8 +70,8 @@ class Database {
   /// Tutti creates, is not counted.
   /// ERRORS: as for Statement::step().
   Expected<std::int64_t> programs();
-  /// Switches the database to write-ahead logging. If another program is switching it at the same
-  /// time, waits for that program. ERRORS: as for Statement::step().
+  /// Switches the database to write-ahead logging. If another program is switching the database at
+  /// the same time, waits for that program. ERRORS: as for Statement::step().
   Expected<void> log_ahead();
   /// Returns the first column of the first row of a query; nullopt if there is no row.
   /// ERRORS: as for Statement::step().

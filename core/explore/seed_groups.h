@@ -11,7 +11,7 @@
 namespace tutti::core {
 
 /// The field with the seed of a run. A sweep over seeds reports the distribution of the results,
-/// because the best seed would only be a lucky one.
+/// because the result of the best seed would only be luck.
 inline constexpr const char* kSeedField = "run.seed";
 
 /// Returns the index of run.seed among the fields, if the sweep has several seeds.

@@ -27,7 +27,8 @@ class Space {
   /// Returns the values at a point as overrides of the scenario. Error messages name an override in
   /// the form `FIELD=VALUE`.
   [[nodiscard]] std::vector<Override> overrides(std::int64_t point) const;
-  /// Returns the row of each axis at a point. point() is the inverse function.
+  /// Returns, for each axis, the index of the row that the point uses. point() is the inverse
+  /// function.
   [[nodiscard]] std::vector<std::int64_t> rows(std::int64_t point) const;
   [[nodiscard]] std::int64_t point(const std::vector<std::int64_t>& rows) const;
 

@@ -30,7 +30,7 @@ struct StrategyAlternatives {
 /// The title of the axis of alternatives.
 inline constexpr const char* kStrategyTitle = "strategy";
 
-/// The maximum number of combinations of an alternative and a value that are tried. Each trial
+/// The maximum number of trials, each of which combines one alternative with one value. Each trial
 /// reads the scenario once.
 inline constexpr std::size_t kMaxTrials = 300;
 
@@ -42,8 +42,9 @@ struct TrialControl {
 };
 
 /// Returns the value of strategy.collective for a collective, such as "ALL_GATHER". A scenario
-/// whose algorithm comes from a file may leave this field to the file. Without the file, such a
-/// scenario needs the field, because the default is another collective.
+/// whose algorithm comes from a file may omit this field, because the file states the collective.
+/// If such a scenario gets another algorithm, the field must be set, because its default may be
+/// another collective.
 std::string collective_setting(CollectiveKind kind);
 
 /// Checks that the axes can be combined with an axis of alternatives. ERRORS (requests, about
@@ -51,11 +52,11 @@ std::string collective_setting(CollectiveKind kind);
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring"), of
-/// frameworks ("horovod"), or "custom" for the scenario's algorithm from a file. Settings of the
-/// scenario's strategy stay with the alternatives that they apply to: a row leaves out each setting
-/// that its alternative refuses, and a note gives the reason. A framework that refuses the
-/// scenario's algorithm, or has none, gets the first of these algorithms that it accepts: those of
-/// `names`, nccl, ring.
+/// frameworks ("horovod"), or "custom" for the scenario's algorithm from a file. The row of an
+/// alternative contains the settings of the scenario's strategy that the alternative accepts; a
+/// note gives the reason for each omitted setting. If a framework does not accept the scenario's
+/// algorithm, or the scenario has none, the framework gets the first algorithm that it accepts:
+/// those in `names` are tried first, then nccl, then ring.
 ///
 /// An axis in `others` may vary a field of the strategy. If the alternatives accept different
 /// values of this field, the axis is removed from `others` and becomes a part of the result, in

@@ -23,7 +23,7 @@ struct PlotOptions {
 
 /// Adds measurements as dots, from a CSV table with two columns: the field of the plot's x axis,
 /// and `ms`.
-/// ERRORS: a column is missing; the table has a value of the field that the plot does not show.
+/// ERRORS: a column is missing; the table has a field value that the plot does not show.
 Expected<void> add_measured(Plot& plot, const std::string& text, const std::string& path);
 
 /// Checks the options. ERRORS (requests): the sweep does not have a chosen field; the cost is

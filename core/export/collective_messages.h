@@ -11,9 +11,9 @@
 
 namespace tutti::core {
 
-/// The CPU numbers of operations in a GOAL rank. A CPU runs one operation at a time, so operations
-/// that run in parallel need different CPUs. CPU 0 executes computation. The other CPUs execute the
-/// lanes of collectives, joins (which take no time), and launches.
+/// The numbers of the CPUs that execute the operations of a GOAL rank. A CPU runs one operation at
+/// a time, so operations that run in parallel need different CPUs. CPU 0 executes computation. The
+/// other CPUs execute the lanes of collectives, joins (which take no time), and launches.
 inline constexpr int kFirstLaneCpu = 1, kLaneCpus = 31, kJoinCpu = 32, kFirstLaunchCpu = 33,
                      kLaunchCpus = 16;
 

@@ -12,8 +12,8 @@
 namespace tutti::core {
 
 /// A training step as a list of nodes, for file formats without loops. Blocks of tasks that repeat
-/// are unrolled, and holds are replaced by dependencies. A node depends only on earlier nodes of
-/// the list.
+/// are unrolled, and holds (Task::hold) become dependencies. A node depends only on earlier nodes
+/// of the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;

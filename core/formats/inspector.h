@@ -46,8 +46,8 @@ struct InspectorRecord {
 
 /// Reads a dump to its end. Lines that are not JSON are ignored, but counted as unknown: job
 /// launchers mix other output into the file. Records of unknown kinds are counted, too.
-/// ERRORS: the input cannot be read; it has no record; the JSON of a record is damaged, except in
-/// the last line, which a killed job truncates.
+/// ERRORS: the input cannot be read; the input has no record; the JSON of a record is damaged
+/// (allowed in the last line, which is truncated if the job was killed).
 Expected<void> read_inspector(ByteInput& input, const std::string& name,
                               const std::function<void(const InspectorRecord&)>& take,
                               RecordCounts& counts,

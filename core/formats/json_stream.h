@@ -12,7 +12,7 @@
 namespace tutti::core {
 
 /// A pull parser for JSON of any length. Memory is proportional to the longest string. JsonStream
-/// is used for traces, which may have gigabytes. Scenarios are read with parse_json() instead,
+/// is used for traces, which may be gigabytes long. Scenarios are read with parse_json() instead,
 /// which stores all values and their locations.
 ///
 /// The caller reads the values that it expects, and skips all other values with skip(), which takes

@@ -75,10 +75,10 @@ struct KinetoHeader {
 /// Called for each event, in the order of the file, which is not chronological.
 using TakeKinetoEvent = std::function<void(const KinetoEvent&)>;
 
-/// Reads a trace to its end. Memory is proportional to one event. In `counts`, the reader counts
-/// the records that it ignores, and `take` must count the events that it uses. `progress`, which
-/// may be empty, is called from time to time with the share of the file that was read. ERRORS: the
-/// text is not JSON, is truncated, has no traceEvents, or has times out of range.
+/// Reads a trace to its end. The memory use is proportional to the size of one event. In `counts`,
+/// the reader counts the records that it ignores, and `take` must count the events that it uses.
+/// `progress`, which may be empty, is called from time to time with the share of the file that was
+/// read. ERRORS: the text is not JSON, is truncated, has no traceEvents, or has times out of range.
 Expected<KinetoHeader> read_kineto(ByteInput& input, const std::string& name,
                                    const TakeKinetoEvent& take, RecordCounts& counts,
                                    const std::function<void(double)>& progress = {});

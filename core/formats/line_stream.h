@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Reads a text line by line. Memory is proportional to one line. Lines are truncated to 1 MiB. No
-/// log has longer lines, but a file that is not a log may have.
+/// Reads a text line by line. Memory is proportional to one line. Lines are truncated to 1 MiB.
+/// Lines of logs are shorter, but a file that is not a log may have longer lines.
 class LineStream {
  public:
   LineStream(ByteInput& input, std::string name);

@@ -23,8 +23,8 @@ struct MlperfRecord {
   std::int64_t step = -1;   ///< metadata.step
 };
 
-/// Reads a log. Lines without the mark are counted as ignored. ERRORS: the input cannot be read;
-/// the JSON of a line is damaged (with line and column); no line has the mark.
+/// Reads a log. Lines without the mark `:::MLLOG` are counted as ignored. ERRORS: the input cannot
+/// be read; the JSON of a line is damaged (with line and column); no line has the mark.
 Expected<void> read_mlperf_log(ByteInput& input, const std::string& name,
                                const std::function<void(const MlperfRecord&)>& take,
                                RecordCounts& counts);

@@ -15,7 +15,8 @@
 
 namespace tutti::core {
 
-/// A collective or a message. Missing numbers are -1. The reader reuses the object.
+/// A collective or a message. Missing numbers are -1. The reader passes the same object to the
+/// callback for all calls.
 struct NcclProfilerCall {
   std::string name;           ///< "AllReduce", "Send", …
   std::string communicator;   ///< hash of the communicator
@@ -44,8 +45,8 @@ struct TakeNcclProfiler {
   std::function<void(const NcclProfilerWait&)> wait;
 };
 
-/// Reads a dump. The numbers of events are counted by category. ERRORS: the text is not a JSON list
-/// or is damaged (with line and column); it has no collective and no message.
+/// Reads a dump. `counts` gets the number of events of each category. ERRORS: the text is not a
+/// JSON list or is damaged (with line and column); it has no collective and no message.
 Expected<void> read_nccl_profiler(ByteInput& input, const std::string& name,
                                   const TakeNcclProfiler& take, RecordCounts& counts);
 

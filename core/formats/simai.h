@@ -19,9 +19,9 @@ namespace tutti::core {
 
 struct SimaiCollective {
   enum class Kind : std::uint8_t { kNone, kAllReduce, kAllGather, kReduceScatter, kAllToAll };
-  /// The group that a suffix selects. Without a suffix, collectives of the forward pass and of
-  /// input gradients are in the tensor-parallel group, and those of weight gradients in the
-  /// data-parallel group.
+  /// The group of ranks that the suffix of a collective's name selects. Without a suffix,
+  /// collectives of the forward pass and of input gradients are in the tensor-parallel group, and
+  /// those of weight gradients in the data-parallel group.
   enum class Group : std::uint8_t { kOfPass, kExpert, kDataOfExperts };
 
   Kind kind = Kind::kNone;

@@ -16,7 +16,7 @@
 namespace tutti::core {
 
 /// An event of a plane. Texts are empty and numbers are -1 if the profile lacks them. The texts are
-/// valid during the call.
+/// valid only during the call of the callback that receives the event.
 struct XspaceEvent {
   std::string_view plane;  ///< "/device:GPU:0", "/host:CPU"
   std::string_view line;   ///< "Stream #17(Kernel)", "Steps", …
@@ -55,9 +55,10 @@ struct XspaceHeader {
 /// True if a file with these first bytes is likely to be an XSpace.
 bool is_xspace(std::string_view first_bytes);
 
-/// Reads a profile to its end. Events are reported when their plane was read, because names follow
-/// events in the file. Events of the host without statistics (Python calls) are counted, but not
-/// reported. Memory is proportional to the events of one plane, with about 64 bytes for each.
+/// Reads a profile to its end. Events are reported only after their whole plane was read, because
+/// names follow events in the file. Events of the host without statistics (Python calls) are
+/// counted, but not reported. Memory is proportional to the events of one plane, with about 64
+/// bytes for each.
 /// ERRORS: the input cannot be read; a message is damaged (with its offset).
 Expected<XspaceHeader> read_xspace(ByteInput& input, const std::string& name,
                                    const TakeXspace& take, RecordCounts& counts,

@@ -282,7 +282,7 @@ class ScenarioWriter {
     else if (run_.framework == "TensorFlow" || run_.framework == "JAX")
       text += fmt::format(
           "  # Measured: {} all-reduces a step. The profile does not name the gradients in an "
-          "all-reduce, so each is one variable.\n  bytes_per_pack: 1\n",
+          "all-reduce, so each all-reduce becomes one variable.\n  bytes_per_pack: 1\n",
           model_.packs.size());
     else if (!model_.packs.empty())
       text += packs_text();

@@ -63,9 +63,10 @@ struct BucketLimits {
   std::int64_t first_bytes = 0;
   std::int64_t bytes = 0;
 };
-/// Returns bucket limits with which PyTorch DDP would form the given buckets; nullopt if there are
-/// none. DDP's default limits (1 MiB and 25 MiB) are preferred. `gradient_bytes` is in the order in
-/// which gradients become ready; `buckets` contains the number of gradients of each bucket.
+/// Returns bucket limits with which PyTorch DDP would form the given buckets; nullopt if no limits
+/// give these buckets. DDP's default limits (1 MiB and 25 MiB) are preferred. `gradient_bytes` is
+/// in the order in which gradients become ready; `buckets` contains the number of gradients of each
+/// bucket.
 std::optional<BucketLimits> bucket_limits(const std::vector<std::int64_t>& gradient_bytes,
                                           const std::vector<std::size_t>& buckets);
 

@@ -17,7 +17,7 @@ namespace tutti::core {
 class PackMaker {
  public:
   virtual ~PackMaker() = default;
-  /// The workload. The workload's gradients have the data types in which the gradients are packed.
+  /// The workload. The gradients of this workload have the data types in which they are packed.
   [[nodiscard]] virtual const Workload& workload() const = 0;
   [[nodiscard]] virtual const Cluster& cluster() const = 0;
   /// The number of replicas that reduce each gradient.

@@ -59,15 +59,16 @@ struct CollectiveTable {
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
 /// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
 /// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
-/// order, including repeated sizes. Problems with a record or a row are stored in its table. Among
-/// them are duplicate records and records without a table_id. Rows whose table_id cannot be read
-/// are collected in a table without a name. ERRORS: unreadable files; missing columns.
+/// order, including repeated sizes. Problems with a record or a row are stored in its table. These
+/// problems include duplicate records, and records without a table_id. Rows whose table_id cannot
+/// be read are collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads how much repetitions of an experiment vary. Returns the median coefficient of variation
-/// for each config. The file is a CSV with the columns config, size_bytes and cv; other columns are
-/// ignored. In the first column, the config may be followed by "||", a version and an environment.
+/// Loads the variation between repetitions of an experiment. Returns the median coefficient of
+/// variation for each config. The file is a CSV with the columns config, size_bytes and cv; other
+/// columns are ignored. In the first column, the config may be followed by "||", a version and an
+/// environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

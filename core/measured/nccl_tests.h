@@ -80,8 +80,8 @@ struct NcclTestsTable {
   bool is_mpi = false;  ///< true if the log states that MPI, and not NCCL, was measured
 };
 
-/// Returns the table with the sizes of a run of `ranks` ranks. Rows of other sizes than whole
-/// blocks are omitted.
+/// Returns the table with the sizes of a run of `ranks` ranks. Rows whose size is not a whole
+/// number of blocks are omitted.
 NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
 
 /// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`

@@ -14,8 +14,8 @@ namespace tutti::core::nccl {
 /// (default: all). The properties of GPUs are those of the first GPU's model or, if it is unknown,
 /// of the nearest known model (known_gpus.h). The properties of CPUs follow from the first CPU's
 /// vendor. If `network` is nullopt, the network is that of the machine's first card. If `network`
-/// is set, it is the network, and errors name `option`, the option with which the user set the
-/// network.
+/// is set, it replaces the card's network, and errors name `option`, the option with which the user
+/// set it.
 /// ERRORS: no GPU; a GPU with an unknown model; fewer GPUs than requested; an unknown or
 /// unspecified network.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,

@@ -4,7 +4,7 @@
 
 namespace tutti::core {
 
-/// Occupies a resource, or adds load to a link, without a message.
+/// An occupation of a resource, or a load of a link, that is not caused by a message.
 struct LinkUse {
   ResourceId resource = -1;  ///< -1: no resource is occupied, and only the load of the link is
                              ///< recorded

@@ -13,8 +13,8 @@
 
 namespace tutti::core {
 
-/// The number of something that serves messages one after the other: a link, a port of a device, a
-/// copy engine, or the threads of a host.
+/// The number of a resource, which serves messages one after the other: a link, a port of a device,
+/// a copy engine, or the threads of a host.
 using ResourceId = std::int64_t;
 
 /// One resource on the path of a message. The message enters the resource as soon as its first byte
@@ -60,7 +60,8 @@ struct Path {
 
   /// The sum of the latencies along the path to receiver 0. Without contention, the time of a
   /// message follows from `latency` and from the narrowest link of each segment (`segments`).
-  /// Segments end where the message is staged. Any longer time is due to queueing.
+  /// Segments end where the message is staged. If a message takes longer, the difference is due to
+  /// queueing.
   Time latency;
   struct PathSegment {
     Bandwidth narrowest;  ///< rate of the narrowest link, or the rate limit of one connection if it
@@ -88,17 +89,17 @@ struct Path {
 };
 
 /// Computes the paths of messages and caches them. The network model determines the hops of a path.
-/// For `fifo`, the hops are all links of the route, and the copy engine if one moves the bytes. For
-/// `fair`, the hops are only the links; transfers of one copy engine share the links of the
-/// engine's device. For `ideal`, the hops are only the send port and the receive port, with the
+/// For `fifo`, the hops are all links of the route, and the copy engine if a copy engine moves the
+/// bytes. For `fair`, the hops are only the links; transfers of one copy engine share the links of
+/// the engine's device. For `ideal`, the hops are only the send port and the receive port, with the
 /// rate of the narrowest link.
 class PathTable {
  public:
   PathTable(const Cluster& cluster, NetworkModel model);
 
   /// Returns the path from one device to another. `engine` is the kind of engine that executes the
-  /// lane. If `away` is not 0, the receiver is on the worker at this distance: the device with the
-  /// position of `to` (see Peer::away).
+  /// lane. If `away` is not 0, the receiver is the device that corresponds to `to` on the worker
+  /// `away` positions after the sender's worker (see Peer::away).
   /// REQUIRES: there is a route, which is always true for scenarios without problems.
   std::int32_t unicast(PartId from, PartId to, Staging staging, Engine engine,
                        std::int32_t away = 0);

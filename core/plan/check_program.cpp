@@ -107,12 +107,12 @@ class ProgramChecker {
       };
       if (!inside || !holds(block.entry) || !holds(block.exit))
         damaged(kNoTask,
-                fmt::format("a block of {} tasks starting at task {} is out of the program's range",
+                fmt::format("a block of {} tasks starting at task {} is outside the program",
                             tasks.count, tasks.first));
       const IndexRange& joins = block.joins;
       if (joins.first < 0 || joins.count < 0 || joins.count > std::ssize(p.predecessors) ||
           joins.first > std::ssize(p.predecessors) - joins.count)
-        damaged(kNoTask, "the range of predecessor counts of a block is out of the program");
+        damaged(kNoTask, "the range of predecessor counts of a block is outside the program");
     }
     return problems_.size() == before;
   }

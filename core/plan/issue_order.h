@@ -32,8 +32,8 @@ class IssueOrder {
   /// Returns the compute task before `task` in tasks() if it completes before `task`, whatever the
   /// durations of tasks are; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
-  /// Visits the tasks that `task` waits for: the predecessors of `task`, and the task that opens
-  /// its hold.
+  /// Visits the tasks that `task` waits for: its predecessors and, if it has a hold, the task that
+  /// opens the hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const auto t = static_cast<std::size_t>(task);
@@ -42,7 +42,7 @@ class IssueOrder {
 
  private:
   void run();
-  /// Returns the task whose completion lets `task` start, directly or through marks with one
+  /// Returns the task whose completion lets `task` start, directly or through mark tasks with one
   /// predecessor; kNoTask if `task` starts with the step. Sets `several` to true if `task` waits
   /// for several tasks.
   [[nodiscard]] TaskId released_by(TaskId task, bool& several) const;

@@ -156,8 +156,8 @@ class ProgramBuilder {
   void edge(TaskId from, TaskId to);
   /// Adds the shares of a task whose cost is kShares, and returns their range in Program::shares.
   IndexRange add_shares(const std::vector<Share>& shares);
-  /// Adds a hold. The tasks that wait for the hold refer to it by Task::hold; the one task that
-  /// opens it refers to it by Task::opens.
+  /// Adds a hold. Tasks that wait for the hold name it in Task::hold, and the one task that opens
+  /// the hold names it in Task::opens.
   std::int32_t add_hold() { return program_.holds++; }
   /// Makes a block, which runs `repeat` times, of all tasks from `entry` to the task that was added
   /// last. The last task is the block's exit.

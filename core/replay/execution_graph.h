@@ -101,8 +101,8 @@ struct ExecutionGraph {
 /// of memory.
 inline constexpr std::int64_t kMaxGraphTasks = 50'000'000;
 
-/// Returns the problems because of which the trace cannot run to its end; empty if it can. The
-/// following problems prevent it: ranks execute a collective a different number of times, or with
+/// Returns the problems that prevent the trace from running to its end; empty if there are none.
+/// The possible problems are: ranks execute a collective a different number of times, or with
 /// different sizes; tasks wait for each other in a cycle, on one rank or across ranks; a message is
 /// never received.
 /// Cost: as much as one execution of the trace.

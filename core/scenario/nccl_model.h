@@ -50,7 +50,7 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
 /// bytes faster. Empty if no time was increased.
 std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times);
 /// Returns the link because of which the predicted time of the collective, or of one of its parts,
-/// was increased. Empty if neither was increased.
+/// was increased. Empty if no predicted time was increased.
 std::string capped_at(const Collective& collective);
 
 /// Returns notes for the user about NCCL in a prediction: nccl_note() for the plan's collectives,

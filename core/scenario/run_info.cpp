@@ -93,7 +93,8 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
     text += strategy.reduce_to ? fmt::format(" (replica {})", *strategy.reduce_to) : " (CPU)";
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100)
     text += ", GCP_V100";
-  if (strategy.hierarchical_copy.drops_odd) text += ", an odd device dropped";
+  if (strategy.hierarchical_copy.drops_odd)
+    text += ", the last of an odd number of devices dropped";
   if (!strategy.reduced_by.empty()) text += fmt::format(" ({})", strategy.reduced_by);
   if (strategy.collective != CollectiveKind::kAllReduce)
     text += fmt::format(", {}", to_string(strategy.collective));

@@ -48,7 +48,7 @@ struct RunOptions {
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
   /// True if asynchronous workers run longer than `steps` steps, until their rate is steady
-  /// (docs/models.md). False: they run `steps` steps.
+  /// (docs/step-time.md). False: they run `steps` steps.
   bool until_steady = true;
   Conditions conditions;
 };

@@ -26,7 +26,7 @@ namespace tutti::core {
 /// and a message carries the clock of its sender. A step that waits for another lane merges the
 /// clock that this lane had after the awaited step. If lane A accesses an element in its k-th step
 /// and lane B accesses it later, the accesses are ordered if B's clock has an entry of at least k
-/// for lane A. Otherwise, the two accesses are a race.
+/// for lane A. If B's clock has no such entry, the two accesses are a race.
 ///
 /// Lanes are numbered consecutively over all ranks: first the lanes of rank 0, then those of rank
 /// 1, and so on. Cost of a step: proportional to the number of cells that its ranges contain

@@ -87,7 +87,8 @@ struct AlgorithmTraits {
   /// True if an out-of-place collective reads its input buffer directly, without a copy to the
   /// output buffer first.
   bool reads_inputs_in_place = false;
-  /// True if an odd device can be left out of the sum (Strategy::hierarchical_copy).
+  /// True if the last of an odd number of devices can be left out of the sum
+  /// (Strategy::hierarchical_copy).
   bool drops_odd_device = false;
   bool chooses_device = false;  ///< true if Strategy::reduce_to selects the device that adds up
                                 ///< gradients

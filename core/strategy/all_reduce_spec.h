@@ -30,8 +30,9 @@ struct SpecEntry {
                             ///< in the spec's unit; negative: no limit
 };
 
-/// The program whose rules for specs apply. The values of SpecApi, LimitUnit, ResultOrder and
-/// SpecValidation are those of AllReduceSpec in core/proto/framework/tensorflow.proto.
+/// The program whose rules apply to a spec: MultiWorkerAllReduce or tf_cnn_benchmarks. The values
+/// of SpecApi, LimitUnit, ResultOrder and SpecValidation are those of AllReduceSpec in
+/// core/proto/framework/tensorflow.proto.
 enum class SpecApi { kMultiWorkerAllReduce, kTfCnnBenchmarks };
 enum class LimitUnit { kBytes, kElements };
 enum class ResultOrder { kRestored, kByEntry };

@@ -26,8 +26,8 @@ struct Bound {
 /// Second, all devices together must send every element 2(n - 1) times: n contributions have to be
 /// summed, and n devices need the result. Helpers do not reduce this number of sends. All sends
 /// together take 2(n - 1)N / (total send bandwidth of all devices, including CPUs that help). For n
-/// identical devices of bandwidth B, the bound is 2(n - 1)/n · N/B. The second bound does not hold
-/// if a switch can reduce, so clusters with such switches do not have it.
+/// identical devices of bandwidth B, the bound is 2(n - 1)/n · N/B. The second bound is left out
+/// for clusters with switches that can reduce, because it does not hold for them.
 ///
 /// The first and the second bound also hold for workers instead of devices, with the bandwidth of
 /// their network cards. The first and the second bound also hold for the leaves of a fat tree and

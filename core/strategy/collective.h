@@ -30,8 +30,9 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;
-  /// The number of replicas that get the result without contributing to it, such as an odd replica
-  /// in TensorFlow's hierarchical copy. The replicas that do not contribute have the highest ranks.
+  /// The number of replicas that get the result without contributing to it, such as the last of an
+  /// odd number of replicas in TensorFlow's hierarchical copy. The replicas that do not contribute
+  /// have the highest ranks.
   std::int32_t left_out = 0;
   /// The block sizes of an all-to-all with partly filled blocks; null for all other collectives.
   std::shared_ptr<const BlockSizes> filled = nullptr;
@@ -47,7 +48,7 @@ struct Collective {
   /// (collective_parts.h); otherwise null.
   std::shared_ptr<const CollectiveParts> parts = nullptr;
 
-  /// Returns the size as in nccl-tests: that of a rank's input or output, whichever is larger.
+  /// Returns the size as in nccl-tests: the size of a rank's input or output, whichever is larger.
   [[nodiscard]] Bytes bytes() const { return elements * size_of(type); }
   /// Returns the size of the buffer in which a rank has its inputs and outputs.
   [[nodiscard]] Bytes buffer_bytes() const { return contract().buffer_elements() * size_of(type); }

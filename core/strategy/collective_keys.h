@@ -28,7 +28,7 @@ class CollectiveKeys {
   std::int64_t next_variable_ = 1'000'000;
 };
 
-/// Returns the order in which a device launches collectives that nothing else orders: their
+/// Returns the order in which a device launches collectives that do not depend on each other: their
 /// indices, sorted by descending instance key. TensorFlow adds edges between the operations of a
 /// graph that enforce the order of descending keys
 /// (`collective_deterministic_sequential_execution`). With NCCL, an operation waits for the launch

@@ -14,8 +14,8 @@ namespace tutti::core {
 /// part is a collective itself.
 struct CollectivePart {
   /// If `inside_workers` is false, this collective has all ranks of the whole collective. If
-  /// `inside_workers` is true, it is NCCL's collective over the replicas of the first worker, with
-  /// a ring schedule.
+  /// `inside_workers` is true, this collective is NCCL's collective over the replicas of the first
+  /// worker, with a ring schedule.
   Collective collective;
   /// True if NCCL executes this part separately in every worker.
   bool inside_workers = false;
@@ -42,8 +42,8 @@ struct CollectiveParts {
   }
 };
 
-/// Returns the parts of a collective, if they are what is simulated. Null: the simulation uses the
-/// schedule, or NCCL's time for the whole collective.
+/// Returns the parts of a collective if the simulation executes these parts. Null: the simulation
+/// uses the schedule, or NCCL's time for the whole collective.
 inline const CollectiveParts* timed_parts(const Collective& collective) {
   return collective.parts && collective.parts->timed ? collective.parts.get() : nullptr;
 }

@@ -34,8 +34,8 @@ class NcclLinks {
   /// Returns how long each resource is busy if the collective takes `time`. For the busiest link of
   /// a GPU and for the busiest card, the result is the time that the time model predicts. For every
   /// other link or card, the busy time is proportional to the load, but at least the transfer time
-  /// of the bytes. For a link that belongs neither to a GPU nor to a card, it is the transfer time
-  /// of the bytes.
+  /// of the bytes. For a link that belongs neither to a GPU nor to a card, the busy time is the
+  /// transfer time of the bytes.
   [[nodiscard]] std::vector<LinkUse> uses(const nccl::CollectiveTime& time) const;
 
   /// The busiest link, and the minimum time for its bytes.
@@ -45,8 +45,8 @@ class NcclLinks {
     bool of_device = false;  ///< true for a link of a single GPU and for the port of a network
                              ///< card; the time model has parameters for these
   };
-  /// Returns the busiest link inside nodes, or the busiest port of a network card if it is busier.
-  /// Links between switches of the network do not count.
+  /// Returns the busiest link inside nodes, or the busiest port of a network card if that port is
+  /// busier. Links between switches of the network do not count.
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
   /// The number of links and other resources that the collective can use.
@@ -74,7 +74,8 @@ class NcclLinks {
     bool operator==(const Place&) const = default;
   };
   class Adder;
-  /// The bytes on one link or port, for the same worker and for other workers.
+  /// The bytes that cross a link or port: those that stay on the worker, and those from or to other
+  /// workers.
   struct Load {
     double near = 0;
     double far = 0;
@@ -101,8 +102,8 @@ std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const Cluster& cluster, int gpus, bool across_workers);
 
 /// A lower bound on the time of one kind of collective, for any number of identical machines. The
-/// bytes on all links are proportional to the bytes that the time model gives, so it is enough to
-/// compute them for two machines.
+/// bytes on every link are proportional to the bytes that the time model states, so the loads are
+/// computed only once, for two machines.
 class NcclLinkBound {
  public:
   /// Computes the loads of all links. `network` connects the machines; nullopt if it is unknown.

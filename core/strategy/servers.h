@@ -78,8 +78,9 @@ struct HierarchicalCopy {
   /// gradients of one group of devices (copy_roots()).
   enum class Topology : std::uint8_t { kDgx1, kGcpV100 };
   Topology topology = Topology::kDgx1;
-  bool drops_odd = false;  ///< true if the gradients of an odd device are dropped, as in
-                           ///< TensorFlow; false: the device belongs to the second group
+  bool drops_odd = false;  ///< true if the gradients of the last of an odd number of
+                           ///< devices are dropped, as in TensorFlow; false: this device belongs
+                           ///< to the second group
 };
 
 /// The two devices that sum a pack, and the two groups into which the devices are divided.

@@ -53,8 +53,8 @@ struct SparseRules {
   /// The algorithm that gathers rows, if it is not the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
   bool lengths_first = false;  ///< true if replicas exchange their numbers of rows before the rows
-  /// If replicas have different numbers of rows, some programs reduce the gradient as if it were
-  /// dense. This field is the name of such a program; "": rows are gathered in any case.
+  /// If a program reduces a gradient as if it were dense when replicas have different numbers of
+  /// rows, the name of this program. An empty name means that rows are gathered in any case.
   std::string whole_if_rows_differ;
   bool after_last_pack =
       false;  ///< true if, with serial launches, sparse gradients come after the last dense pack

@@ -22,9 +22,9 @@ struct PinnedFabric {
 };
 
 /// Returns the wide routes of the fabric (with_wide_routes()), and direct links in place of narrow
-/// routes. Only narrow routes whose links no wide route uses count. Each rank receives over one of
-/// its narrow routes. Rates are divided fairly between the ranks (max-min). Returns nullopt if
-/// there are no such routes. REQUIRES: `graph` has routes.
+/// routes. A narrow route is used only if no wide route uses any of its links. Each rank receives
+/// over one of its narrow routes. Rates are divided fairly between the ranks (max-min). Returns
+/// nullopt if no narrow route can be used. REQUIRES: `graph` has routes.
 std::optional<PinnedFabric> with_pinned_routes(const FabricGraph& graph, std::int64_t wide);
 
 }  // namespace tutti::core::synthesis

@@ -61,8 +61,9 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
 /// Returns the lower bound on the time of an all-reduce if the switches of the nodes may reduce and
 /// multicast. Every rank and every node has to send and to receive every byte once. Between nodes,
 /// nothing reduces, so all N nodes together send at least 2 (N - 1) times the buffer. Returns
-/// nullopt if the switches do not reduce, or for other collectives: the cuts of bandwidth_bound()
-/// count copies and sums of the same data once, so they already hold with such switches.
+/// nullopt if the switches do not reduce. Also returns nullopt for other collectives, because the
+/// cuts of bandwidth_bound() count copies and sums of the same data once, so that bound already
+/// holds for such switches.
 std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task);
 
 /// Finds candidates and calls `found` for each as soon as it is known. Candidates with few rounds

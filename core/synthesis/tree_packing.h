@@ -46,9 +46,9 @@ struct SpanningTree {
 };
 
 /// Packs spanning trees into the graph. Each rank is the root of `trees` trees for each part that
-/// it contributes. `cost` gives the time of a message from one rank to another. Trees grow first
-/// over links that reach a rank early. Returns nullopt if `go_on` returns false, or if Edmonds'
-/// condition does not hold.
+/// it contributes. `cost` gives the time of a message from one rank to another. A tree grows first
+/// over the link by which data reaches a further rank earliest. Returns nullopt if `go_on` returns
+/// false, or if Edmonds' condition does not hold.
 /// Cost: one maximum flow for each link of a tree, and one for some of the links without enough
 /// room. The number of different trees is at most about the number of ranks plus the number of
 /// links.

@@ -29,8 +29,9 @@ std::optional<TreeSize> exact_tree_size(const FabricGraph& graph, const Optimum&
                                         std::int64_t most);
 
 /// For a given number of trees per part, returns the capacities with the shortest time, accurate to
-/// 1/1024 of the optimal time. Adds `spare` times the optimal time, so that trees can be shallower
-/// (0.02 is two percent). Returns nullopt if the shortest time is more than twice the optimal time.
+/// 1/1024 of the optimal time. Adds `spare` times the optimal time to the shortest time, so that
+/// trees can be shallower (0.02 is two percent). Returns nullopt if the shortest time is more than
+/// twice the optimal time.
 /// Cost: about ten calls of carries().
 std::optional<TreeSize> tree_size_with(const FabricGraph& graph, const Contributions& contributions,
                                        const Optimum& optimum, std::int64_t trees,

@@ -16,7 +16,7 @@ class Descriptor;
 namespace tutti::core {
 
 /// The positions of the fields in a text. Each field is identified by its path:
-/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages that no longer have the
+/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages without access to the
 /// Protobuf messages use this class to report problems at the right positions.
 class Places {
  public:
@@ -59,8 +59,9 @@ class Complaints {
     problems_.add({code, places_.schema_name(path)}, places_.at(path), format,
                   std::forward<Args>(args)...);
   }
-  /// Returns `value` if it is from `least` to `most`. Otherwise reports the same problem as
-  /// Fields::integer() and returns nullopt. The problem names the last part of `path` as the field.
+  /// Returns `value` if it is from `least` to `most`. If the value is out of range, reports the
+  /// same problem as Fields::integer() and returns nullopt. The problem names the last part of
+  /// `path` as the field.
   std::optional<std::int64_t> in_range(std::string_view path, std::string_view what,
                                        std::int64_t value, std::int64_t least, std::int64_t most);
 

@@ -24,8 +24,8 @@ struct Fraction {
 };
 
 /// An ordered list of values with names. Text output, JSON output and the GUI's panels are all
-/// generated from it. JSON contains the values that have a name, and text contains the values that
-/// have a title.
+/// generated from reports. JSON contains the values that have a name, and text contains the values
+/// that have a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}

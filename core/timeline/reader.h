@@ -67,8 +67,9 @@ class TimelineReader {
   [[nodiscard]] const std::vector<SpanBlock>& span_blocks() const;
   /// Describes the damage as a phrase that follows the words "the file", without a full stop; empty
   /// if the file is intact. The contents of all intact blocks that were found are available. In a
-  /// truncated file, these are all complete blocks. In any other damaged file, they are the intact
-  /// blocks that the index lists or, without an index, the blocks before the damage.
+  /// truncated file, all complete blocks are available. In any other damaged file, the available
+  /// blocks are the intact blocks that the index lists or, without an index, the blocks before the
+  /// damage.
   [[nodiscard]] const std::string& damage() const;
   [[nodiscard]] bool complete() const { return damage().empty(); }
 

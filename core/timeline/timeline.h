@@ -77,8 +77,8 @@ struct Track {
   std::int32_t lane = -1;  ///< for kLane: lane of the collective's schedule
 };
 
-/// The kind of a span. A number below 32 is a StepKind. For computation, the number is 32 plus the
-/// ComputeKind.
+/// The kind of a span. A number below 32 is a StepKind. For a span of computation, the number is 32
+/// plus the ComputeKind.
 struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;

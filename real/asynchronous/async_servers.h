@@ -79,7 +79,7 @@ class AsyncServers {
   struct Part {
     int pack = 0;
     std::int64_t group = 0;
-    /// The collective, with the ranks of the cluster.
+    /// The collective, with its ranks converted to ranks of the cluster.
     core::Collective collective;
     core::Contract contract;        ///< the collective's contract, with the ranks of the group
     std::vector<core::Rank> ranks;  ///< the collective's ranks in this process

@@ -55,8 +55,9 @@ class TcpExecutor : public core::Executor {
   void expect_another(bool another) { options_.gathering.come_again = another; }
 
   /// Informs processes that are about to join that the run is cancelled, with the reason `why`.
-  /// These are processes that a launcher started together with this process, and workers that were
-  /// asked to join again. Call this function if run() will not be called.
+  /// The processes that are about to join are those that a launcher started together with this
+  /// process, and workers that were asked to join again. Call this function if run() will not be
+  /// called.
   void refuse_joiners(const core::Error& why);
 
  private:

@@ -13,8 +13,8 @@ namespace tutti::real {
 /// Emulates the devices of the scenario's cluster in this process's memory. The calling thread
 /// executes a request immediately. However, the request is reported as done only when the emulated
 /// device would have completed it. A device with n threads serves up to n requests at a time, in
-/// order of arrival, each at 1/n of the device's rate. The simulator does the same (docs/models.md,
-/// "Reductions and copies").
+/// order of arrival, each at 1/n of the device's rate. The simulator models a device's threads in
+/// the same way (docs/models.md, "Reductions and copies").
 class EmulatedDevices : public Devices {
  public:
   /// REQUIRES: group and timers outlive this object.

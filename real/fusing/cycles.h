@@ -42,8 +42,8 @@ class Cycles {
          std::chrono::nanoseconds period, Devices& devices, Timers& timers,
          Collectives& collectives, Hooks hooks);
 
-  /// Prepares the training steps first … first + count - 1. The function begin() starts their first
-  /// cycle at time `begin`.
+  /// Prepares the training steps first … first + count - 1. The function begin() starts the first
+  /// cycle of these steps at time `begin`.
   void prepare(std::int32_t first, std::int32_t count);
   void begin(Clock::time_point begin);
   /// Must be called when the replica's gradients of the pack are ready to be reduced.

@@ -53,7 +53,7 @@ class Collectives : public WorkListener {
   virtual void close(CollectiveTag tag) = 0;
   /// Allows peers to send messages for collectives that this process has not opened yet, up to and
   /// including collective `last`. Messages for unopened collectives then wait in the transport.
-  /// Without this call, they are errors.
+  /// Without this call, messages for unopened collectives are errors.
   virtual void allow_early_messages(CollectiveTag last) { static_cast<void>(last); }
 
   /// Advances all collectives that can advance. ERRORS: collectives cannot advance, because a peer

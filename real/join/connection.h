@@ -28,16 +28,16 @@ class Connection {
   [[nodiscard]] const SessionKeys& keys() const { return keys_; }
   [[nodiscard]] bool encrypted() const { return tls_ != nullptr; }
 
-  /// As ::send() and ::recv() without waiting: the number of bytes, 0 if the other end has closed
-  /// the connection (receive only), or -1 with errno. With TLS, a send that was not accepted
-  /// (EAGAIN) must be repeated with the same bytes.
+  /// Like ::send() and ::recv(), but without waiting. Returns the number of bytes; 0 if the other
+  /// end has closed the connection (receive only); or -1 with errno. With TLS, a send that was not
+  /// accepted (EAGAIN) must be repeated with the same bytes.
   ssize_t send(const void* bytes, std::size_t size);
   ssize_t receive(void* bytes, std::size_t size);
   /// Returns true if bytes can be received although the socket may have none.
   [[nodiscard]] bool has_unread() const { return tls_ && tls_->has_unread(); }
   /// Closes the sending direction. The other end still receives the data that was sent before.
   void end_sending();
-  /// Gives TLS away, if there is any. The socket must outlive it.
+  /// Gives TLS away, if there is any. The socket must outlive the returned object.
   std::unique_ptr<Tls> release_tls() { return std::move(tls_); }
   /// Gives the socket away. REQUIRES: the connection has no TLS, or release_tls() was called.
   int release();

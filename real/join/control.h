@@ -30,7 +30,7 @@ class ControlChannel {
 
   /// Size limits of received messages, in bytes. The first limit applies to a worker's
   /// introduction, and the second to a worker's assignment, which has a whole scenario with its
-  /// files. The third applies to all other messages until the plan is known; then InboxLimit
+  /// files. The third limit applies to all other messages until the plan is known; then InboxLimit
   /// applies.
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;
@@ -40,7 +40,7 @@ class ControlChannel {
 
   /// Sends a message. ERRORS: the other end is gone, or accepts no data for ten seconds.
   core::Expected<void> send(const proto::Control& message);
-  /// Sends the bytes of a message, as send().
+  /// Does the same as send(), for a message that is already serialized.
   core::Expected<void> send_bytes(std::string_view message);
   /// Returns the next complete message; nothing if none is complete by `until`. If `until` is in
   /// the past, polls once without waiting. Reads at most 1 MiB after `until`, so that a long

@@ -39,8 +39,8 @@ namespace tutti::real {
 ///
 /// All versions of Tutti have the same messages in the handshake, so that two authenticated ends
 /// with different versions can report the mismatch. Version 0.2.0 does not use scrypt, so a later
-/// version and 0.2.0 cannot authenticate each other by a secret that might be guessed. They report
-/// a wrong secret, together with the version that the other end has stated.
+/// version and 0.2.0 cannot authenticate each other by a secret that might be guessed. Both ends
+/// then report a wrong secret, together with the version that the other end has stated.
 enum class Purpose : std::uint8_t { kControl = 1, kPeer = 2 };
 
 /// The use of TLS by the connections of a run. All processes of a run must have the same setting.
@@ -59,12 +59,12 @@ struct Introduction {
   TlsMode tls = TlsMode::kNone;
 };
 
-/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of its
-/// handshake, in order. `joins`: true at the end that connected.
+/// Derives the keys of a connection. `key`: RunSecret::key(). `transcript`: all bytes of the
+/// connection's handshake, in order. `joins`: true at the end that connected.
 SessionKeys session_keys(std::string_view key, std::string_view transcript, bool joins);
 
-/// One end of a handshake. The handshake is a state machine that processes received bytes. It uses
-/// no socket and no clock.
+/// One end of a handshake. The handshake is a state machine that processes received bytes. The
+/// handshake uses no socket and no clock.
 class Handshake {
  public:
   /// The progress or the result of the handshake.
@@ -102,8 +102,8 @@ class Handshake {
 
   /// Returns the introduction of the other end. REQUIRES: the state is kDone.
   [[nodiscard]] const Introduction& peer() const { return peer_; }
-  /// Returns the version that the other end has stated; empty if it has stated none yet. It is
-  /// printable, but not authenticated before the state is kDone.
+  /// Returns the version that the other end has stated; empty if it has stated none yet. The
+  /// version is printable, but not authenticated before the state is kDone.
   [[nodiscard]] const std::string& stated_version() const { return peer_.version; }
   [[nodiscard]] const RunId& run() const { return run_; }
   /// Returns the keys of this connection. REQUIRES: the state is kDone.

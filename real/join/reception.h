@@ -26,8 +26,8 @@ class Reception {
     RunId run{};
     std::size_t most_waiting = 64;
     std::chrono::milliseconds patience{5000};  ///< time limit of incoming connections
-    /// The settings of TLS; null: no TLS. If it is given, every connection of this object uses TLS
-    /// after its handshake.
+    /// The settings of TLS; null: no TLS. If `tls` is given, every connection of this object uses
+    /// TLS after its handshake.
     std::shared_ptr<const TlsContext> tls{};
   };
 
@@ -39,7 +39,8 @@ class Reception {
     Handshake::State state = Handshake::State::kUnknownProtocol;
     Connection connection;  ///< if kDone: the connection
     Introduction peer;      ///< the other end's introduction
-    /// As Handshake::stated_version(), also if the handshake failed.
+    /// The version that the other end has stated (Handshake::stated_version()); also set if the
+    /// handshake failed.
     std::string stated_version{};
     RunId run{};  ///< if `reached` is true and the handshake succeeded: the run of the listener
     std::string host;  ///< the other end's address
@@ -64,7 +65,7 @@ class Reception {
   void reach(const Address& to, Introduction self, std::optional<RunId> run,
              Clock::time_point until);
 
-  /// Accepts no more connections. The listener may then be closed.
+  /// Accepts no more connections. After this call, the listener may be closed.
   void stop_listening() { listener_ = nullptr; }
 
   /// Waits until a handshake has ended, until time `until`, or until one of the file descriptors

@@ -18,8 +18,8 @@ class RunSecret {
 
   /// Returns the key of the handshakes of `run`. Someone who has recorded a handshake can test
   /// guesses of the secret, so the key of a secret that might be guessed is computed by scrypt()
-  /// with the run as salt. Other keys are the secret itself: random secrets (is_random()), and the
-  /// empty secret of runs without a secret.
+  /// with the run as salt. If the secret is random (is_random()) or empty (a run without a secret),
+  /// the key is the secret itself.
   [[nodiscard]] std::string key(const RunId& run) const;
   [[nodiscard]] const std::string& text() const;
 
@@ -36,8 +36,8 @@ class RunSecret {
 [[nodiscard]] bool is_random(std::string_view secret);
 
 /// Returns why the secret is too easy to guess, as the rest of a sentence that begins with "the
-/// secret"; empty if it is not. A secret needs at least 16 characters, of which at least eight
-/// differ.
+/// secret"; empty if the secret is strong enough. A secret needs at least 16 characters, of which
+/// at least eight differ.
 [[nodiscard]] std::string weakness_of(std::string_view secret);
 
 }  // namespace tutti::real

@@ -50,11 +50,11 @@ struct Subnet {
 
   [[nodiscard]] bool contains(std::uint32_t other) const;
 };
-/// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text is neither.
+/// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text has neither form.
 std::optional<Subnet> parse_subnet(const std::string& written);
 /// Returns the number of an IPv4 address in digits; nothing for a name or any other text.
 std::optional<std::uint32_t> ipv4_number(const std::string& host);
-/// Returns true if the host is an IPv4 address in digits of this machine.
+/// Returns true if the host is an IPv4 address, in digits, that belongs to this machine.
 bool is_own_address(const std::string& host);
 
 /// Returns true if only this machine can reach the host: the host is an address in 127.0.0.0/8, or
@@ -90,8 +90,8 @@ core::Expected<Socket> begin_connecting(const Address& to);
 /// socket has become writable.
 std::optional<std::string> connecting_failed(const Socket& socket);
 
-/// Return the addresses of the two ends of a connection, in numeric form: first this end, then the
-/// other end.
+/// own_host() returns the address of this end of a connection, and their_host() returns the address
+/// of the other end, both in numeric form.
 std::string own_host(int socket);
 std::string their_host(int socket);
 

@@ -16,9 +16,9 @@ namespace tutti::real {
 class TlsContext {
  public:
   /// Reads the value of the option --tls. "secret": both ends use a key that the handshake derives
-  /// from the run's secret. Otherwise the name of a folder with certificate.pem (the process's
-  /// certificate, and the chain up to the authority), key.pem (its private key), and ca.pem (the
-  /// authority, by which all certificates of the run are signed).
+  /// from the run's secret. Any other value is the name of a folder with certificate.pem (the
+  /// process's certificate, and the chain up to the authority), key.pem (its private key), and
+  /// ca.pem (the authority, by which all certificates of the run are signed).
   /// ERRORS (kRequest): a file cannot be read; other users can read the key; the key has a
   /// passphrase.
   static core::Expected<std::shared_ptr<const TlsContext>> open(const std::string& option);
@@ -41,11 +41,11 @@ class TlsContext {
   std::unique_ptr<Native> native_;
 };
 
-/// TLS 1.3 over a connected non-blocking socket, whose handshake of Tutti is done. Both ends then
-/// exchange a code over the exporter of TLS (RFC 8446, section 7.5), made with a key of that
-/// handshake. A man in the middle, even one with a valid certificate, has two TLS sessions with
-/// different exporters, so the code binds both ends of TLS to both ends of the handshake. Any
-/// thread may call write() and read().
+/// TLS 1.3 over a connected non-blocking socket, after Tutti's own handshake. After the handshake
+/// of TLS, both ends exchange a code that is computed from TLS's exporter (RFC 8446, section 7.5)
+/// with a key of Tutti's handshake. A man in the middle, even one with a valid certificate, has two
+/// TLS sessions with different exporters, so the code binds both ends of TLS to both ends of the
+/// handshake. Any thread may call write() and read().
 class Tls {
  public:
   /// `joiner`: true at the end that connected. REQUIRES: the socket stays open while this object is
@@ -56,7 +56,8 @@ class Tls {
   ~Tls();
 
   enum class Progress { kDone, kReads, kWrites, kFailed };
-  /// Continues the handshake of TLS without waiting. Returns what it waits for.
+  /// Continues the handshake of TLS without waiting. Returns whether the handshake is done, has
+  /// failed, or waits to read or to write.
   Progress handshake();
   /// Returns why handshake() has failed.
   [[nodiscard]] const std::string& failure() const;
@@ -64,8 +65,8 @@ class Tls {
   /// attempt may succeed.
   [[nodiscard]] bool closed() const;
 
-  /// As ::send() and ::recv() of a non-blocking socket. A write that was not accepted (EAGAIN) must
-  /// be repeated with the same bytes.
+  /// Like ::send() and ::recv() of a non-blocking socket. A write that was not accepted (EAGAIN)
+  /// must be repeated with the same bytes.
   ssize_t write(const void* bytes, std::size_t size);
   ssize_t read(void* bytes, std::size_t size);
   /// Returns true if decrypted bytes can be read although the socket may have none.

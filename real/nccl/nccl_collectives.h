@@ -22,9 +22,9 @@ struct NcclOptions {
   /// identifier. Unused if the communicator has only ranks of this process.
   std::string id;
   double factor = 1;  ///< for a MEAN: the factor by which sums are multiplied
-  /// Indexed by pack: the collective between workers. This collective runs after the NCCL reduction
-  /// inside this worker, and before the NCCL broadcast. Empty: NCCL executes all collectives
-  /// completely.
+  /// Indexed by pack: the collective between workers. The collective between workers runs after the
+  /// NCCL reduction inside this worker, and before the NCCL broadcast. Empty: NCCL executes all
+  /// collectives completely.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener

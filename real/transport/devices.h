@@ -77,12 +77,12 @@ class Devices {
   virtual void copy_now(std::byte* to, const std::byte* from, std::int64_t bytes) = 0;
 
   /// Executes `work` after the earlier work of the same lane. Returns true if `work` is already
-  /// complete. Otherwise poll() calls WorkListener::worked(ticket) later. For the work of one lane,
-  /// these calls are in order.
+  /// complete. If `work` is not complete, poll() calls WorkListener::worked(ticket) later. For the
+  /// work of one lane, these calls are in order.
   virtual bool perform(const Work& work, Ticket ticket) = 0;
   /// Returns true if two conditions hold: perform() always completes its work before it returns,
-  /// and the host can access the memory of every rank. If both hold, a lane can begin a step before
-  /// the previous step is complete.
+  /// and the host can access the memory of every rank. If both conditions hold, a lane can begin a
+  /// step before the previous step is complete.
   [[nodiscard]] virtual bool at_once() const { return false; }
   /// Replays computation: keeps a stream of the rank's device busy until time `end`, after the
   /// computation of earlier calls. The stream is separate from other work. The function poll() then

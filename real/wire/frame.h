@@ -15,15 +15,17 @@ namespace tutti::real {
 class FrameWriter {
  public:
   explicit FrameWriter(const Sha256& key) : mac_(key) {}
-  /// Returns the bytes of the next message. They must be sent in the order of these calls.
+  /// Returns the bytes of the next message. Messages must be sent in the order in which this
+  /// function returned them.
   std::string framed(std::string_view message);
 
  private:
   FrameMac mac_;
 };
 
-/// Splits the messages of a FrameWriter with the same key. Only received bytes are buffered, so a
-/// message that merely claims a large length allocates no memory.
+/// Splits a stream of bytes into the messages that a FrameWriter with the same key has written.
+/// Only received bytes are buffered, so a message that merely claims a large length allocates no
+/// memory.
 class FrameReader {
  public:
   /// `longest`: the maximum length of a message in bytes.

@@ -25,7 +25,7 @@ class FrameMac {
   FrameMac& operator=(FrameMac&&) noexcept;
   ~FrameMac();
 
-  /// Returns the code of the next message, which consists of the two parts.
+  /// Returns the code of the next message, which consists of `first` followed by `second`.
   MacTag next(std::span<const std::byte> first, std::span<const std::byte> second);
   /// Returns true if `tag` is the code of the next message. Takes the same time for all codes.
   bool verify(std::span<const std::byte> first, std::span<const std::byte> second,

@@ -44,14 +44,15 @@ using CollectivesMaker =
     std::function<std::unique_ptr<Collectives>(InterpreterListener& listener, bool watch_steps)>;
 
 /// Executes the training steps of a run on one worker. A runner executes the tasks of each replica.
-/// The worker's CPU also takes part if packs use it. On devices that support it, kernels replay the
-/// computation. On other devices, a timer replays the computation (the compute stream is busy, the
-/// core is idle), or a thread that keeps a core busy. Communication therefore overlaps computation,
-/// as in real training.
+/// The worker's CPU also takes part if packs use it. On some devices (Devices::compute()), kernels
+/// replay the computation. On other devices, a timer replays the computation (the compute stream is
+/// busy, the core is idle), or a thread that keeps a core busy. Communication therefore overlaps
+/// computation, as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
-/// step has ended, even if other replicas are behind. Real training and the simulator do the same.
-/// Between batches, results are checked and buffers get new inputs.
+/// step has ended, even if other replicas are behind. In real training and in the simulator,
+/// replicas also begin their steps independently. Between batches, results are checked and buffers
+/// get new inputs.
 class WorkerRun : private InterpreterListener, private WorkListener {
  public:
   using Clock = Transport::Clock;

@@ -46,7 +46,8 @@ core::Expected<std::vector<Connection>> connect_workers(const proto::Assignment&
                                                         CoordinatorLine& line);
 
 /// Creates the transport. REQUIRES: `connections` are from connect_workers() with the same
-/// assignment. ERRORS: the transport cannot be created; it is shared memory, but the run uses TLS.
+/// assignment. ERRORS: the transport cannot be created; the transport is shared memory, but the run
+/// uses TLS.
 core::Expected<std::unique_ptr<Transport>> open_transport(const proto::Assignment& order,
                                                           const core::Scenario& scenario,
                                                           std::vector<Connection> connections,

@@ -21,9 +21,9 @@ struct Work {
                                 ///< training step
 };
 
-/// The collectives of a plan, for each group of replicas that executes them. Only those of the
-/// first group are stored. The collectives of other groups are created on demand, so memory does
-/// not grow with the number of groups.
+/// The collectives of a plan, for each group of replicas that executes them. Only the collectives
+/// of the first group are stored. The collectives of other groups are created on demand, so memory
+/// does not grow with the number of groups.
 class PlanCollectives {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -50,8 +50,8 @@ class PlanCollectives {
   [[nodiscard]] std::int64_t groups_of_packs() const {
     return plan_.partition ? plan_.partition->groups() : 1;
   }
-  /// Returns the launch overhead of a collective: NCCL's launch time if it begins with an NCCL
-  /// operation, and otherwise the argument `otherwise`.
+  /// Returns the launch overhead of a collective: NCCL's launch time if the collective begins with
+  /// an NCCL operation, and otherwise the argument `otherwise`.
   static core::Time launch_of(const core::Collective& collective, core::Time otherwise) {
     if (collective.nccl) return collective.nccl->launch;
     const core::CollectiveParts* const parts = core::timed_parts(collective);

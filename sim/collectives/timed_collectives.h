@@ -56,8 +56,8 @@ class TimedCollectives final : public CollectiveEngine {
   /// expect_inside() and open_inside() do the same as expect() and open(), for a collective inside
   /// one worker (core/strategy/collective_parts.h). `collective` is the collective of the first
   /// worker. All ranks must have arrived when the collective is opened. A single call of start(),
-  /// for the last rank, begins it. Simultaneous events are ordered by `serial` (the number of the
-  /// part), and then by worker.
+  /// for the last rank, begins the collective. Simultaneous events are ordered by `serial` (the
+  /// number of the part), and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);

@@ -40,15 +40,15 @@ class ComputeStream {
 
   // --- computing ---
 
-  /// Begins a training step. The next task is then independent of the previous one.
+  /// Begins a training step. After this call, the next task is independent of the previous one.
   void begin_step() { goes_on_from_ = core::kNever; }
   /// Starts a task, and adds an event of kind kCompute for its end. `duration` is the time of the
   /// task without interference. REQUIRES: no task is running; `now` is not before the end of the
   /// previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
-  /// Handles kCompute. Returns true if the task is complete. Otherwise, adds another event for its
-  /// end if none is pending.
+  /// Handles kCompute. Returns true if the task is complete. If the task is not complete, adds
+  /// another event for its end, unless such an event is pending.
   bool end(const Event& event, EventQueue& events);
   [[nodiscard]] core::Time start() const { return start_; }
   /// Returns the time by which interference extended the last task.
@@ -66,13 +66,14 @@ class ComputeStream {
   /// Visits the state of the stream. While a task is running, calls unfit(), because the end of the
   /// task depends on sums that cannot be shifted in time.
   void visit_state(StateVisitor& visitor);
-  /// Returns the duration of a reduction or copy that starts at `now`. `duration` is its duration
-  /// on an idle device, and `nth` is its position among the operations that the device executes at
-  /// the same time. The operation takes longer if a compute task is running: the memory-bound share
-  /// of the task uses an equal part of the memory bandwidth.
+  /// Returns the duration of a reduction or copy that starts at `now`. `duration` is the
+  /// operation's duration on an idle device, and `nth` is the operation's position among the
+  /// operations that the device executes at the same time. The operation takes longer if a compute
+  /// task is running, because the operation then shares the memory bandwidth with the memory-bound
+  /// part of the task.
   [[nodiscard]] core::Time longer(core::Time duration, int nth, core::Time now) const;
-  /// Records that a reduction or copy runs from `start` to `end`. `duration` is its duration on an
-  /// idle device. REQUIRES: start ≥ now.
+  /// Records that a reduction or copy runs from `start` to `end`. `duration` is the operation's
+  /// duration on an idle device. REQUIRES: start ≥ now.
   void serve(core::Time start, core::Time end, core::Time duration, core::Time now);
 
  private:
@@ -86,7 +87,7 @@ class ComputeStream {
   struct Service {
     core::Time start, end, duration;
   };
-  /// Totals since the beginning of the run.
+  /// The resources that communication has used since the beginning of the run.
   struct Taken {
     core::Wide held = 0;  ///< number of held multiprocessors, integrated over time in ps
     core::Wide bytes = 0;

@@ -8,9 +8,9 @@
 namespace tutti::sim {
 
 /// A summary of the causal chain of events that led to the current state of a lane or a message.
-/// For each kind of activity, it contains the time that the chain spent on this activity. The
-/// critical path is computed forwards in time: a lane that waited for an event copies the causal
-/// chain of that event. When a collective ends, the chain of its last rank is therefore the
+/// For each kind of activity, the summary contains the time that the chain spent on this activity.
+/// The critical path is computed forwards in time: a lane that waited for an event copies the
+/// causal chain of that event. When a collective ends, the chain of its last rank is therefore the
 /// critical path, so no schedule steps need to be stored. The sum of `parts` is always the time
 /// since the start of rank `origin`, at which the chain begins.
 ///

@@ -19,7 +19,7 @@ struct Cause {
 };
 
 /// A unit of work of a replica: a computation or a pack in flight. Other work may have waited for
-/// it.
+/// this unit.
 struct PathNode {
   Cause before;
   std::int32_t kind = 0;  ///< kind of a compute span, or kPackInFlight

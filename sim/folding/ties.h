@@ -11,15 +11,15 @@
 
 namespace tutti::sim {
 
-/// Detects simultaneous events that other workers would handle in another order. If there are any,
-/// one worker cannot represent all workers.
+/// Detects simultaneous events that other workers would handle in another order. If such events
+/// exist, one worker cannot represent all workers.
 ///
 /// Simultaneous events are ordered by the rank that caused them: first by the rank's index within
 /// its worker, then by worker. Suppose that two events were caused by ranks with the same index, on
-/// workers at different distances from the simulated one. Most workers handle them in the same
-/// order, but workers for which the worker numbers wrap around handle them in reverse order. This
-/// affects the result if both events request the same network resource or device, or open the same
-/// collective.
+/// workers at different distances from the simulated one. Most workers handle the two events in the
+/// same order, but workers for which the worker numbers wrap around handle the events in reverse
+/// order. The order affects the result if both events request the same network resource or device,
+/// or open the same collective.
 class Ties {
  public:
   enum class Thing { kResource, kDevice, kOpening };

@@ -29,8 +29,8 @@ struct StepDone {
                                  ///< otherwise -1
 };
 
-/// Interface for notifications about collectives. Called from inside CollectiveEngine::start() and
-/// handle().
+/// Interface for notifications about collectives. The engine calls these functions from inside
+/// CollectiveEngine::start() and handle().
 class CollectiveListener {
  public:
   virtual ~CollectiveListener() = default;
@@ -45,9 +45,9 @@ class CollectiveListener {
 
 /// An engine that executes collectives in virtual time (real::Collectives does the same in real
 /// time). There are three engines. The first interprets schedules (interpreter.h). The second
-/// occupies links for a predicted time (timed_collectives.h). The third divides a collective into
-/// parts, which the other two engines execute one after the other (staged_collectives.h).
-/// CollectiveEngines chooses the engine for each collective.
+/// engine occupies links for a predicted time (timed_collectives.h). The third engine divides a
+/// collective into parts, which the other two engines execute one after the other
+/// (staged_collectives.h). CollectiveEngines chooses the engine for each collective.
 ///
 /// Every engine numbers its own instances from 0, and uses the lowest free number first. If no
 /// collective is in flight when a training step begins, the step therefore uses the same numbers as
@@ -59,8 +59,8 @@ class CollectiveEngine {
 
   virtual ~CollectiveEngine() = default;
 
-  /// Returns true if this engine can execute the collective. If several engines can,
-  /// CollectiveEngines uses the last one in its list.
+  /// Returns true if this engine can execute the collective. If several engines can execute a
+  /// collective, CollectiveEngines uses the last of them in its list.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use. Must be called before the first message of
   /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and the

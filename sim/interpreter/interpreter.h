@@ -74,7 +74,7 @@ class Interpreter final : public CollectiveEngine {
   void buffer_free(const Event& event);
 
   /// A lane of the only collective in flight, which will execute a number of identical steps next.
-  /// Rounds uses it to decide when to compare states.
+  /// The class Rounds observes this lane to decide when to compare states.
   struct Pace {
     std::uint32_t instance = 0;
     std::uint64_t serial = 0;
@@ -167,8 +167,8 @@ class Interpreter final : public CollectiveEngine {
     Devices::Id device = kNone;  ///< kNone until the lane first uses the device
     std::int32_t held_connection =
         kNone;  ///< the connection of which the current step occupies a slot
-    /// The connection that the lane last used in each direction. Most lanes use only one in each
-    /// direction.
+    /// The connection that the lane last used in each direction. Most lanes use only one connection
+    /// in each direction.
     std::int32_t last_in = kNone;
     std::int32_t last_out = kNone;
     /// For a lane that receives messages in the order of their arrival: its index in

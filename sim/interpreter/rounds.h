@@ -41,7 +41,8 @@ class Rounds {
         events_(events),
         ties_(ties) {}
 
-  /// Skips repeated rounds, if there are any. Returns their total duration, which is usually 0.
+  /// Skips repeated rounds, if there are any. Returns the total duration of the skipped rounds,
+  /// which is usually 0.
   /// REQUIRES: the caller calls this function after every event, with the time of the event.
   core::Time look(core::Time now) {
     if (pace_ ? interpreter_.progress(*pace_).value_or(due_) < due_ : ++idle_ < rest_) return {};

@@ -69,7 +69,7 @@ class FairShare {
   /// reports the end of the flow with Done::id = `id`. REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
   /// Sets the link's bandwidth, starting with the next call of settle(). A bandwidth of 0 stops all
-  /// its flows.
+  /// flows over the link.
   void set_capacity(Link link, core::Bandwidth capacity);
 
   struct Done {

@@ -19,7 +19,7 @@ class LinkLoads {
  public:
   static constexpr int kBins = 1024;
 
-  /// `links` is the number of links. Totals are kept for all of them, bins only for those in
+  /// `links` is the number of links. Totals are kept for all links, and bins only for the links in
   /// `binned`.
   LinkLoads(core::LinkId links, LinkRange binned)
       : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
@@ -30,9 +30,9 @@ class LinkLoads {
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);
 
   /// Does the same as add() for traffic that occupies the link for the time `busy`. This function
-  /// is used for NCCL collectives with predicted times. The time for which they occupy a link does
-  /// not follow from their bytes and the link's bandwidth, because NCCL's protocols transfer more
-  /// than the data, and NCCL's cost model uses measured bandwidths.
+  /// is used for NCCL collectives with predicted times. The time for which these collectives occupy
+  /// a link does not follow from their bytes and the link's bandwidth, because NCCL's protocols
+  /// transfer more than the data, and NCCL's cost model uses measured bandwidths.
   void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
                 core::Time end);
 

@@ -38,25 +38,27 @@ struct Address {
 /// Simulates messages in flight, with cut-through switching.
 ///
 /// The head of a message reaches a hop when it has left the previous hop and that hop's latency has
-/// passed. There it waits until the resource has served all earlier messages. The tail leaves a hop
-/// when the hop has transmitted all bytes, but never before the tail has arrived:
+/// passed. At the hop, the head waits until the resource has served all earlier messages. The tail
+/// leaves a hop when the hop has transmitted all bytes, but never before the tail has arrived.
+///
 ///     head_i = max(head_{i-1} + latency_{i-1}, free_i)
 ///              (if staged: tail_{i-1} in place of head_{i-1})
-///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i
+///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i.
+///
 /// Buffers between hops are unlimited. Without competing traffic, the time of a message is the sum
 /// of all latencies plus its bytes divided by the lowest rate. Hops that form a section
 /// (sections.h) are handled by one event.
 ///
 /// The threads of a host (core/cluster/host_transport.h) are also a hop. If a host has several
-/// threads, a message spends more time in this hop than it occupies it, because other threads can
-/// serve other messages. A link after such a hop is occupied only for the time that it needs to
-/// transmit the bytes, even if the bytes arrive more slowly.
+/// threads, a message spends more time in this hop than the time for which it occupies the hop,
+/// because other threads can serve other messages. A link after such a hop is occupied only for the
+/// time that it needs to transmit the bytes, even if the bytes arrive more slowly.
 ///
 /// With the model `fair`, a segment without staging is one flow over all its links. The flow has
 /// its max-min fair rate from when the message is sent. If a host processes bytes as they arrive,
-/// its threads are a link that flows share. If it processes only whole messages, its threads serve
-/// messages in order of arrival; so does the overhead per message. A message arrives when its last
-/// byte has left the sender and the latency of the path has passed.
+/// its threads are a link that flows share. If a host processes only whole messages, its threads
+/// serve the messages in order of arrival. The overhead per message is served in this order, too. A
+/// message arrives when its last byte has left the sender and the latency of the path has passed.
 class Network {
  public:
   /// If `keep_causal_chains` is true, each message carries the causal chain of its sender, and its

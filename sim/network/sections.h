@@ -158,7 +158,7 @@ class Sections {
 
   /// The key of a section. Paths with the same first and last resource share a section, because all
   /// messages inside a section come from its first resource. The key includes the rates and the
-  /// last latency, because at ports they may differ between paths.
+  /// last latency, because the rates and latencies of ports may differ between paths.
   struct Ends {
     core::ResourceId first = 0, last = 0;
     core::Bandwidth first_rate, last_rate;

@@ -28,9 +28,9 @@ inline bool continues_until_steady(const core::Scenario& scenario) {
 /// they complete together, and when this rate becomes steady.
 class Asynchrony {
  public:
-  /// `work_of_step` is the number of schedule steps per training step. The larger it is, the fewer
-  /// rounds are simulated. REQUIRES: the scenario outlives this object; its workers are
-  /// asynchronous.
+  /// `work_of_step` is the number of schedule steps per training step. The larger `work_of_step`
+  /// is, the fewer rounds are simulated. REQUIRES: the scenario outlives this object; its workers
+  /// are asynchronous.
   Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
         steps_(scenario.run.steps),
@@ -50,7 +50,7 @@ class Asynchrony {
       versions_.read(work.place.group, pack->payload.members.front().variable);
   }
   /// Records that the pack is complete at its root, the server that holds the variables. If the
-  /// pack carries gradients, they are applied at this time.
+  /// pack carries gradients, the gradients are applied at this time.
   void complete_at_root(const Work& work) {
     if (const core::Pack* const pack = values(work, core::PackPhase::kGradients))
       versions_.applied(work.place.group, pack->payload.members.front().variable);
@@ -69,7 +69,7 @@ class Asynchrony {
   /// Returns true if the replica must begin the step. Until the steady state is known, workers
   /// continue even if they have completed all steps of the scenario. If fast workers stopped,
   /// slower workers would have the servers for themselves. If one replica of a worker begins a
-  /// step, all its replicas do.
+  /// step, all replicas of the worker begin the step.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[plan_.partition->place(replica).group];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);

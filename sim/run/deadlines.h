@@ -10,10 +10,10 @@
 namespace tutti::sim {
 
 /// The timers of TensorFlow's collectives. When a device starts a collective, two timers run one
-/// after the other, each with the full timeout. The first runs until the group is resolved, that
-/// is, until every device has started some collective of the group. The second runs until the
-/// device has completed the collective. Only the first collectives of a run have to wait for the
-/// resolution of the group. All later collectives have only the second timer. SOURCE:
+/// after the other, each with the full timeout. The first timer runs until the group is resolved,
+/// that is, until every device has started some collective of the group. The second timer runs
+/// until the device has completed the collective. Only the first collectives of a run have to wait
+/// for the resolution of the group. All later collectives have only the second timer. SOURCE:
 /// tensorflow/core/common_runtime/base_collective_executor.cc,
 /// collective_param_resolver_distributed.cc.
 class Deadlines {

@@ -30,7 +30,7 @@ class Fusing {
   [[nodiscard]] bool any() const { return scenario_.plan.fuses(); }
 
   /// Returns the largest possible collective for each data type. The connections of these
-  /// collectives include the connections of all smaller ones.
+  /// collectives include the connections of all smaller collectives.
   [[nodiscard]] std::vector<core::Collective> largest() const;
   /// Returns the batch with its collective. Later calls for the same batch return the same object,
   /// until forget() is called.

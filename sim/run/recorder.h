@@ -22,7 +22,7 @@ class Recorder {
 
   [[nodiscard]] bool watches_steps() const { return options_.level >= core::RecordLevel::kSteps; }
 
-  /// Records a compute task. `stream` is the index of its stream among the replica's compute
+  /// Records a compute task. `stream` is the index of the task's stream among the replica's compute
   /// streams.
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
@@ -60,7 +60,7 @@ class Recorder {
   using TrackKey = std::tuple<core::TrackKind, core::PartId, std::int32_t, std::int32_t>;
   std::map<TrackKey, core::TrackId> tracks_;
   /// The slots of a device. Slots 0 … used - 1 have been assigned at least once. `free` contains
-  /// those of them that are free again, the lowest on top.
+  /// the assigned slots that are free again, with the lowest number on top.
   struct Slots {
     std::int32_t used = 0;
     std::priority_queue<std::int32_t, std::vector<std::int32_t>, std::greater<>> free;

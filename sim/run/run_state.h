@@ -206,8 +206,8 @@ class Run : private CollectiveListener, private Gates::Starter {
   /// For each compute stream (number in Event::a), its replica and its index in Replica::streams.
   std::vector<std::pair<std::int32_t, std::int32_t>> stream_owners_;
   core::StepProgram no_program_;  ///< the program of replicas that execute a trace
-  /// An empty table of durations. Replicas that execute a trace use it, because each task of a
-  /// trace has its own duration.
+  /// An empty table of durations. Replicas that execute a trace use this empty table, because each
+  /// task of a trace has its own duration.
   core::Durations no_durations_;
   Messages messages_{scenario_};
   std::int64_t next_message_ = 0;  ///< number of the next message in flight

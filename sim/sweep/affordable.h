@@ -23,10 +23,10 @@ struct MostWork {
 MostWork max_work(const core::Scenario& base);
 
 /// Removes from `axes` the algorithms whose simulation would exceed `most` in the base scenario.
-/// Usually, these are algorithms that cannot be folded. Returns the names of the removed algorithms
-/// without duplicates. This function is used if the user has not chosen the algorithms of a search.
-/// A search of some minutes that omits algorithms is more useful than a complete search that takes
-/// a day.
+/// Usually, the removed algorithms are those that cannot be folded. Returns the names of the
+/// removed algorithms without duplicates. This function is used if the user has not chosen the
+/// algorithms of a search. A search of some minutes that omits algorithms is more useful than a
+/// complete search that takes a day.
 std::vector<std::string> leave_out_long_ones(std::vector<core::Axis>& axes,
                                              const BaseScenario& base, const core::Library& library,
                                              const MostWork& most);

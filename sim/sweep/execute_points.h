@@ -23,8 +23,8 @@ struct SweepControl {
   /// points, `in_all` the total number, and `before` the number of points that were already
   /// complete when the execution began.
   std::function<void(std::int64_t there, std::int64_t in_all, std::int64_t before)> progress = {};
-  /// Executes the work and returns true if all points are done. If empty, run_pool() executes the
-  /// work in this process.
+  /// Executes the work and returns true if all points are done. If this function is empty,
+  /// run_pool() executes the work in this process.
   std::function<core::Expected<bool>(const PoolWork&)> pool = {};
 };
 

@@ -38,7 +38,7 @@ class Trials {
     comparable_ = std::move(comparable);
   }
 
-  /// Reads the results from the file, so that points that have one are not evaluated again.
+  /// Reads the results from the file, so that points with a result are not evaluated again.
   /// ERRORS: the file cannot be read; a file that scenarios name has changed.
   core::Expected<void> take_over(const core::Library& library);
   /// Evaluates all points in `points` that have no result yet. Stops the evaluation of a point

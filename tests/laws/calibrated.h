@@ -1,6 +1,7 @@
 #pragma once
 
-// Helpers for the tests of calibration: timelines that are simulated for it, and its results.
+// Helpers for the tests of calibration, which simulate timelines as measurements and check the
+// calibrated parameters.
 
 #include <gtest/gtest.h>
 

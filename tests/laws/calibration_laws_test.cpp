@@ -120,7 +120,8 @@ TEST(CalibrationLaw, IntervalsCoverTheTruthUnderNoise) {
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }
-  // 95 % of 16 are 15.2. Four standard deviations below that are 12.
+  // 95 % of 16 are 15.2. The lower limit of twelve is about four standard deviations below this
+  // mean.
   for (const auto& [name, truth] : truths) EXPECT_GE(covered[name], 12) << name;
 }
 
@@ -168,8 +169,8 @@ TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
 }
 
 TEST(CalibrationLaw, PacksDoNotTellAddingFromSendingButLaneStepsDo) {
-  // Every all-reduce adds half of the bytes that it sends. So the times of packs determine only the
-  // sum of both costs.
+  // Every all-reduce adds half of the bytes that it sends. The times of packs therefore determine
+  // only the sum of the cost of sending and the cost of adding.
   const TemporaryFolder folder;
   const Figures truth{12, 9, 3};
   const std::string ring = simulated(folder, "ring", text_of(truth), core::RecordLevel::kSteps);
@@ -202,7 +203,7 @@ TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
   EXPECT_LT(c.after.median, 0.02);
   EXPECT_NEAR(std::min(card.value, pcie.value), 9, 0.3);
   EXPECT_NEAR(std::max(card.value, pcie.value), 9, 0.6) << "no further than needed";
-  EXPECT_THAT(card.why() + pcie.why(), HasSubstr("at least this"));
+  EXPECT_THAT(card.why() + pcie.why(), HasSubstr("a lower bound"));
 }
 
 TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {

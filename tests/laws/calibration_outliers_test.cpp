@@ -25,8 +25,8 @@ using test::TemporaryFolder;
 using test::text_of;
 using testing::HasSubstr;
 
-/// Returns a scenario with identical hosts, except that the third has the values given by the `odd`
-/// parameters.
+/// Returns a scenario with identical hosts, except that the third host has the values given by the
+/// `odd` parameters.
 std::string hosts(int workers, const std::string& odd_card, const std::string& odd_link,
                   const std::string& odd_cpu, const std::string& strategy = "algorithm: \"ring\"",
                   double odd_latency_us = 0.5, const std::string& cards = "nic[0-1]") {
@@ -176,7 +176,7 @@ TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
 
 TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
   const TemporaryFolder folder;
-  // With two workers, every message crosses the links of both.
+  // With two workers, every message crosses the links of both workers.
   const std::string two = text_of({3, 4, 20}, "ring", 2);
   EXPECT_THAT(
       calibrated(two, request({simulated(folder, "t", two, core::RecordLevel::kSteps)}, {}, {}))

@@ -2,9 +2,9 @@
 // picosecond.
 //
 // Rounding: every message and every addition takes its bytes divided by its rate, rounded up to the
-// next picosecond. Latencies are whole picoseconds, and nothing else is rounded. So a closed form
-// is a sum of such terms. The forms are those of docs/algorithms.md (TensorFlow's cost summary with
-// one port per device and kind of link).
+// next picosecond. Latencies are whole picoseconds, and nothing else is rounded. A closed form is
+// therefore a sum of terms that are rounded in this way. The forms are those of docs/algorithms.md
+// (TensorFlow's cost summary with one port per device and kind of link).
 
 #include <gtest/gtest.h>
 
@@ -166,8 +166,8 @@ TEST_P(ClosedForm, DoubleTreeOfShortMessages) {
   EXPECT_LE(took, hops + Time(100)) << "a picosecond per message at a port";
 }
 
-/// The gather ranks are contributors. Each receives the last (largest) piece from the n - 1 others,
-/// adds n pieces at once, and sends the sum back to the n - 1 others.
+/// The gather ranks are contributors. Each gather rank receives the last (largest) piece from the n
+/// - 1 others, adds n pieces at once, and sends the sum back to the n - 1 others.
 TEST_P(ClosedForm, ShuffleOverContributors) {
   const int n = ranks();
   for (const int g : {1, 2, 3, n / 2, n}) {

@@ -103,8 +103,8 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
   const Kept without = simulated(read(4, "", "", "", times));
   const Kept with = simulated(
       read(4, tensor(2, 2, "", "bytes: 400000 per_forward: 2 per_backward: 1"), "", "", times));
-  // The last exchange of the last backward pass shares links with the gradients. Before it, nothing
-  // else is sent.
+  // The last exchange of the last backward pass shares links with the gradients. Before this
+  // exchange, nothing else is sent.
   EXPECT_GE(length(with.steps[1]), length(without.steps[1]) + 8 * ring_of(2, 100'000));
   EXPECT_EQ(with.bytes - without.bytes, 3 * 3 * 3 * (4 * Bytes(400'000)) * 4)
       << "3 steps, passes, exchanges; each of 4 ranks sends what it reduces once, over 4 links";
@@ -113,7 +113,7 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
 TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
   const Kept without = simulated(read(4, ""));
   // The exchanges start in the middle and at the end of the forward pass. 3 ms of computation hide
-  // the first one, and nothing hides the second.
+  // the first exchange, and nothing hides the second exchange.
   const Kept with =
       simulated(read(4, tensor(4, 1, "", "bytes: 400000 per_forward: 2 overlaps: true")));
   ASSERT_LT(ring_of(4, 100'000), core::milliseconds(3));
@@ -139,8 +139,8 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
   EXPECT_LT(both, 2 * ring_of(2, 100'000)) << "and fill each other's gaps";
 }
 
-/// Both groups of four GPUs of a machine communicate at the same time. On its NVSwitch they share
-/// no link.
+/// Both groups of four GPUs of a machine communicate at the same time. On the machine's NVSwitch,
+/// the two groups share no link.
 TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
   const core::Library& library = test::shipped_library();
   for (const char* const collective :

@@ -210,8 +210,9 @@ TEST_P(EmulationLaw, AgreesWithTheSimulatorToThePicosecond) {
           const core::Collective& collective = plan.collective(plan.packs.back());
           // The ranks start at different times, because the order of two messages that arrive at
           // the same moment is not part of the model. With recursive doubling, ranks end their
-          // first hops at the same moment whatever their starts. So only the sorted end times are
-          // compared there, not which rank has which.
+          // first hops at the same moment, independently of their start times. With recursive
+          // doubling, the test therefore compares only the sorted end times, and not the end time
+          // of each rank.
           core::Random random(static_cast<std::uint64_t>(elements));
           std::vector<Time> start;
           for (Rank r = 0; r < collective.schedule->ranks(); ++r)

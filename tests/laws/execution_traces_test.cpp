@@ -1,6 +1,6 @@
-// A training step takes the same time after it is exported and imported again. With Chakra, this
-// holds to the picosecond. With GOAL, it holds only approximately, because GOAL has no pipelining
-// and no slots.
+// A training step takes the same time after it is exported and imported again. With Chakra, the two
+// times are equal to the picosecond. With GOAL, the two times are only approximately equal, because
+// GOAL has no pipelining and no slots.
 
 #include <gtest/gtest.h>
 

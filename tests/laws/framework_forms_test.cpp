@@ -1,5 +1,5 @@
-// The packing of other frameworks. The buckets are compared with the same packs given by other
-// fields, and the tests check which parts of a step wait for which.
+// The packing of frameworks other than TensorFlow. The buckets are compared with the same packs
+// given by other fields, and the tests check which parts of a step wait for which.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,8 +132,8 @@ TEST(DeepSpeed, WithoutOverlapTheBackwardPassWaitsForEveryBucket) {
   const Kept overlapped = simulated(small + "overlap_comm: true }");
   const Kept waiting = simulated(small + "}");
   ASSERT_THAT(waiting.packs, SizeIs(testing::Ge(3u)));
-  // c is reduced when b is ready. With overlap, a's 3 ms hide all of it; otherwise nothing hides
-  // it.
+  // The reduction of c starts when b is ready. With overlap, the 3 ms of a's computation hide the
+  // whole reduction; without overlap, nothing hides it.
   const core::PackRecord& c = overlapped.packs.front();
   ASSERT_LT(c.end - c.first_start, core::milliseconds(3));
   EXPECT_EQ(waiting.length(), overlapped.length() + (c.end - c.first_start));

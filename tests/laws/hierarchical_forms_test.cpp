@@ -39,8 +39,8 @@ struct Way {
     for (const Stretch& s : stretches) sum += s.alpha;
     return sum;
   }
-  /// Returns the time on the wire. REQUIRES: if several messages follow each other, the route has a
-  /// single stretch.
+  /// Returns the transfer time of the message's bytes over all stretches of the route, without
+  /// latencies. REQUIRES: the route has a single stretch, unless it carries only one message.
   [[nodiscard]] Time wire(std::int64_t elements) const {
     Time sum;
     for (const Stretch& s : stretches) sum += core::transfer_time(Bytes(elements * kItem), s.rate);
@@ -70,8 +70,8 @@ class HierarchicalForm : public testing::TestWithParam<Shape> {
   [[nodiscard]] int workers() const { return GetParam().workers; }
   [[nodiscard]] int gpus() const { return GetParam().gpus; }
 
-  // The routes of test::switch_machine. NVLink has the full rate. PCIe has a third of it, and two
-  // links with half the latency each.
+  // The routes of test::switch_machine. NVLink has the full rate. The bandwidth of PCIe is a third
+  // of this rate. Every link of a machine has half of the latency.
   [[nodiscard]] Way nvlink() const { return {{{half() + half(), rates_.link}}}; }
   [[nodiscard]] Way gpu_to_host() const { return {{{half() + half(), pcie()}}}; }
   [[nodiscard]] Way host_to_host() const { return {{{4 * half() + network_latency_, pcie()}}}; }
@@ -219,7 +219,8 @@ TEST_P(HierarchicalForm, NcclThenPscpu) {
   }
 }
 
-/// G GPUs send to their host, the hosts shuffle over s of them, and each host sends to its G GPUs.
+/// Each host sums the gradients of its G GPUs, the hosts reduce these sums over s of the hosts, and
+/// each host sends the result to its G GPUs.
 TEST_P(HierarchicalForm, PscpuThenPscpu) {
   for (const int shards : {1, 2, workers()}) {
     if (shards > workers()) continue;
@@ -243,7 +244,7 @@ TEST_P(HierarchicalForm, PscpuThenPscpu) {
 
 /// Every GPU sends to every gathering host. The bottleneck is the port of a gathering host's card,
 /// with G(W - 1) pieces in and as many out. The form is exact with one GPU per worker and with two
-/// workers. Otherwise messages collide at cards, and the form is a lower bound.
+/// workers. In all other cases, messages collide at cards, and the form is a lower bound.
 TEST_P(HierarchicalForm, PscpuAcrossWorkers) {
   if (workers() == 1) return;
   const std::int64_t w = workers(), g = gpus();

@@ -1,5 +1,6 @@
-// Interference between computation and communication. Turned off, it changes nothing; turned on, it
-// only slows. The tests compare closed forms, and the resources that each span of a timeline holds.
+// Interference between computation and communication. Interference that is off changes nothing, and
+// interference that is on only slows a run down. The tests compare slowdowns with closed forms, and
+// check the resources that each span of a timeline holds.
 
 #include <gtest/gtest.h>
 
@@ -161,7 +162,7 @@ TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
   const Time alone = flight("interference: OFF", "");
   EXPECT_EQ(flight("", "compute_bound_percent: 100"), alone);
   // Each addition takes twice as long. The 4 MB are added in four slices in sequence, and the
-  // transfers hide all but a part of the last one.
+  // transfers hide all slices but a part of the last slice.
   EXPECT_GT(flight("", "compute_bound_percent: 0"), alone);
 }
 
@@ -212,7 +213,7 @@ TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
   EXPECT_EQ(plain.steps()[0].end, off.steps()[0].end);
   EXPECT_EQ(plain.steps()[0].slowed, Time());
   // Two thirds of b's 12 MB are sent and received, with two memory accesses each, at 30 GB/s. Two
-  // thirds are added at 10 GB/s.
+  // thirds of the 12 MB are added at 10 GB/s.
   const Time bytes =
       core::transfer_time(8, core::Bytes(4'000'000), core::Bandwidth(30'000'000'000));
   const Time added =

@@ -1,6 +1,7 @@
-// NCCL inside workers (nccl/… and BytePS's pushes and pulls), with its own choice and times. A part
-// that runs alone takes the time that `tutti perf` predicts for one node, to the picosecond. The
-// whole takes the sum of its parts. Folded runs and runs with memoized steps give the same results.
+// NCCL inside workers (nccl/… and BytePS's pushes and pulls), with its own choice and times. If
+// NCCL's part of a collective runs alone, it takes the time that `tutti perf` predicts for one
+// node, to the picosecond. A collective of several parts takes the sum of the times of its parts.
+// Folded runs and runs with memoized steps give the same results.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -116,8 +117,8 @@ TEST(NcclInsideWorkers, AllReduceAndBroadcastAreAroundWhatGoesBetweenWorkers) {
   EXPECT_EQ(parts.all[0].collective.kind, CollectiveKind::kAllReduce);
   EXPECT_EQ(parts.all[2].collective.kind, CollectiveKind::kBroadcast);
   EXPECT_FALSE(parts.all[1].inside_workers || parts.all[3].inside_workers);
-  // One node of eight H100 has a switch that adds. The all-reduce uses it, and the broadcast does
-  // not need it.
+  // A node of eight H100 has a switch that adds data (NVLS). The all-reduce uses this switch, and
+  // the broadcast does not need it.
   const auto& all_reduce = parts.all[0].collective.nccl->choice;
   EXPECT_EQ(all_reduce->algorithm, nccl::Algorithm::kNvls);
   EXPECT_EQ(all_reduce->protocol, nccl::Protocol::kSimple);
@@ -202,7 +203,7 @@ TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheO
 }
 
 TEST(NcclInsideWorkers, KernelsHoldMultiprocessorsWhileTheyRunAndNotWhileOthersAreWaitedFor) {
-  // 40 ms of computation cover the whole transfer of the large pack.
+  // 40 ms of computation hide the whole transfer of the large pack.
   std::string on =
       text({"hgx-h100", 2, 8},
            "compute_bound_percent: 100 " + variable("a", 4, 40) + variable("b", 1 << 26, 1),

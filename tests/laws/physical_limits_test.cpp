@@ -297,8 +297,8 @@ TEST(PhysicalLimitsTogether, GroupsThatShareLinksByEveryNetworkModel) {
   for (const char* machine : {"hgx-h100", "dgx1-v100", "pcie8-v100"}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
       for (const char* network : {kOneSwitch, kRails}) {
-        // Exchanges of experts among neighbours and across nodes, and of gradients among all,
-        // overlap in two steps.
+        // Exchanges of experts among neighbours and across nodes, and exchanges of gradients among
+        // all GPUs, overlap in two steps.
         std::string groups =
             group("near", 4, 1, "ALL_TO_ALL", 1 << 24, "per_forward: 3 overlaps: true") +
             group("far", 8, 4, "ALL_TO_ALL", 1 << 25, "per_forward: 2 overlaps: true") +
@@ -346,14 +346,15 @@ TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRai
   };
   EXPECT_EQ(busiest(by(""), LinkKind::kSocket), 0);
   // Without PXN, every GPU uses its own card. A message that arrives on another rail than the
-  // receiver's crosses the sockets.
+  // receiver's crosses the link between the CPU sockets.
   EXPECT_GT(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 0.5);
   EXPECT_LE(busiest(by("set: \"NCCL_PXN_DISABLE=1\""), LinkKind::kSocket), 1);
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
 }
 
 TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
-  // The cards of 50 GB/s are behind two lanes of PCIe. The model was fitted to no such machine.
+  // The cards of 50 GB/s are behind two lanes of PCIe. The time model was not fitted to such
+  // machines.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");
   std::string text = (*file)->text;
   const std::string lanes = "link { from: \"plx[0-7]\" to: \"gpu[0-7]\" kind: PCIE generation: 5";

@@ -147,7 +147,8 @@ TEST(Law, TheCriticalPathExplainsEveryPicosecond) {
 }
 
 TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
-  // If there are only ports at the ends, both models agree. Further links can only add waiting.
+  // With the model ideal, a message can wait only at the port of its sender and at the port of its
+  // receiver. With the model fifo, a message can also wait at other links.
   for (const int n : {2, 3, 8}) {
     const auto cluster = test::plain_cluster(n);
     for_each_collective(*cluster, 10'007,
@@ -159,7 +160,7 @@ TEST(Law, FifoIsNeverFasterThanIdealOnOneSwitch) {
   }
 }
 
-/// If no two messages meet on a link, sharing a link and serving messages in order are the same.
+/// If no two messages meet on a link, the network models fair and fifo give the same times.
 TEST(Law, ARingTakesTheSameWhetherLinksAreSharedOrServeInOrder) {
   for (const int n : {2, 3, 8, 13}) {
     for (const std::int64_t elements :
@@ -259,8 +260,8 @@ TEST(Law, TheTrailDoesNotDisturbTheRun) {
 struct PeerCase {
   int ranks;
   std::int64_t mebibytes;
-  double seconds;  ///< exact result 2(N - 1)(1 us + floor(S/N) / 25 GB/s), which all three meet
-                   ///< within 2·10⁻⁴
+  double seconds;  ///< exact result 2(N - 1)(1 us + floor(S/N) / 25 GB/s); the results of all three
+                   ///< simulators deviate from it by at most 2·10⁻⁴
 };
 /// Prints a case for GoogleTest, which would otherwise print its bytes.
 void PrintTo(const PeerCase& c, std::ostream* out) {
@@ -291,8 +292,8 @@ TEST_P(PeerRing, TakesWhatTheyAndTheExactAnswerSay) {
   EXPECT_NEAR(static_cast<double>(end.count()) * 1e-12, c.seconds, 1e-4 * c.seconds);
 }
 
-/// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The total time increases by
-/// the latest start.
+/// In the same ring, rank i starts (1 + (i · 7919 mod 2000)) us late. The collective then takes
+/// longer by the latest of these start times.
 TEST_P(PeerRing, TakesTheLatestStartLongerWhenRanksStartStaggered) {
   const PeerCase c = GetParam();
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());

@@ -141,8 +141,8 @@ TEST(MicroBatches, MistakesAreReported) {
 TEST(Compression, OfOnePackHasAClosedForm) {
   const core::Bandwidth memory(33'000'000'000), copy(11'000'000'000);
   const std::string pack = "bytes_per_pack: 0 merging: CONCAT ";
-  // The transfer is the same as with gradients that are computed in float16, so that run gives the
-  // time of everything but the conversions.
+  // The transfer is the same as with gradients that are computed in float16, so a run with such
+  // gradients gives the time of everything but the conversions.
   const Kept half = simulated("gradient_type: FLOAT16 update_ms: 1", pack);
   const Time half_copies = 2 * core::transfer_time(Bytes(2 * kElements), copy);
   const auto convert = [&](std::int64_t elements) {

@@ -1,6 +1,6 @@
 // The bytes that each algorithm of all_reduce_spec sends over every kind of link, compared with
-// those of TensorFlow's builders. The expected values are the formulas of docs/tensorflow.md, in
-// elements so that nothing is rounded.
+// those of TensorFlow's builders. The expected values are the formulas of
+// docs/tensorflow-all-reduce-spec.md, in elements so that nothing is rounded.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -95,8 +95,8 @@ TEST(Checkpoint, OneWorkersReplicasAreAddedUpOnItsCpu) {
                           "total sum of 1 to rank 4"));
 }
 
-/// With two identical replicas, every second step takes longer by the sum of the times that its
-/// packs take alone.
+/// With two identical replicas, every second step takes longer by the sum of the times that the
+/// checkpoint's packs take alone.
 TEST(Checkpoint, CostsTheStepsThatMakeOneWhatItsPacksTakeOneByOne) {
   const std::string workers = "workers { machine: \"dgx1-v100\" count: 2 replicas: 1 }";
   const core::Scenario s = scenario(workers, "algorithm: \"ring\"", "steps: 4 checkpoint_every: 2");

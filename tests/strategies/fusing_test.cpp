@@ -182,9 +182,9 @@ std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
   return counts;
 }
 
-/// Cycles of c ms start at 0, c, 2c, …. Each finds the gradients that have become ready since the
-/// last one. The agreement takes a number of latencies. With two workers, each of its 3 exchanges
-/// in the first step takes 2 latencies.
+/// Cycles of c ms start at 0, c, 2c, …. Each cycle fuses the gradients that have become ready since
+/// the previous cycle. An agreement takes several latencies. With two workers, each of the 3
+/// exchanges of an agreement takes 2 latencies in the first step.
 TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
   const FusedRun three = fused_run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
@@ -198,7 +198,7 @@ TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
               ElementsAre(1, 1, 1, 1, 1, 1));
 }
 
-/// The step ends with the last all-reduce, which takes the time that it takes alone.
+/// The step ends with the last all-reduce, which takes as long as if it ran alone.
 TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
   const FusedRun told = fused_run(s);
@@ -215,8 +215,8 @@ TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
   EXPECT_EQ(path, told.steps.front().end) << "the critical path has no gap";
 }
 
-/// The agreement of the second step is cheaper than that of the first, unless the response cache is
-/// disabled.
+/// In the second step, replicas agree in less time than in the first step, unless the response
+/// cache is disabled.
 TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
   const auto wait = [](const std::string& settings) {
     const FusedRun told = fused_run(horovod(settings, 4, "", 2));
@@ -224,7 +224,7 @@ TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
     for (const PackRecord& pack : told.packs) {
       if (pack.pack == 5 || pack.pack == 0) waits.push_back(pack.first_start);
     }
-    // The cycle started at a multiple of 4 ms, so the period stays the same.
+    // Cycles start at multiples of 4 ms, so the remainder is the time since the start of the cycle.
     std::vector<std::int64_t> since;
     for (const Time t : waits) since.push_back((t.count() / 1'000'000) % 4000);
     return since;
@@ -284,7 +284,7 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
   EXPECT_EQ(told.packs.front().end - told.packs.front().first_start, copies + whole->whole());
 }
 
-/// If only a separate exchange uses NCCL, fused buffers are not NCCL's.
+/// If only a separate exchange uses NCCL, NCCL's times do not apply to fused buffers.
 TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
   const auto read = [](const char* algorithm) {
     return test::read(
@@ -361,8 +361,8 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// The others wait for the gradients of a straggler: no gradient is reduced before the last replica
-/// has it.
+/// All other replicas wait for the gradients of a straggler: no gradient is reduced before the last
+/// replica has it.
 TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";

@@ -125,9 +125,9 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
   return sum;
 }
 
-/// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one after
-/// the other, and the server adds the second. Both CPUs request the sum meanwhile, and receive the
-/// sum one after the other. Then the sum is sent to the GPU.
+/// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one message
+/// after the other, and the server adds the second message to the first. Both CPUs request the sum
+/// meanwhile, and receive the sum one after the other. Then the sum is sent to the GPU.
 TEST(PushPull, OfOnePartitionInClosedForm) {
   const core::Scenario s =
       byteps("partition_bytes: 4096000",
@@ -177,8 +177,8 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
 
 // --- priorities ---
 
-/// Partitions become ready in order of readiness: those of v0, then those of v1. Pulls pass no
-/// gate.
+/// Partitions become ready from v3 to v0, but after the first partition, the gate starts them from
+/// v0 to v3. Pulls pass no gate.
 TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
   const core::PlanGate plan(s.plan);
@@ -206,16 +206,16 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_TRUE(std::is_sorted(order.begin() + 1, order.end())) << "the first one did not wait";
 }
 
-/// A share takes 2.5 ms to the CPU, so gradients queue behind the first. With a credit of one item,
-/// the next gradient is that of the earliest variable. Without credit, gradients are sent in order
-/// of readiness.
+/// Sending a share to the CPU takes 2.5 ms, so gradients queue behind the first. With a credit of
+/// one item, the next gradient to be sent is that of the earliest variable. Without credit,
+/// gradients are sent in order of readiness.
 TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
                        without = byteps(whole, large);
-  // v3 is ready at 2 ms and sent at 4.5 ms, when v2 and v1 wait. v1 is sent until 7 ms, when v0 and
-  // v2 wait.
+  // v3 is ready at 2 ms and its transfer ends at 4.5 ms, when v2 and v1 wait. v1 is sent until 7
+  // ms, when v0 and v2 wait.
   EXPECT_THAT(pushes(with, push_pull_run(with)), ElementsAre("v3", "v1", "v0", "v2"));
   EXPECT_THAT(pushes(without, push_pull_run(without)), ElementsAre("v3", "v2", "v1", "v0"));
 }
@@ -245,7 +245,8 @@ TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
   }
 }
 
-/// Updates follow pulls, each for its share of the variable.
+/// Updates follow pulls: one update follows the last pull, or with PER_PACK, each pull is followed
+/// by the update of its part of the variable.
 TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");

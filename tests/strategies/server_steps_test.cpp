@@ -82,7 +82,7 @@ TEST(ServerSteps, LayersWaitForTheirOwnVariables) {
   const auto forward_begins_twice =
       simulated(one_worker("tensorflow { central_storage {} }", first + large, 1));
   // Reading b takes 2 ms over the CPU's port for both GPUs. The forward pass of a hides 1 ms of
-  // that.
+  // this read.
   const Time wire_a = core::transfer_time(core::Bytes(1'000'000), core::Bandwidth(10'000'000'000));
   const Time wire_b = 10 * wire_a;
   const core::StepRecord& step = forward_begins_twice.steps()[0];
@@ -143,8 +143,8 @@ TEST(Staleness, CountsTheUpdatesOfOthers) {
   EXPECT_DOUBLE_EQ(s.behind().mean(), 4.0 / 6);
 }
 
-/// If the server's links are too narrow, workers wait for them, and their phases shift against each
-/// other for many steps.
+/// If the bandwidth of the server's links is too low, workers wait for the links, and for many
+/// steps, the differences between the workers' start times change.
 core::Scenario narrow(int workers, const std::string& conditions, int steps) {
   core::Scenario s = asynchronous(workers, conditions, steps);
   const auto text = [&] {
@@ -199,8 +199,8 @@ TEST(Staleness, OneWorkerIsNeverBehind) {
   EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
 }
 
-/// With W identical workers, between the read and the update of each gradient there is one update
-/// of every other worker.
+/// With W identical workers, every other worker makes one update between a worker's read of a
+/// variable and its update of this variable.
 TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   for (const int workers : {2, 4}) {
     const std::string note = told(simulated(asynchronous(workers, "", 20)));
@@ -208,8 +208,8 @@ TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
   }
 }
 
-/// A worker that is ten times as slow delays no other. The gradients of the slow worker are older
-/// by the number of steps that another worker completes meanwhile.
+/// A worker that takes ten times as long delays no other worker. The gradients of the slow worker
+/// are older by the number of steps that another worker completes meanwhile.
 TEST(Staleness, OfASlowWorkerGrowsWithWhatOthersDoMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
   const std::string even = told(simulated(asynchronous(2, "", 30)));

@@ -1,6 +1,6 @@
 // Gradients of which only some rows are sent (IndexedSlices). The tests check which packs each
-// strategy creates for them, that the packs give every replica the right rows, and their bytes on
-// every link, which are compared with closed forms.
+// strategy creates for sparse gradients, that the packs give every replica the right rows, and the
+// bytes of the packs on every link, which are compared with closed forms.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -230,8 +230,8 @@ TEST(Sparse, AnAllGatherBringsEverybodyWhatOthersHave) {
   for (const int workers : {2, 3}) {
     const int n = 2 * workers;
     const auto bytes = carried(scenario(workers, "algorithm: \"ring\""));
-    // One connection leaves each worker. Dense gradients take 2(n - 1) chunks, of 40 elements
-    // divided evenly.
+    // One connection leaves each worker. The bytes of the dense gradient, which are those of a run
+    // without the sparse variable, are subtracted.
     const auto dense = carried(*[&] {
       auto s = scenario(workers, "algorithm: \"ring\"");
       std::erase_if(s.plan.packs,
@@ -310,8 +310,8 @@ TEST(Sparse, ServersOfTheBenchmarksAndCopiesHaveNone) {
 // --- TensorFlow's own test ---
 
 /// The slices of all replicas are concatenated in the order of the replicas. Rows that several
-/// replicas have are not merged. The checker proves that the gathers of the pack place them in this
-/// order. Adding rows with equal indices gives the dense sum.
+/// replicas have are not merged. The checker proves that the gathers of the pack place the slices
+/// in this order. Adding rows with equal indices gives the dense sum.
 TEST(Sparse, SlicesAreConcatenatedAsTensorFlowDoes) {
   for (const test::Data& c : test::golden_cases("IndexedSlices reduce")) {
     SCOPED_TRACE(test::golden_name(c));

@@ -205,7 +205,7 @@ TEST(StrategyBytes, ReplicatedInTurn) {
 // --- servers ---
 
 /// Each worker reads G·N elements (or N with a cache) and pushes N. A server sends and receives its
-/// part of this for every worker.
+/// share of these elements for every worker.
 TEST(StrategyBytes, ParameterServerStrategy) {
   const std::vector<std::int64_t> sizes{100, 60, 30};
   const std::int64_t all = 190;
@@ -283,9 +283,9 @@ TEST(StrategyBytes, ServersOfTfCnnBenchmarks) {
 }
 
 /// BytePS: inside a worker, each GPU sends and receives (G - 1)/G·N elements twice (NCCL's
-/// reduce-scatter and all-gather), and its share of N to and from the CPU. A remainder travels
-/// along a chain to the last GPU and back. A worker sends and receives N, and a server W times the
-/// elements of its variables.
+/// reduce-scatter and all-gather), and its share of N to and from the CPU. Elements that remain
+/// when N is divided by G travel along a chain of GPUs to the last GPU and back. A worker sends and
+/// receives N, and a server W times the elements of its variables.
 TEST(StrategyBytes, BytePs) {
   const std::vector<std::int64_t> sizes{10'000, 4, 61, 2};
   // The size is a page for each GPU: 1024 float32.
@@ -333,8 +333,8 @@ TEST(StrategyBytes, BytePs) {
   }
 }
 
-/// Large variables are read through the GPU with the fewest elements, small ones through the CPU.
-/// Gradient i is added up on GPU i mod G.
+/// Large variables are read through the GPU with the fewest elements, and small variables through
+/// the CPU. Gradient i is added up on GPU i mod G.
 TEST(StrategyBytes, CachesOnGpus) {
   const std::vector<std::int64_t> sizes{70'000, 65'536, 100};
   const std::int64_t all = 70'000 + 65'536 + 100;

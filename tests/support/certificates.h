@@ -14,7 +14,7 @@ class Authority {
   ~Authority();
 
   /// Writes certificate.pem, key.pem and ca.pem, as `--tls FOLDER` reads them, for a new key pair.
-  /// `trusts`: the authority in ca.pem; null: this one.
+  /// `trusts`: the authority in ca.pem; null: this authority.
   void issue(const std::string& folder, const Authority* trusts = nullptr) const;
 
  private:

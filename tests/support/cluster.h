@@ -12,7 +12,7 @@ namespace tutti::test {
 /// test.
 
 /// Connects to a coordinator on loopback as a worker. Returns nothing if the coordinator rejects
-/// it.
+/// the connection.
 std::optional<real::ControlChannel> join_as(int port, const std::string& secret,
                                             const std::string& version, std::int32_t worker,
                                             std::string* their_version = nullptr);

@@ -7,8 +7,8 @@
 
 namespace tutti::test {
 
-/// The rates of the tests' plain clusters. They are odd numbers, so that times are not round by
-/// chance.
+/// The rates of the tests' plain clusters. The rates are odd numbers, so that times are not round
+/// by chance.
 struct PlainRates {
   core::Bandwidth link{12'345'678'901};
   core::Time latency = core::nanoseconds(1'234);
@@ -29,7 +29,7 @@ std::shared_ptr<const core::Cluster> plain_cluster(std::int64_t workers,
 core::Network fat_tree(std::int64_t workers_per_leaf, int spines, core::Bandwidth uplink,
                        bool rails = false, int cards = 1);
 /// Returns a dragonfly. `local`, `global`: the bandwidth of links within and between groups. Every
-/// router adds 100 ns, a link between groups 300 ns.
+/// router adds a latency of 100 ns, and every link between groups adds 300 ns.
 core::Network dragonfly(std::int64_t workers_per_router, int routers_per_group,
                         int global_links_per_router, core::Bandwidth local, core::Bandwidth global);
 

@@ -47,7 +47,7 @@ bool concerns(int file) {
 
 enum class Fate { kAsUsual, kFails, kShort };
 
-/// Counts a call and returns its outcome. Sets errno if it fails.
+/// Counts a call and returns its outcome. Sets errno if the call fails.
 Fate next_fate(bool writes) {
   const long number = ++calls;
   const long failing =

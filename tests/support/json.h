@@ -54,7 +54,7 @@ class Data {
   const core::Value* value_;
 };
 
-/// Parses a JSON text. Throws if it is invalid.
+/// Parses a JSON text. Throws if the text is invalid.
 core::Value parse_or_throw(const std::string& text, const std::string& name);
 /// Returns the content of a JSON file in tests/data.
 core::Value load_data(const std::string& name);

@@ -12,18 +12,20 @@
 
 namespace tutti::test {
 
-/// A proxy between one worker and the rest of its run, which does not know of it. The worker joins
-/// at the proxy. The other processes get the proxy's address as that of the worker. The proxy
+/// A proxy between one worker and the rest of its run, which do not notice the proxy. The worker
+/// joins at the proxy. The other processes get the proxy's address as that of the worker. The proxy
 /// forwards all data, except that it applies one fault to one message. The proxy knows the run's
-/// secret, so it can derive the keys of a control connection and change its first message.
+/// secret, so it can derive the keys of a control connection and change the first message on this
+/// connection.
 class Middleman {
  public:
-  /// The fault that it applies to a piece that another worker sends to its worker.
+  /// The fault that the proxy applies to a piece of a message from another worker to the proxy's
+  /// worker.
   enum class Deed {
     kLoses,    ///< the piece is dropped
     kRepeats,  ///< the piece is sent twice
-    /// Half of the piece is sent, or the whole piece without its code if the run has codes. Then
-    /// the connection is closed.
+    /// If the run has authentication codes, the whole piece is sent without its code; otherwise,
+    /// half of the piece is sent. Then the connection is closed.
     kCutsShort,
     kExaggerates,  ///< the header states a length of four gigabytes
     kScrambles,    ///< the header is random bytes
@@ -36,7 +38,7 @@ class Middleman {
 
   /// `which`: the index of the piece with the fault, counted from 0 over all connections. `secret`:
   /// the secret of a run whose messages have authentication codes (--integrity), in the form of
-  /// random bits (real::is_random()); empty: the run has neither.
+  /// random bits (real::is_random()); empty: the run has neither a secret nor codes.
   Middleman(int coordinator_port, Deed deed, int which, std::string secret = "");
   Middleman(const Middleman&) = delete;
   Middleman& operator=(const Middleman&) = delete;
@@ -58,17 +60,18 @@ class Middleman {
     std::string held{};
     std::array<std::string, 2>
         heard{};         ///< the bytes of the handshake from the joiner and from the listener
-    std::string kept{};  ///< a piece that is sent after the next one
+    std::string kept{};  ///< a piece that is sent after the next piece
     bool silent = false;
     std::string slow{};                           ///< rest of the piece that is slowed down
-    std::chrono::steady_clock::time_point due{};  ///< when its next 4 kB are due
+    std::chrono::steady_clock::time_point due{};  ///< time at which the next 4 kB of this piece are
+                                                  ///< sent
   };
 
   void work();
   void accept(const real::Listener& listener, int port, bool control);
   bool move_on(Line& line);
   bool move_back(Line& line);
-  /// Forwards the complete messages in `held`. Returns false if the connection ends here.
+  /// Forwards the complete messages in `held`. Returns false if the connection has to be closed.
   bool pass(Line& line);
   bool pass_introduction(Line& line);
   [[nodiscard]] real::SessionKeys keys_of(const Line& line) const;

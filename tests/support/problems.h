@@ -72,7 +72,7 @@ struct Mistake {
   std::string file = {};  ///< empty: any file
 };
 
-/// Returns the place of the first occurrence of `mark` in a text. If `mark` contains a ^, that is
+/// Returns the place of the first occurrence of `mark` in a text. If `mark` contains a ^, the ^ is
 /// removed, and the place is that of the character after it ("slow ^{": the brace). Throws if
 /// `mark` does not occur, which fails the test.
 inline core::Location place_in(const std::string& text, std::string mark) {

@@ -10,7 +10,8 @@
 
 namespace tutti::test {
 
-/// A program that runs concurrently with the test. The destructor ends it if it is still running.
+/// A program that runs concurrently with the test. The destructor ends the program if it is still
+/// running.
 class Process {
  public:
   struct Options {
@@ -20,7 +21,7 @@ class Process {
     int memory_mb = 0;     ///< memory limit; 0: none
   };
 
-  /// Starts the tutti command with these arguments. Throws if it cannot be started.
+  /// Starts the tutti command with these arguments. Throws if the program cannot be started.
   explicit Process(const std::vector<std::string>& arguments) : Process(arguments, Options{}) {}
   Process(const std::vector<std::string>& arguments, const Options& options);
   /// Starts any program. `words[0]` is searched in PATH.
@@ -31,8 +32,8 @@ class Process {
 
   [[nodiscard]] pid_t id() const { return id_; }
   void signal(int number) const;
-  /// Waits until the program handles this signal itself, or has ended. Returns false if it never
-  /// does.
+  /// Waits until the program handles this signal itself, or has ended. Returns false if the program
+  /// ends without handling the signal.
   [[nodiscard]] bool handles(int number) const;
   /// Waits until the program's standard error contains the text, or the program has ended. Returns
   /// false if the text never occurs.
@@ -56,8 +57,8 @@ class Process {
 std::string tutti_program();
 /// Returns true if the program is in PATH.
 bool have_program(const std::string& name);
-/// Returns a port of loopback that was free just now. It is outside the range of ports that the
-/// system assigns automatically.
+/// Returns a port of loopback that is free at the time of the call. The port is outside the range
+/// of ports that the system assigns automatically.
 int free_port();
 
 }  // namespace tutti::test

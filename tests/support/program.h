@@ -9,7 +9,7 @@ namespace tutti::test {
 
 /// The exit status and the output of a program.
 struct Outcome {
-  int status = -1;  ///< exit status; 128 + the signal's number if one ended it
+  int status = -1;  ///< exit status; 128 + the number of the signal that ended the program
   std::string out;
   std::string err;
 };
@@ -17,17 +17,17 @@ struct Outcome {
 struct RunOptions {
   std::string folder{};          ///< the working folder; empty: the caller's
   std::string out_file{};        ///< file for standard output, instead of `Outcome::out`
-  bool out_closed = false;       ///< standard output is a pipe whose reader is gone
+  bool out_closed = false;       ///< standard output is a pipe whose reading end is closed
   std::string interrupt_once{};  ///< send a signal as soon as this file is not empty
-  int interrupt_later_ms = 0;    ///< delay of the signal after that
+  int interrupt_later_ms = 0;    ///< delay of the signal after the file is not empty
   int signal = 2;                ///< the signal to send; default SIGINT
   /// Variables in addition to the caller's, without those of launchers.
   std::map<std::string, std::string> environment{};
   int memory_mb = 0;  ///< memory limit of the program; 0: none
 };
 
-/// Runs the tutti command with these arguments, and waits until it has ended. Throws if it cannot
-/// be started.
+/// Runs the tutti command with these arguments, and waits until it has ended. Throws if the program
+/// cannot be started.
 Outcome run_tutti(const std::vector<std::string>& arguments, const RunOptions& options = {});
 
 /// A new folder, which the destructor removes with all its files.

@@ -27,8 +27,8 @@ class StepActions {
   virtual void step_done() = 0;
 };
 
-/// Runs the training step of one replica. It wraps a Runner for the program of the replica's group,
-/// and translates tasks to packs and exchanges.
+/// Runs the training step of one replica. A StepPlayer wraps a Runner for the program of the
+/// replica's group, and translates tasks to packs and exchanges.
 class StepPlayer {
  public:
   /// `device`: the rates of the replica's device. REQUIRES: `programs` outlives this object.

@@ -23,13 +23,14 @@ struct CompareOptions {
 core::Report comparison_report(const core::Comparison& comparison);
 
 /// The first function returns the packs of the last step that are in both timelines, largest
-/// difference first. The second returns the schedule steps in both timelines, by kind. Both have
-/// titles for tables.
+/// difference first. The second function returns the schedule steps that are in both timelines, by
+/// kind. The reports of both functions have titles for tables.
 std::vector<core::Report> compared_packs(const core::Comparison& comparison);
 std::vector<core::Report> compared_kinds(const core::Comparison& comparison);
 
 /// Opens a timeline, or converts the trace of a run to a timeline. `like`: the run with which a
-/// trace will be compared; null: none. ERRORS: the file is neither; it is damaged.
+/// trace will be compared; null: none. ERRORS: the file is neither a timeline nor a trace; the file
+/// is damaged.
 core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& path,
                                                             const core::RunInfo* like,
                                                             const Environment& environment);

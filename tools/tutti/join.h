@@ -24,8 +24,8 @@ struct PartInRun {
 };
 
 /// Returns the role of this process, according to the options and the environment variables of
-/// launchers. `join`: the coordinator's HOST:PORT. If this address is not empty, the process joins
-/// a run, even if a launcher started the process.
+/// launchers. `join`: the coordinator's HOST:PORT. If `join` is not empty, the process joins a run,
+/// even if a launcher started the process.
 /// ERRORS (kRequest): options or variables contradict each other; the coordinator's address is
 /// unknown; or processes of other machines can connect, but there is no secret.
 core::Expected<PartInRun> part_in_run(const JoinOptions& options, const std::string& join,

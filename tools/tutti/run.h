@@ -35,8 +35,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
                                                           const std::string& backend);
 
 /// Returns the options for gathering the workers of this run. The option --wait-seconds sets the
-/// time limit for workers to join. If it is not given, and this process starts all workers, the
-/// limit is the run's timeout, but at least 10 and at most 60 seconds.
+/// time limit for workers to join. If this option is not given, and this process starts all
+/// workers, the limit is the run's timeout, but at least 10 and at most 60 seconds.
 real::Gathering gathering_of(const real::Gathering& part, const RealOptions& options,
                              double timeout_seconds);
 

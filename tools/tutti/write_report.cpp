@@ -67,7 +67,7 @@ std::vector<HeadlineFigure> headline(const Summary& summary) {
   if (info.step_bound > Time())
     figures.push_back(
         {"Lower bound", show(info.step_bound),
-         fmt::format("the step time is {} above it",
+         fmt::format("the step time is {} above this bound",
                      show_share(std::max(0.0, share(parts->time, info.step_bound) - 1)))});
   if (info.replicas > 0)
     figures.push_back(

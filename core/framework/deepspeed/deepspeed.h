@@ -16,8 +16,8 @@ struct DeepSpeed {
 };
 
 /// Returns the buckets. A bucket is closed BEFORE a gradient that would make it larger than
-/// `elements`. Therefore only a bucket with a single gradient can be larger. A bucket is also
-/// closed if the next gradient has another type.
+/// `elements`. Therefore only a bucket with a single gradient can have more than `elements`
+/// elements. A bucket is also closed if the next gradient has another type.
 /// SOURCE: deepspeed/runtime/zero/stage_1_and_2.py,
 /// reduce_independent_p_g_buckets_and_remove_grads.
 std::vector<std::vector<int>> buckets_of_deepspeed(std::span<const BucketGradient> gradients,

@@ -17,7 +17,7 @@ struct Horovod {
 /// the tensors that are ready on every worker. Tensors in the response cache need two bitwise ANDs
 /// over the cache bits of all ranks. Each AND takes 2 · ⌈log2 W⌉ network latencies. For tensors
 /// that are not in the cache, the ranks send requests to the coordinator, which sends responses to
-/// all ranks. These messages take another 2 · ⌈log2 W⌉ latencies. SOURCE:
+/// all ranks. The requests and responses take another 2 · ⌈log2 W⌉ latencies. SOURCE:
 /// horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
                               const Cluster& cluster);

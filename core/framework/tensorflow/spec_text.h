@@ -17,8 +17,8 @@ struct SpecTextProblem {
   std::string text;
 };
 
-/// A parsed spec. Omitted values have TensorFlow's defaults. The names of algorithms, the order of
-/// entries and the limits are not checked yet.
+/// A parsed spec. Omitted values have TensorFlow's defaults. The parser does not check the names of
+/// algorithms, the order of entries, or the limits.
 struct SpecText {
   std::vector<SpecEntry> entries;
   SpecApi api = SpecApi::kMultiWorkerAllReduce;

@@ -50,7 +50,7 @@ class ChannelSearch {
 
   /// Searches channels that have the properties required by `trial`. If the result is better than
   /// `best`, it replaces `best`. On entry, `steps` is the maximum number of search steps. On
-  /// return, it is the number of remaining steps, or kPerfect if no better result is possible.
+  /// return, `steps` is the number of remaining steps, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.
   [[nodiscard]] bool gave_up() const { return crossings_ > kMaxCrossings; }
@@ -115,8 +115,8 @@ class ChannelSearch {
   /// Properties of a link that affect how much bandwidth a crossing takes.
   struct LinkTraits {
     bool pcie = false;
-    /// True if the link leads to a GPU that reads incoming data. The GPU's read requests use an
-    /// eighth of the bandwidth in the other direction.
+    /// True if the link leads to a GPU that reads incoming data. In the other direction, the GPU's
+    /// read requests use an eighth of the bandwidth that the data uses.
     bool requests_data = false;
     /// True if a channel that crosses the link uses the same bandwidth in both directions.
     bool both_ways = false;

@@ -58,10 +58,9 @@ inline double waiting_for_host(const System& s, const Communicator& comm, double
 /// limits.
 inline constexpr double kLongMessage = 16384;
 
-/// The number of nodes from which on the network cards' lists of expected messages overflow, so
-/// that the CPU has to match messages. SOURCE: on Polaris with 256 nodes, a ring with LL takes 30
-/// us per node in any match mode, compared to 7 us per node on 8 nodes; the limit is assumed to be
-/// 128.
+/// From this number of nodes on, the network cards' lists of expected messages overflow, so that
+/// the CPU has to match messages. SOURCE: on Polaris with 256 nodes, a ring with LL takes 30 us per
+/// node in any match mode, compared to 7 us per node on 8 nodes; the limit is assumed to be 128.
 inline constexpr int kManyNodes = 128;
 
 /// Returns the CPU time in us for one message of `wire_bytes` bytes on the network. `waits` is true

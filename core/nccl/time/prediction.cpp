@@ -485,7 +485,7 @@ Prediction by_symmetric(const System& system, const Communicator& comm, const Op
 
 Prediction predict(const System& system, const Communicator& communicator,
                    const Operation& operation, const Choice& choice, const Parameters& parameters) {
-  TUTTI_CHECK(communicator.ranks > 1, "a single rank waits for nothing");
+  TUTTI_CHECK(communicator.ranks > 1, "a single rank does not communicate");
   if (choice.symmetric.empty())
     return Timing(system, communicator, operation, choice, parameters).predict();
   Choice usual = choice;

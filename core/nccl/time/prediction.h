@@ -20,8 +20,8 @@ struct Prediction {
   double transfer = 0;         ///< time in which the bottleneck transfers all data
   const char* narrowest = "";  ///< name of the bottleneck
 
-  /// The load of a resource: its bytes, and the time that it needs for them if no other resource
-  /// limits it.
+  /// The load of a resource: the bytes that pass through it, and the time that they take if no
+  /// other resource limits them.
   struct Over {
     double us = 0;
     double bytes = 0;

@@ -11,7 +11,7 @@ namespace tutti::core::nccl {
 /// needed only if settings change the paths that NCCL's search uses. `system` contains the
 /// properties of the machine's GPUs and CPUs. The rates of links are those in the machine's file,
 /// which are the same as in NCCL's tables. A card has one port. If the system supports GPUDirect,
-/// all its network cards do.
+/// all its network cards support GPUDirect.
 /// ERRORS: a GPU or card is not attached to PCIe.
 Expected<Topology> topology_of(const Machine& machine, const System& system);
 

@@ -45,9 +45,9 @@ class CycleGate final : public Gate {
   std::vector<GateDecision> done(const GateRequest& request) override;
   std::optional<Time> next_round(Time now) override;
   /// Returns a report with two numbers for each item. The first number of an item is 1 if the item
-  /// is ready on all replicas of this process, otherwise 0. The second number is 0 if the last of
-  /// these replicas reported the item before the previous round; otherwise, it is -1 -
-  /// FusionOrder::Arrival::order of this last report.
+  /// is ready on all replicas of this process, otherwise 0. The second number is 0 if the last
+  /// replica of this process to report the item did so before the previous round; otherwise, it is
+  /// -1 - FusionOrder::Arrival::order of this last report.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 

@@ -99,7 +99,7 @@ class Gate {
   /// call has already returned this time. Must be called after every call of ready() and
   /// end_round(). `now` must not decrease from call to call.
   virtual std::optional<Time> next_round(Time now);
-  /// Begins a round. Returns the report of this gate's replicas.
+  /// Begins a round. Returns this process's report for the round.
   virtual GateProposal begin_round(Time now);
   /// Ends the round. `agreed` is the agreement that the processes reached at `now`. Returns the
   /// resulting decisions.

@@ -67,9 +67,9 @@ struct TunerV5 {
   Result (*finalize)(void* context);
 };
 
-/// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel. `channels` is then
-/// 1, and `bytes` is the number of bytes that this channel moves. For CollNet, and for NVLS over
-/// several nodes, NCCL makes one call for all channels instead.
+/// ncclTuner_v6_t, of NCCL 2.30. NCCL calls get_chunk_size() once per channel. In each of these
+/// calls, `channels` is 1, and `bytes` is the number of bytes that the channel moves. For CollNet,
+/// and for NVLS over several nodes, NCCL makes one call for all channels instead.
 struct TunerV6 {
   const char* name;
   Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,

@@ -29,8 +29,8 @@ core::Report outcome_report(const core::Outcome& outcome);
 core::Report settings_report(const std::vector<std::string>& fields,
                              const std::vector<std::string>& values);
 /// Returns the points that the first `rows` rows of the text report show. Without several seeds,
-/// the text report shows the best points. With several seeds, it shows the settings with the best
-/// medians, and the result has all points of these settings.
+/// the text report shows the best points. With several seeds, the text report shows the settings
+/// with the best medians, and the result has all points of these settings.
 std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
                                           int rows);
 

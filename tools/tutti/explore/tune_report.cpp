@@ -69,7 +69,7 @@ std::vector<std::string> why(const TuneResult& r) {
   const Outcome& now = r.now.outcome;
   const Outcome& best = r.best->outcome;
   if (!r.algorithms.empty() && now == best)
-    return {"the best settings found take the same times as the current ones"};
+    return {"the best settings that were found give the same times as the current settings"};
   std::vector<std::string> lines{
       fmt::format("exposed communication {} → {}", show(now.exposed), show(best.exposed)),
       fmt::format("packs {} → {}", now.packs, best.packs)};

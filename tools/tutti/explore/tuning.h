@@ -49,9 +49,9 @@ class Tuning {
   [[nodiscard]] const std::map<std::int64_t, core::Outcome>& tried() const {
     return trials_.tried();
   }
-  /// Returns true if the point can become the best point. Its step time must be comparable with the
-  /// current step time, and the point must not have been rejected as slow on clusters with other
-  /// links.
+  /// Returns true if the point can become the best point. The step time of the point must be
+  /// comparable with the current step time, and the point must not have been rejected as slow on
+  /// clusters with other links.
   [[nodiscard]] bool is_compared(std::int64_t point) {
     return comparable_->why_not(point).empty() && !rejected_.contains(comparable_->key_of(point));
   }

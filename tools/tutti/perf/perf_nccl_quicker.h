@@ -40,8 +40,8 @@ class FasterSettings {
         calibration_(std::move(calibration)),
         bound_(bound) {}
 
-  /// Returns a setting with which the size of `row` is faster than with NCCL's choice in `row`;
-  /// nullopt if there is no such setting.
+  /// Returns a setting with which NCCL is faster for the size of `row` than with NCCL's own choice
+  /// in `row`; nullopt if there is no such setting.
   /// REQUIRES: `considered` are the candidates of the operation.
   [[nodiscard]] std::optional<FasterSetting> than(
       const NcclPerfRow& row, const std::vector<core::nccl::Candidate>& considered);

@@ -71,8 +71,8 @@ std::string step_part(const Summary& summary, const StepParts& step,
     table.row({"  95 % interval", show(state->low), "",
                fmt::format("to {}{}", show(state->high),
                            state->steady ? ""
-                                         : "; the steps are not steady, so the interval covers all "
-                                           "eight parts of these steps")});
+                                         : "; the step time is not steady, so the interval also "
+                                           "covers the means of the eight batches of steps")});
   }
   for (const auto& part : core::parts_that_add_up(step)) {
     table.row({"  " + std::string(part.title), show(part.value),
