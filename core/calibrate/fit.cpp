@@ -39,8 +39,8 @@ constexpr double kFirstScale = 0.3;
 constexpr double kNominalDeviation = 0.05;
 constexpr double kDifference = 0.002;
 /// An unknown is added to the fit only if it reduces the remaining error to less than this share. A
-/// statistical test alone is not sufficient: if the model fits badly, it would accept any unknown
-/// with a small effect.
+/// statistical test alone is not sufficient: if the model fits badly, the test would accept
+/// every unknown, even one with a small effect.
 constexpr double kMaxErrorRatio = 0.5;
 constexpr double kCoarse = 1e-3;
 constexpr double kFine = 1e-6;

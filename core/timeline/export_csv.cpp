@@ -27,7 +27,7 @@ std::string cell(const std::string& bytes) { return csv_cell(as_utf8(bytes)); }
 Expected<void> write_spans(const TimelineReader& timeline, std::ostream& out) {
   struct Row {
     const Track* track = nullptr;
-    std::string device;  ///< name of the device as a cell
+    std::string device;  ///< the device's name, quoted for CSV if necessary
   };
   std::map<TrackId, Row> rows;
   for (const Track& track : timeline.tracks())

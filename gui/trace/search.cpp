@@ -3,11 +3,11 @@
 // conditions. A word may have several meanings. The meanings are tried in a fixed order: a number
 // after "pack", a duration, a kind, a name. The function nearest() searches all rows together, in
 // the order of (start, row). The scan of a row ends as soon as no later span of the row can be
-// nearer than the nearest match so far, so most scans are short. Until it has found a span in the
-// direction of the search, nearest() also remembers the first matching span of all rows, with which
-// the search continues at the other end. The file naming.cpp determines which packs and layers a
-// name refers to. A text that is the whole name of a kind selects only that kind ("pack in flight"
-// does not match "exchange in flight").
+// nearer than the nearest match so far, so most scans are short. If there is no match in the
+// direction of the search, the search wraps around: nearest() returns the matching span that is
+// closest to the opposite end, which it remembers while it searches. The file naming.cpp determines
+// which packs and layers a name refers to. A text that is the whole name of a kind selects only
+// that kind ("pack in flight" does not match "exchange in flight").
 
 #include "gui/trace/search.h"
 

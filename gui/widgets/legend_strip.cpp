@@ -31,7 +31,7 @@ void LegendStrip::show_trace(const std::shared_ptr<const Trace>& trace) {
   QStringList names;
   for (const int kind : kinds_) names.append(name_of(kind));
   setAccessibleDescription(names.join(QStringLiteral(", ")));
-  setToolTip(tr("The colours of spans; a click searches for spans of the kind"));
+  setToolTip(tr("The colour of each kind of span. Click a kind to search for its spans"));
   updateGeometry();
   update();
 }

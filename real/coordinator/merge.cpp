@@ -23,8 +23,8 @@ using core::Time;
 
 namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
-/// The maximum number of messages that a worker may report. No worker sends so many messages in
-/// weeks, and sums over all workers cannot overflow.
+/// The maximum number of messages that a worker may report. A worker would need
+/// weeks to send this number of messages, and the sum over all workers cannot overflow.
 constexpr std::int64_t kMaxMessages = std::int64_t{1} << 40;
 /// The maximum number of rows of spans of a device. A device has one row per lane, and one row per
 /// pack that is in flight at the same time.

@@ -95,8 +95,8 @@ void Interpreter::make_lane(Instance& instance, Local& local, core::Lane number,
     lane.known.push_back(known_step(lane, s));
   for (std::int64_t s = 0; s < lane.steps; ++s) {
     const StepKind kind = instance.schedule->step(lane.rank, number, s).kind;
-    TUTTI_CHECK(kind != StepKind::kSwitchReduce, "rank {} lane {}: no switch can reduce here",
-                lane.rank, number);
+    TUTTI_CHECK(kind != StepKind::kSwitchReduce,
+                "rank {} lane {}: a real run has no switch that reduces", lane.rank, number);
     if (!core::receives(kind)) continue;
     lane.receives_any = kind == StepKind::kReceiveAny;
     break;

@@ -2,9 +2,10 @@
 // complete attempts, since the coordinator may start later than its workers. final_word() detects
 // errors that another attempt cannot cure. In the mesh between workers, each worker connects to
 // workers with lower numbers, and accepts connections from workers with higher numbers, so no pair
-// connects twice. The connections of a pair may be accepted in any order, so the connecting worker
-// sends the index of each in one control message. reception.cpp performs the handshakes, which
-// authenticate both ends; this file decides what to do with their results.
+// connects twice. The connections between two workers may be accepted in any order, so the
+// connecting worker first sends a control message with the connection's index on each connection.
+// reception.cpp performs the handshakes, which authenticate both ends; this file decides what to do
+// with their results.
 
 #include "real/join/meeting.h"
 #include "real/wire/frame.h"

@@ -17,9 +17,11 @@ class ExchangeTimes {
   void add(std::int32_t exchange, core::Time took) {
     totals_[exchange] += static_cast<core::Wide>(took.count());
   }
-  /// Adds the times that were recorded since `before` was taken, multiplied by `times`.
-  void add_again(const std::vector<core::Wide>& before, std::int64_t times) {
-    for (std::size_t e = 0; e < totals_.size(); ++e) totals_[e] += (totals_[e] - before[e]) * times;
+  /// Adds the durations that were recorded since the totals were `before`, multiplied by
+  /// `repetitions`.
+  void add_again(const std::vector<core::Wide>& before, std::int64_t repetitions) {
+    for (std::size_t e = 0; e < totals_.size(); ++e)
+      totals_[e] += (totals_[e] - before[e]) * repetitions;
   }
   /// Returns the total time of each exchange over all replicas and steps, in picoseconds.
   [[nodiscard]] const std::vector<core::Wide>& totals() const { return totals_; }

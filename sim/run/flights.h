@@ -18,8 +18,8 @@ namespace tutti::sim {
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective (CollectiveEngines)
   std::int32_t step = 0;
-  std::int64_t number = 0;  ///< index in the list of all packs of the step, followed by all
-                            ///< exchanges
+  std::int64_t number = 0;  ///< index in a list that contains first all packs of the step,
+                            ///< then all exchanges
   Work work;
   std::int64_t ranks_left = 0;
   core::Time first_start, last_start;

@@ -200,8 +200,9 @@ std::string file_of(const core::Scenario& scenario, const Calibration& c,
   std::string head = fmt::format("{}{}, with parameters fitted by tutti calibrate {}.\n",
                                  kFileMagic + 2, options.scenario, core::version());
   head += fmt::format("{}: {}\n", scenario.name, core::describe(*scenario.cluster));
-  head += "\nUse this cluster instead of the cluster in a scenario in the same folder:   " +
-          how_to_use(c, options) + "\n\nFitted to:\n";
+  head +=
+      "\nTo use these values, replace the cluster of a scenario in the folder of this file by:   " +
+      how_to_use(c, options) + "\n\nFitted to:\n";
   std::string last;
   for (const CalibratedTime& time : c.times) {
     if (time.source != last) head += "  " + time.source + '\n';

@@ -28,8 +28,9 @@ inline KnownFrom known_from(std::size_t systems) {
 
 /// The properties on which the error of a prediction depends, besides bytes and nodes.
 struct BandFacts {
-  KnownFrom network = KnownFrom::kSeveral;  ///< number of systems to which the network's parameters
-                                            ///< were fitted; kSeveral if there is only one node
+  /// The number of systems to which the network's parameters were fitted. For a cluster of one
+  /// node, which uses no network, the value is kSeveral.
+  KnownFrom network = KnownFrom::kSeveral;
   Driving driving = Driving::kProcessPerGpu;
   CollectiveKind kind = CollectiveKind::kAllReduce;
   bool nearest_gpu = false;  ///< true if the GPU model is unknown, so that the times of the nearest
