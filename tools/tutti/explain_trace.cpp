@@ -9,10 +9,9 @@
 #include "core/import/differences.h"
 #include "core/text/report.h"
 #include "core/timeline/summary.h"
-#include "sim/simulator.h"
 #include "tools/tutti/import_trace.h"
-#include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/terminal.h"
+#include "tools/tutti/predicted_step.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -122,19 +121,9 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   const auto scenario = scenario_of_traces(*traces, environment, notes);
   if (!scenario) return report(scenario.error());
 
-  Interrupt interrupt;
-  core::RunControl control;
-  control.cancel = &interrupt.flag();
-  core::RecordOptions record;
-  record.level = core::RecordLevel::kNone;
-  core::Summary summary;
-  sim::Simulator simulator;
-  if (const auto ran = simulator.run(*scenario, record, control, summary); !ran)
-    return report(ran.error());
-  if (interrupt.happened() || summary.steps().empty()) {
-    tell("tutti: interrupted\n");
-    return kRunFailed;
-  }
+  const auto predicted = predicted_step(*scenario);
+  if (!predicted) return report(predicted.error());
+  const core::Summary& summary = *predicted;
   const std::vector<Difference> found = core::differences(traces->run, traces->model, summary);
   const std::vector<PartOfStep> parts = parts_of(traces->model, summary);
   if (*format == Format::kJson)
