@@ -376,41 +376,50 @@ class RankTrace::Events {
     return nullptr;
   }
 
-  /// Returns the size of the copy that the host made immediately before a call; -1 if there is no
-  /// such copy, or if the profiler did not record the allocation of its memory. Compiled code makes
-  /// a copy of each gradient, and reduces the copy in place.
-  [[nodiscard]] std::int64_t copied_before(const HostRange& call) const {
-    constexpr std::int64_t kSoonAfter = 200'000;  // ns
+  /// The copy that the host made before a call of a collective.
+  struct CopyBefore {
+    std::int64_t bytes = -1;    ///< size of the memory that was allocated for the copy; -1: unknown
+    std::int64_t since_ns = 0;  ///< time from the end of the copy to the call
+  };
+  /// Returns the last copy on the thread of a call. Compiled code makes a copy of each gradient,
+  /// and reduces the copy in place.
+  [[nodiscard]] CopyBefore copy_before(const HostRange& call) const {
     auto clone = std::upper_bound(clones_.begin(), clones_.end(), call.start,
                                   [](std::int64_t t, const HostRange& r) { return t < r.start; });
     for (int looked = 0; clone != clones_.begin() && looked < 4; ++looked) {
       --clone;
       if (clone->thread != call.thread) continue;
-      if (clone->end > call.start || clone->end + kSoonAfter < call.start) return -1;
+      if (clone->end > call.start) return {};
       std::int64_t bytes = -1;
       auto a = std::lower_bound(allocations_.begin(), allocations_.end(), clone->start,
                                 [](const Allocation& x, std::int64_t t) { return x.time < t; });
       for (; a != allocations_.end() && a->time <= clone->end; ++a) {
         if (a->thread != call.thread) continue;
-        if (bytes >= 0) return -1;
+        if (bytes >= 0) return {};
         bytes = a->bytes;
       }
-      return bytes;
+      return {bytes, call.start - clone->end};
     }
-    return -1;
+    return {};
   }
 
   /// Determines the sizes of all-reduces by the memory of the copies that are reduced. The sizes
-  /// are used only if every all-reduce without a size follows such a copy.
+  /// are used only if every all-reduce without a size follows such a copy, and nearly all of them
+  /// follow it immediately. In other programs, copies have nothing to do with all-reduces.
   void sizes_from_copies() {
+    constexpr std::int64_t kImmediately = 200'000;  // ns
+    constexpr double kNearlyAll = 0.9;
     if (clones_.empty() || allocations_.empty()) return;
     std::vector<std::pair<Call*, std::int64_t>> sizes;
+    std::size_t immediate = 0;
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kAllReduce || call.what.bytes > 0) continue;
-      const std::int64_t bytes = copied_before(call.range);
-      if (bytes < 0) return;
-      sizes.emplace_back(&call, bytes);
+      const CopyBefore copy = copy_before(call.range);
+      if (copy.bytes < 0) return;
+      if (copy.since_ns <= kImmediately) ++immediate;
+      sizes.emplace_back(&call, copy.bytes);
     }
+    if (static_cast<double>(immediate) < kNearlyAll * static_cast<double>(sizes.size())) return;
     if (sizes.empty()) return;
     for (const auto& [call, bytes] : sizes) call->what.bytes = bytes;
     run_.notes.push_back(fmt::format(
