@@ -33,7 +33,7 @@ struct Change {
 struct Explained {
   std::int64_t measured_ns = 0;   ///< mean time of all steps
   std::int64_t predicted_ns = 0;  ///< mean predicted time of all steps, from their computation
-  std::vector<double> errors;     ///< of the steps that the graph was not inferred from, sorted
+  std::vector<double> errors;     ///< sorted errors of the steps that did not determine the graph
   std::vector<Change> changes;
 };
 

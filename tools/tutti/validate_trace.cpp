@@ -52,15 +52,15 @@ struct Errors {
 /// The predictions of a scenario for the steps that it was not made from.
 struct Held {
   Errors steps;
-  Errors packs;           ///< of all executions of packs
-  Errors shortest_packs;  ///< of the shortest execution of each pack
+  Errors packs;           ///< errors of all executions of packs
+  Errors shortest_packs;  ///< errors of the shortest execution of each pack
 };
 
 /// The scenario that was made from the first steps, and its predictions.
 struct Calibrated {
   ReadTraces half;
   Summary predicted;
-  std::string how;  ///< what was calibrated besides the times of layers
+  std::string how;  ///< describes what was calibrated
 };
 
 class TraceValidation {
