@@ -49,6 +49,7 @@ bool is_nccl_kernel(std::string_view name) {
 
 void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
   name = name.substr(0, name.find('('));
+  const bool has_protocol = !name.starts_with("ncclKernel_");
   while (!name.empty()) {
     const std::string_view token = name.substr(0, name.find('_'));
     name.remove_prefix(std::min(name.size(), token.size() + 1));
@@ -56,7 +57,7 @@ void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
         token == "PAT") {
       to.algorithm.clear();
       for (const char c : token) to.algorithm += static_cast<char>(c - 'A' + 'a');
-    } else if (token == "LL" || token == "LL128" || token == "SIMPLE") {
+    } else if (has_protocol && (token == "LL" || token == "LL128" || token == "SIMPLE")) {
       to.protocol = token == "SIMPLE" ? "simple" : token == "LL" ? "ll" : "ll128";
     }
   }

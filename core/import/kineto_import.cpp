@@ -132,7 +132,7 @@ class RankTrace::Events {
       case KinetoKind::kAllocation:
         if (full(allocations_)) return;
         allocations_.push_back({e.start_ns, e.bytes, thread_of(e)});
-        return counts.use("allocation on the GPU");
+        return;  // count_copies() counts these events
     }
   }
 
@@ -235,7 +235,7 @@ class RankTrace::Events {
     if (name == "aten::clone") {
       if (full(clones_)) return;
       clones_.push_back(range_of(e));
-      return counts.use("copy of a tensor");
+      return;  // count_copies() counts these events
     }
     if (name == "record_param_comms") {
       if (full(calls_)) return;
@@ -406,26 +406,39 @@ class RankTrace::Events {
   /// Determines the sizes of all-reduces by the memory of the copies that are reduced. The sizes
   /// are used only if every all-reduce without a size follows such a copy, and nearly all of them
   /// follow it immediately. In other programs, copies have nothing to do with all-reduces.
-  void sizes_from_copies() {
+  /// Returns true if they are used.
+  bool sizes_from_copies() {
     constexpr std::int64_t kImmediately = 200'000;  // ns
     constexpr double kNearlyAll = 0.9;
-    if (clones_.empty() || allocations_.empty()) return;
+    if (clones_.empty() || allocations_.empty()) return false;
     std::vector<std::pair<Call*, std::int64_t>> sizes;
     std::size_t immediate = 0;
     for (Call& call : calls_) {
       if (call.what.kind != MeasuredKind::kAllReduce || call.what.bytes > 0) continue;
       const CopyBefore copy = copy_before(call.range);
-      if (copy.bytes < 0) return;
+      if (copy.bytes < 0) return false;
       if (copy.since_ns <= kImmediately) ++immediate;
       sizes.emplace_back(&call, copy.bytes);
     }
-    if (static_cast<double>(immediate) < kNearlyAll * static_cast<double>(sizes.size())) return;
-    if (sizes.empty()) return;
+    if (sizes.empty()) return false;
+    if (static_cast<double>(immediate) < kNearlyAll * static_cast<double>(sizes.size()))
+      return false;
     for (const auto& [call, bytes] : sizes) call->what.bytes = bytes;
     run_.notes.push_back(fmt::format(
         "{}: the sizes of {} all-reduces are those of the memory that was allocated for the copies "
         "they reduce, which PyTorch rounds up to 512 bytes",
         name_, sizes.size()));
+    return true;
+  }
+
+  /// Counts copies and allocations, which are used for the sizes of all-reduces only.
+  void count_copies(bool used) {
+    const auto count = [&](std::size_t records, const char* use, const char* ignore) {
+      if (records > 0 && used) run_.counts.use(use, static_cast<std::int64_t>(records));
+      for (std::size_t i = 0; i < records && !used; ++i) run_.counts.ignore(ignore);
+    };
+    count(clones_.size(), "copy of a tensor", "other operator");
+    count(allocations_.size(), "allocation on the GPU", "instant or counter");
   }
 
   void join_calls() {
@@ -443,7 +456,7 @@ class RankTrace::Events {
       if (call.what.bytes < 0)
         call.what.bytes = inside->what.bytes, call.what.type = inside->what.type;
     }
-    sizes_from_copies();
+    count_copies(sizes_from_copies());
     std::unordered_map<std::int64_t, std::size_t> by_external;
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       if (calls_[c].external >= 0) by_external.emplace(calls_[c].external, c);

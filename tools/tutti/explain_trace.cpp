@@ -35,7 +35,8 @@ std::vector<PartOfStep> parts_of(const core::StepModel& model, const core::Summa
   };
   std::vector<PartOfStep> parts{{"step", "step_time", time(model.step_ns), summary.step_time()}};
   if (const auto steady = summary.steady_parts()) {
-    parts.push_back({"forward pass", "forward", time(model.forward_ns), steady->forward});
+    parts.push_back({"forward pass", "forward", time(model.forward_ns + model.forward_gap_ns),
+                     steady->forward});
     parts.push_back({"backward pass", "backward", time(model.backward_ns), steady->backward});
   }
   return parts;

@@ -157,6 +157,13 @@ std::int64_t collectives_of(const MeasuredRun& run) {
   return all;
 }
 
+/// Returns the time of all host gaps of a step.
+std::int64_t host_gaps_of(const StepModel& model) {
+  std::int64_t sum = model.forward_gap_ns;
+  for (const StepModel::Layer& layer : model.layers) sum += layer.gap_ns;
+  return sum;
+}
+
 std::string text_of(const MeasuredRun& run, const StepModel& model) {
   std::string text =
       fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(),
@@ -191,9 +198,11 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
     const auto time = [](std::int64_t ns) {
       return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns)));
     };
-    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, rest {}\n",
-                        model.steps, time(model.step_ns), time(model.forward_ns),
-                        time(model.backward_ns), time(model.update_ns));
+    text += fmt::format(
+        "  {} steps of {}: forward pass {}, backward pass {}, rest {}; the GPU idles "
+        "for {} (host gaps)\n",
+        model.steps, time(model.step_ns), time(model.forward_ns), time(model.backward_ns),
+        time(model.update_ns), time(host_gaps_of(model)));
     if (!model.gradients.empty())
       text +=
           fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(),
@@ -257,6 +266,7 @@ Report report_of(const MeasuredRun& run, const StepModel& model,
                     {"forward_us", us(model.forward_ns)},
                     {"backward_us", us(model.backward_ns)},
                     {"after_us", us(model.update_ns)},
+                    {"host_gaps_us", us(host_gaps_of(model))},
                     {"layers", model.layers.size()},
                     {"gradients", model.gradients.size()},
                     {"packs", core::list_of(model.packs, pack_report)},

@@ -44,6 +44,7 @@ namespace nccl = core::nccl;
 struct Errors {
   std::vector<double> all;
 
+  [[nodiscard]] double median() const { return core::median(all); }
   [[nodiscard]] double share(double of) const {
     return all[static_cast<std::size_t>(of * static_cast<double>(all.size() - 1) + 0.5)];
   }
@@ -88,7 +89,8 @@ class TraceValidation {
     half->facts.late = core::late_layers(half->run, half->model, *predicted);
     std::string how = "the measured times of layers and host gaps";
     if (!half->facts.late.empty()) {
-      how += fmt::format(", and the gaps of a late rank before {} layers", half->facts.late.size());
+      how += fmt::format(", and the gaps of a late rank before {} layer{}", half->facts.late.size(),
+                         half->facts.late.size() == 1 ? "" : "s");
     } else if (const auto file = calibration(*half)) {
       half->facts.calibration = *file;
       how += ", and NCCL's times by size";
@@ -192,8 +194,8 @@ std::vector<std::string> cells(const std::string& name, const Errors& before, co
   if (after.all.empty()) return {name, "0", "", "", "", ""};
   return {name,
           std::to_string(after.all.size()),
-          error_percent(before.share(0.5)),
-          error_percent(after.share(0.5)),
+          error_percent(before.median()),
+          error_percent(after.median()),
           error_percent(after.share(0.9)),
           error_percent(after.all.back())};
 }
@@ -201,8 +203,8 @@ std::vector<std::string> cells(const std::string& name, const Errors& before, co
 Report errors_report(const Errors& before, const Errors& after) {
   if (after.all.empty()) return {{"measured", 0}};
   return {{"measured", after.all.size()},
-          {"median_error_before", before.share(0.5)},
-          {"median_error", after.share(0.5)},
+          {"median_error_before", before.median()},
+          {"median_error", after.median()},
           {"p90_error", after.share(0.9)},
           {"worst_error", after.all.back()}};
 }
