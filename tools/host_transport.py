@@ -4,6 +4,7 @@
     tools/host_transport.py          # prints the tables in Markdown
     tools/host_transport.py --write docs/validation/host-transport.md    # replaces the tables there
     tools/host_transport.py --fit    # fits DDP steps, leaving out one model at a time
+    tools/host_transport.py --calibrate  # fits DDP steps on two hosts, and predicts all others
 
 Measurements: tests/reference/published/servers_2017.json (parameter servers and Horovod),
 tests/reference/published/published.json (distributed_replicated on EC2, HKBU's packings),
@@ -209,6 +210,40 @@ def fit(options):
     return steps, table
 
 
+RATES = [0.40, 0.45, 0.50, 0.55, 0.60, 0.65, 0.70, 0.80, 0.90]  # GB/s of a thread
+MESSAGES = [25, 50, 100, 200, 400]  # us of a thread for each message
+
+
+def calibrate(options):
+    """Fits a thread's rate and its time per message to the steps on two hosts; prints all errors.
+
+    The steps of all models on two hosts determine both figures together, as a user would calibrate
+    one cluster. The fit minimizes the mean of the two median errors. All steps on more hosts, and
+    models without steps on two hosts, are then predicted.
+    """
+    steps = ddp_steps()
+    given = [s for s in steps if s.hosts <= 2]
+    others = [s for s in steps if s.hosts > 2]
+
+    def hosts(rate, message):
+        return PODS.replace("FIGURES", f"overlay_factor: {2.0 / rate} send_us_per_message: {message} "
+                                       f"receive_us_per_message: {message}")
+
+    def error(figures):
+        (step, _), (exposed, _) = ddp_errors(given, pool(lambda s: s.predict(hosts(*figures), options.tutti), given, options.jobs))
+        return step + exposed
+    rate = min(RATES, key=lambda r: error((r, MESSAGES[0])))
+    message = min(MESSAGES, key=lambda m: error((rate, m)))
+    rate = min([r for r in RATES if abs(r - rate) < 0.11], key=lambda r: error((r, message)))
+    print(f"{len(given)} steps on up to two hosts: {rate} GB/s, {message} us per message", flush=True)
+    print("| DDP over TCP | steps | step time: median / 90th | exposed communication: median / 90th |\n|---|---:|---:|---:|")
+    predictions = dict(zip(map(id, others), pool(lambda s: s.predict(hosts(rate, message), options.tutti), others, options.jobs)))
+    for name in ("bert", "cifar10", "imagenet", "all"):
+        of = [s for s in others if name in (s.model, "all")]
+        (step, step90), (exposed, exposed90) = ddp_errors(of, [predictions[id(s)] for s in of])
+        print(f"| {name} | {len(of)} | {100 * step:.1f} / {100 * step90:.1f} % | {100 * exposed:.1f} / {100 * exposed90:.1f} % |")
+
+
 # --- output ---
 
 def tell(options, out):
@@ -294,11 +329,15 @@ def main():
     parser.add_argument("--tutti", default=str(ROOT / "build/release/bin/tutti"), help="the program (build/release/bin/tutti)")
     parser.add_argument("--write", metavar="FILE", help="put the result between the marks in this file")
     parser.add_argument("--fit", action="store_true", help="fit the rate of a thread over an overlay, leaving models out")
+    parser.add_argument("--calibrate", action="store_true",
+                        help="fit the figures of hosts to DDP steps on two hosts, and predict all other steps")
     parser.add_argument("--check", action="store_true", help="print the errors beside their aims; status 1 if one is missed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     if options.fit:
         return fit(options)
+    if options.calibrate:
+        return calibrate(options)
     if options.check:
         with open(os.devnull, "w") as nowhere:
             sys.exit(check(tell(options, nowhere)))

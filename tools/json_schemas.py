@@ -53,6 +53,15 @@ META = """[
   "nccl_version": "RCCL", "healthy": true, "config": "m"}]"""
 
 
+def operations() -> str:
+    """Returns a log of operations: two ranks compute for 10 and 30 ms, and then reduce in 2 ms."""
+    text = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id\n"
+    for step in range(4):
+        text += f"0,0,0,{step},forward-compute,{step}.000,0.010,0\n1,0,1,{step},forward-compute,{step}.000,0.030,0\n"
+        text += f"0,0,0,{step},grads-all-reduce,{step}.010,0.022,0\n1,0,1,{step},grads-all-reduce,{step}.030,0.002,0\n"
+    return text
+
+
 def scenario(name: str) -> str:
     return str(next(SCENARIOS.glob(f"{name}_*.textproto")))
 
@@ -65,6 +74,7 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
     (folder / "log.txt").write_text(LOG)
     (folder / "tables.csv").write_text(TABLES)
     (folder / "meta.json").write_text(META)
+    (folder / "operations.csv").write_text(operations())
     (folder / "wrong.textproto").write_text('cluster { workers { machine: "none" } }\nrun { steps: 0 }\n')
     (folder / "old.textproto").write_text(
         'cluster { workers { machine: "dgx1-v100" } }\nworkload { model: "resnet50_torchvision" }\n'
@@ -85,6 +95,8 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("explain_algorithm", ["explain", scenario("02"), "--algorithm"]),
         ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json")]),
         ("explain_trace", ["explain", str(TRACES / "kineto_rank0.json"), str(TRACES / "kineto_rank1.json")]),
+        ("explain_operations", ["explain", "operations.csv"]),
+        ("validate_trace", ["validate", "--trace", str(TRACES / "kineto_rank0.json")]),
         ("sweep", ["sweep", scenario("01"), "--over", "strategy.algorithm=ring,nonsense", "-o", "s.sweep"]),
         ("sweep", ["sweep", scenario("10"), "--over", "run.seed=1,2,3", "-o", "seeds.sweep", *small]),
         ("tune", ["tune", scenario("04"), "--evaluations", "12", "--over", "strategy.bytes_per_pack=4MiB..64MiB*4"]),

@@ -178,6 +178,10 @@ class ScenarioExport : public TraceExport {
     if (scenario_.run.compute_jitter_ppm > 0 ||
         scenario_.run.conditions.compute_noise.kind != Noise::Kind::kNone)
       notes.emplace_back("the durations of computations are exported without jitter and noise");
+    if (!scenario_.run.conditions.late.empty())
+      notes.emplace_back(
+          "late hosts (conditions.late_host) are not exported, because all replicas share the "
+          "exported durations");
     if (!goal) {
       if (plan_.graph && std::any_of(plan_.graph->ranks.begin(), plan_.graph->ranks.end(),
                                      [](const auto& rank) { return !rank.announced.empty(); }))

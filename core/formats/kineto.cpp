@@ -158,9 +158,11 @@ class KinetoReader {
                               &e.data_type, &e.group_name, &e.group_description, &e.group_ranks})
       text->clear();
     e.start_ns = e.duration_ns = 0;
-    for (std::int64_t* number : {&e.correlation, &e.external_id, &e.device, &e.stream, &e.grid,
-                                 &e.in_elements, &e.out_elements, &e.group_size, &e.rank_start,
-                                 &e.rank_stride, &e.source_rank, &e.destination_rank, &e.sequence})
+    device_type_ = -1;
+    for (std::int64_t* number :
+         {&e.correlation, &e.external_id, &e.device, &e.stream, &e.grid, &e.bytes, &e.in_elements,
+          &e.out_elements, &e.group_size, &e.rank_start, &e.rank_stride, &e.source_rank,
+          &e.destination_rank, &e.sequence})
       *number = -1;
   }
 
@@ -194,7 +196,8 @@ class KinetoReader {
         timed = time_into(event_.start_ns, "ts");
       } else if (*key == "dur") {
         static_cast<void>(time_into(event_.duration_ns, "dur"));
-      } else if (*key == "args" && (category_.empty() || kind)) {
+      } else if (*key == "args" &&
+                 (category_.empty() || kind || category_ == "cpu_instant_event")) {
         read_arguments();
       } else {
         in_.skip();
@@ -202,6 +205,12 @@ class KinetoReader {
       if (in_.failed()) return;
     }
     if (in_.failed()) return;
+    if (is_allocation() && timed) {
+      event_.kind = KinetoKind::kAllocation;
+      event_.duration_ns = 0;
+      take_(event_);
+      return;
+    }
     if (phase_ != 'X' || !kind) {
       count_unused(kind.has_value());
       return;
@@ -213,6 +222,12 @@ class KinetoReader {
     }
     event_.kind = *kind;
     take_(event_);
+  }
+
+  /// True if the event records that the allocator gave out memory of a GPU.
+  [[nodiscard]] bool is_allocation() const {
+    constexpr std::int64_t kGpu = 1;
+    return phase_ == 'i' && event_.name == "[memory]" && event_.bytes > 0 && device_type_ == kGpu;
   }
 
   void count_unused(bool known_category) {
@@ -294,6 +309,10 @@ class KinetoReader {
         whole_into(e.destination_rank);
       else if (*key == "Seq")
         whole_into(e.sequence);
+      else if (*key == "Bytes")
+        whole_into(e.bytes);
+      else if (*key == "Device Type")
+        whole_into(device_type_);
       else if (*key == "Input Dims")
         flat_into(e.input_dims);
       else if (*key == "Input type")
@@ -365,6 +384,7 @@ class KinetoReader {
   KinetoEvent event_;
   std::string category_;
   char phase_ = 0;
+  std::int64_t device_type_ = -1;
   std::int64_t events_ = 0;
 };
 

@@ -24,6 +24,7 @@ enum class KinetoKind : std::uint8_t {
   kLaunch,         ///< cuda_runtime, cuda_driver, Runtime: a call that may launch a kernel
   kKernel,         ///< kernel, Kernel
   kCopy,           ///< gpu_memcpy, gpu_memset, Memcpy, Memset
+  kAllocation,     ///< [memory]: the allocator gives out memory of the GPU
 };
 
 /// One event of a trace. Missing texts are empty, and missing numbers are negative. The reader
@@ -40,6 +41,7 @@ struct KinetoEvent {
   std::int64_t stream = -1;
   std::int64_t grid = -1;   ///< first dimension of the kernel's grid; for an NCCL kernel, the
                             ///< number of channels
+  std::int64_t bytes = -1;  ///< for kAllocation, the size, rounded up to the allocator's unit
   std::string input_dims;   ///< shapes of the inputs, such as "[[64,3,7,7]]"; without blanks, at
                             ///< most 4 KiB
   std::string input_types;  ///< for example "[\"float\"]"

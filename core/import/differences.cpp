@@ -243,7 +243,7 @@ class Differences {
                     "host launches kernels more slowly than the GPU executes them",
                     shown(idle), shown(model_.step_ns)),
         fmt::format("{} gaps of {} on average, with {} of idle time in the forward pass; medians "
-                    "over {} steps of all ranks",
+                    "over {} steps of all ranks; the prediction contains these gaps",
                     show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
                     shown(upper_median(forward)), all.size()),
         idle);

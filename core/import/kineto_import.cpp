@@ -14,6 +14,7 @@
 
 #include "core/base/number.h"
 #include "core/formats/kineto.h"
+#include "core/import/kineto_fields.h"
 
 namespace tutti::core {
 namespace {
@@ -46,6 +47,13 @@ struct Kernel {
   std::int32_t collective = -1;
 };
 
+/// Memory of the GPU that the host allocated.
+struct Allocation {
+  std::int64_t time = 0;
+  std::int64_t bytes = 0;
+  std::int32_t thread = 0;
+};
+
 /// A call of a collective on the host. The trace records it as record_param_comms or as an
 /// annotation nccl:….
 struct Call {
@@ -53,70 +61,6 @@ struct Call {
   std::int64_t external = -1;
   MeasuredCollective what;
 };
-
-/// Returns the first list of dimensions in a text such as "[[64,3,7,7]]"; nullopt if the text has
-/// no such list.
-std::optional<std::vector<std::int64_t>> first_dims(std::string_view text) {
-  // The innermost first list is between the first ']' and the last '[' before it.
-  std::size_t open = std::string_view::npos;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '[')
-      open = i;
-    else if (text[i] == ']')
-      break;
-    else if (open == std::string_view::npos)
-      return std::nullopt;
-  }
-  if (open == std::string_view::npos) return std::nullopt;
-  const std::size_t close = text.find(']', open);
-  if (close == std::string_view::npos) return std::nullopt;
-  const std::string_view inside = text.substr(open + 1, close - open - 1);
-  if (inside.empty()) return std::vector<std::int64_t>();  // a scalar
-  auto dims = rank_list(inside);
-  if (dims.empty()) return std::nullopt;
-  for (const std::int64_t side : dims) {
-    if (side < 0 || side > std::int64_t{1} << 40) return std::nullopt;
-  }
-  return dims;
-}
-
-std::int64_t product(const std::vector<std::int64_t>& dims) {
-  constexpr std::int64_t kMaxElements = std::int64_t{1} << 46;
-  std::int64_t elements = 1;
-  for (const std::int64_t side : dims) {
-    if (side > 0 && elements > kMaxElements / side) return -1;
-    elements *= side;
-  }
-  return elements;
-}
-
-/// Returns the first type in a list of types without quotes: "c10::BFloat16" for
-/// "[c10::BFloat16,]".
-std::string_view first_type(std::string_view text) {
-  if (text.starts_with('[')) text.remove_prefix(1);
-  return text.substr(0, text.find_first_of(",]"));
-}
-
-bool is_nccl_kernel(std::string_view name) {
-  return name.starts_with("nccl") && (name.find("Kernel") != std::string_view::npos);
-}
-
-/// Reads the algorithm and the protocol from the name of an NCCL kernel. Both are words of the
-/// kernel's name; their order changed with NCCL 2.19.
-void choice_of_kernel(std::string_view name, MeasuredCollective& to) {
-  name = name.substr(0, name.find('('));
-  while (!name.empty()) {
-    const std::string_view token = name.substr(0, name.find('_'));
-    name.remove_prefix(std::min(name.size(), token.size() + 1));
-    if (token == "RING" || token == "TREE" || token == "COLLNET" || token == "NVLS" ||
-        token == "PAT") {
-      to.algorithm.clear();
-      for (const char c : token) to.algorithm += static_cast<char>(c - 'A' + 'a');
-    } else if (token == "LL" || token == "LL128" || token == "SIMPLE") {
-      to.protocol = token == "SIMPLE" ? "simple" : token == "LL" ? "ll" : "ll128";
-    }
-  }
-}
 
 }  // namespace
 
@@ -185,6 +129,10 @@ class RankTrace::Events {
       case KinetoKind::kGpuAnnotation: return counts.ignore("annotation on the GPU");
       case KinetoKind::kAnnotation: return take_annotation(e);
       case KinetoKind::kCpuOperator: return take_operator(e);
+      case KinetoKind::kAllocation:
+        if (full(allocations_)) return;
+        allocations_.push_back({e.start_ns, e.bytes, thread_of(e)});
+        return;  // count_copies() counts these events
     }
   }
 
@@ -199,6 +147,8 @@ class RankTrace::Events {
     // another type than its data.
     choice_of_kernel(e.name, c);
     describe(e, c);
+    if (c.kind == MeasuredKind::kAllReduce && c.type.name.empty())
+      c.type = element_type_of(type_of_kernel(e.name));
     c.start_ns = e.start_ns;
     c.end_ns = e.start_ns + e.duration_ns;
     c.duration_ns = e.duration_ns;
@@ -281,6 +231,11 @@ class RankTrace::Events {
       gradient.type = element_type_of(first_type(e.input_types));
       gradients_.push_back(std::move(gradient));
       return counts.use("gradient");
+    }
+    if (name == "aten::clone") {
+      if (full(clones_)) return;
+      clones_.push_back(range_of(e));
+      return;  // count_copies() counts these events
     }
     if (name == "record_param_comms") {
       if (full(calls_)) return;
@@ -367,7 +322,9 @@ class RankTrace::Events {
       for (Call& c : *calls) shift(c.range.start), shift(c.range.end);
     }
     for (MeasuredCollective& c : collectives_) shift(c.start_ns), shift(c.end_ns);
+    for (Allocation& a : allocations_) shift(a.time);
     shift_ranges(optimizer_), shift_ranges(autograd_), shift_ranges(accumulations_);
+    shift_ranges(clones_);
   }
 
   void sort_all() {
@@ -377,7 +334,9 @@ class RankTrace::Events {
     };
     std::stable_sort(kernels_.begin(), kernels_.end(), by_start);
     std::stable_sort(steps_.begin(), steps_.end(), by_start);
-    for (auto* ranges : {&optimizer_, &autograd_, &accumulations_})
+    std::stable_sort(allocations_.begin(), allocations_.end(),
+                     [](const Allocation& a, const Allocation& b) { return a.time < b.time; });
+    for (auto* ranges : {&optimizer_, &autograd_, &accumulations_, &clones_})
       std::stable_sort(ranges->begin(), ranges->end(), by_start);
     std::stable_sort(gradients_.begin(), gradients_.end(), by_range);
     std::stable_sort(calls_.begin(), calls_.end(), by_range);
@@ -417,6 +376,71 @@ class RankTrace::Events {
     return nullptr;
   }
 
+  /// The copy that the host made before a call of a collective.
+  struct CopyBefore {
+    std::int64_t bytes = -1;    ///< size of the memory that was allocated for the copy; -1: unknown
+    std::int64_t since_ns = 0;  ///< time from the end of the copy to the call
+  };
+  /// Returns the last copy on the thread of a call. Compiled code makes a copy of each gradient,
+  /// and reduces the copy in place.
+  [[nodiscard]] CopyBefore copy_before(const HostRange& call) const {
+    auto clone = std::upper_bound(clones_.begin(), clones_.end(), call.start,
+                                  [](std::int64_t t, const HostRange& r) { return t < r.start; });
+    for (int looked = 0; clone != clones_.begin() && looked < 4; ++looked) {
+      --clone;
+      if (clone->thread != call.thread) continue;
+      if (clone->end > call.start) return {};
+      std::int64_t bytes = -1;
+      auto a = std::lower_bound(allocations_.begin(), allocations_.end(), clone->start,
+                                [](const Allocation& x, std::int64_t t) { return x.time < t; });
+      for (; a != allocations_.end() && a->time <= clone->end; ++a) {
+        if (a->thread != call.thread) continue;
+        if (bytes >= 0) return {};
+        bytes = a->bytes;
+      }
+      return {bytes, call.start - clone->end};
+    }
+    return {};
+  }
+
+  /// Determines the sizes of all-reduces by the memory of the copies that are reduced. The sizes
+  /// are used only if every all-reduce without a size follows such a copy, and nearly all of them
+  /// follow it immediately. In other programs, copies have nothing to do with all-reduces.
+  /// Returns true if they are used.
+  bool sizes_from_copies() {
+    constexpr std::int64_t kImmediately = 200'000;  // ns
+    constexpr double kNearlyAll = 0.9;
+    if (clones_.empty() || allocations_.empty()) return false;
+    std::vector<std::pair<Call*, std::int64_t>> sizes;
+    std::size_t immediate = 0;
+    for (Call& call : calls_) {
+      if (call.what.kind != MeasuredKind::kAllReduce || call.what.bytes > 0) continue;
+      const CopyBefore copy = copy_before(call.range);
+      if (copy.bytes < 0) return false;
+      if (copy.since_ns <= kImmediately) ++immediate;
+      sizes.emplace_back(&call, copy.bytes);
+    }
+    if (sizes.empty()) return false;
+    if (static_cast<double>(immediate) < kNearlyAll * static_cast<double>(sizes.size()))
+      return false;
+    for (const auto& [call, bytes] : sizes) call->what.bytes = bytes;
+    run_.notes.push_back(fmt::format(
+        "{}: the sizes of {} all-reduces are those of the memory that was allocated for the copies "
+        "they reduce, which PyTorch rounds up to 512 bytes",
+        name_, sizes.size()));
+    return true;
+  }
+
+  /// Counts copies and allocations, which are used for the sizes of all-reduces only.
+  void count_copies(bool used) {
+    const auto count = [&](std::size_t records, const char* use, const char* ignore) {
+      if (records > 0 && used) run_.counts.use(use, static_cast<std::int64_t>(records));
+      for (std::size_t i = 0; i < records && !used; ++i) run_.counts.ignore(ignore);
+    };
+    count(clones_.size(), "copy of a tensor", "other operator");
+    count(allocations_.size(), "allocation on the GPU", "instant or counter");
+  }
+
   void join_calls() {
     // In older releases of PyTorch, calls have no metadata. Take the shapes from the annotation
     // inside the call, if they were recorded.
@@ -432,6 +456,7 @@ class RankTrace::Events {
       if (call.what.bytes < 0)
         call.what.bytes = inside->what.bytes, call.what.type = inside->what.type;
     }
+    count_copies(sizes_from_copies());
     std::unordered_map<std::int64_t, std::size_t> by_external;
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       if (calls_[c].external >= 0) by_external.emplace(calls_[c].external, c);
@@ -454,7 +479,10 @@ class RankTrace::Events {
         continue;
       }
       if (c.kind == MeasuredKind::kOther) c.kind = call->what.kind;
-      if (c.bytes < 0) c.bytes = call->what.bytes, c.type = call->what.type;
+      if (c.bytes < 0) {
+        c.bytes = call->what.bytes;
+        if (!call->what.type.name.empty()) c.type = call->what.type;
+      }
       if (c.group < 0) c.group = call->what.group;
       if (c.sequence < 0) c.sequence = call->what.sequence;
       if (c.bytes < 0) run_.counts.incomplete("NCCL kernel without a size");
@@ -778,7 +806,8 @@ class RankTrace::Events {
   std::vector<Kernel> kernels_;
   std::vector<Launch> launches_;
   std::vector<HostStep> steps_;
-  std::vector<HostRange> optimizer_, autograd_, accumulations_;
+  std::vector<HostRange> optimizer_, autograd_, accumulations_, clones_;
+  std::vector<Allocation> allocations_;
   std::vector<Gradient> gradients_;
   std::vector<Call> calls_, annotated_;
   std::vector<MeasuredCollective> collectives_;

@@ -37,6 +37,24 @@ std::int32_t communicator_of(MeasuredRun& run, const std::string& hash, std::int
   return found;
 }
 
+/// Returns a number that identifies a process among the files of a run. Processes on different
+/// hosts may have the same pid, as in containers, but dumps do not name their host. Files in
+/// different folders are therefore taken to be of different hosts.
+std::int64_t process_number(const MeasuredRun& run, const std::string& file, std::int64_t pid) {
+  const auto folder_of = [](const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string() : path.substr(0, slash);
+  };
+  std::vector<std::string> folders;
+  for (const std::string& other : run.files) {
+    if (std::find(folders.begin(), folders.end(), folder_of(other)) == folders.end())
+      folders.push_back(folder_of(other));
+  }
+  const auto index = std::find(folders.begin(), folders.end(), folder_of(file)) - folders.begin();
+  constexpr std::int64_t kPids = std::int64_t{1} << 40;
+  return pid < 0 || pid >= kPids ? pid : pid + index * kPids;
+}
+
 }  // namespace
 
 Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, MeasuredRun& run) {
@@ -77,6 +95,7 @@ Expected<void> import_nccl_profiler(ByteInput& input, const std::string& name, M
   };
   if (auto read = read_nccl_profiler(input, name, take, run.counts); !read) return read;
   run.format = kProfilerFormat;
+  process = process_number(run, name, process);
   run.files.push_back(name);
   MeasuredRank& rank = rank_of(run, "", process, std::max<std::int64_t>(0, rank_number));
   for (MeasuredCollective& c : collectives) rank.collectives.push_back(std::move(c));

@@ -83,15 +83,18 @@ bool packs_as_gradients(StepModel& model) {
   for (std::size_t p = 0; p < model.packs.size(); ++p) {
     StepModel::Pack& pack = model.packs[p];
     const std::int32_t last = model.gradients[pack.gradients.back()].layer;
-    std::int64_t backward = 0;
-    for (; layer <= last; ++layer) backward += model.layers[layer].backward_ns;
+    std::int64_t backward = 0, gap = 0;
+    for (; layer <= last; ++layer) {
+      backward += model.layers[layer].backward_ns;
+      gap += model.layers[layer].gap_ns;
+    }
     StepModel::Gradient gradient;
     gradient.name = fmt::format("bucket_{}", p);
     gradient.elements = pack.bytes / pack.type.bytes;
     gradient.shape = {gradient.elements};
     gradient.type = pack.type;
     gradient.layer = gradient.pack = static_cast<std::int32_t>(p);
-    layers.push_back({gradient.name, backward});
+    layers.push_back({gradient.name, backward, gap});
     gradients.push_back(std::move(gradient));
     pack.gradients = {static_cast<std::int32_t>(p)};
   }
@@ -138,6 +141,7 @@ class ScenarioWriter {
         "\nrun {\n  steps: 3\n  # The measured layer times include the slowdown by communication; "
         "the simulation adds none.\n"
         "  interference: OFF\n}\n";
+    text += late_text();
     text += communicators_text();
     made_.text = std::move(text);
     return std::move(made_);
@@ -208,6 +212,34 @@ class ScenarioWriter {
                         nodes, world / nodes);
     if (nodes > 1)
       text += fmt::format("  network {{ kind: ONE_SWITCH link: {} }}\n", in_quotes(facts_.link));
+    if (!facts_.calibration.empty())
+      text += fmt::format("  nccl_calibration: {}\n", in_quotes(facts_.calibration));
+    replicas_per_node_ = world / nodes;
+    return text + "}\n";
+  }
+
+  /// Writes the gaps of a rank whose trace was not read. Any other rank than the measured one may
+  /// be the late rank; the next one is chosen.
+  std::string late_text() {
+    if (facts_.late.empty()) return "";
+    const std::int64_t world =
+        std::max<std::int64_t>(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
+    const std::int64_t measured = run_.ranks.front().rank, rank = (measured + 1) % world;
+    std::int64_t wait = 0;
+    for (const LateLayer& late : facts_.late) wait += late.wait_ns;
+    made_.notes.push_back(fmt::format(
+        "rank {} waits {} ms per step in its collectives for another rank, whose trace was not "
+        "given. In the scenario, the host of rank {} is late (conditions.late_host); give the "
+        "traces of all ranks to find the late rank",
+        measured, ms(wait), rank));
+    std::string text = fmt::format(
+        "\n# Rank {} waits in {} of {} packs for a rank whose trace was not given.\n# Rank {} "
+        "stands for this rank.\nconditions {{\n",
+        measured, facts_.late.size(), model_.packs.size(), rank);
+    for (const LateLayer& late : facts_.late)
+      text += fmt::format("  late_host {{ worker: {} device: \"gpu{}\" before: {} ms: {} }}\n",
+                          rank / replicas_per_node_, rank % replicas_per_node_,
+                          in_quotes(late.before), ms(late.gap_ns));
     return text + "}\n";
   }
 
@@ -224,7 +256,7 @@ class ScenarioWriter {
       text +=
           fmt::format("  variable {{ name: \"model\" shape: 1 forward_ms: {} backward_ms: {} }}\n",
                       ms(model_.forward_ns), ms(model_.backward_ns));
-      return text + fmt::format("  update_ms: {}\n}}\n", ms(model_.update_ns));
+      return text + forward_gap_text() + fmt::format("  update_ms: {}\n}}\n", ms(model_.update_ns));
     }
     std::int64_t backward = 0;
     for (const StepModel::Layer& layer : model_.layers) backward += layer.backward_ns;
@@ -235,10 +267,13 @@ class ScenarioWriter {
     std::map<std::string, std::int64_t> other_types;
     std::vector<std::string> lines;
     std::int32_t before = -1;
+    std::int64_t gaps = 0;
     for (const StepModel::Gradient& g : model_.gradients) {
       // In the scenario, the whole time of a layer is assigned to the gradient of the layer that
       // becomes ready first. All other gradients of the layer get a time of 0.
       const std::int64_t own = g.layer == before ? 0 : model_.layers[g.layer].backward_ns;
+      const std::int64_t gap = g.layer == before ? 0 : model_.layers[g.layer].gap_ns;
+      gaps += gap;
       before = g.layer;
       const double share = backward > 0 ? static_cast<double>(own) / static_cast<double>(backward)
                                         : 1.0 / static_cast<double>(model_.gradients.size());
@@ -253,10 +288,11 @@ class ScenarioWriter {
         }
       }
       lines.push_back(fmt::format(
-          "  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {} }}\n",
+          "  variable {{ name: {} {}data_type: {} forward_ms: {} backward_ms: {}{} }}\n",
           in_quotes(g.name),
           shape.empty() ? "" : fmt::format("shape: [{}] ", fmt::join(shape, ", ")), type,
-          ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))), ms(own)));
+          ms(static_cast<std::int64_t>(share * static_cast<double>(model_.forward_ns))), ms(own),
+          gap > 0 ? fmt::format(" gap_ms: {}", ms(gap)) : ""));
     }
     for (const auto& [type, number] : other_types)
       made_.notes.push_back(
@@ -265,11 +301,23 @@ class ScenarioWriter {
               : fmt::format(
                     "{} gradients of type {} are written as float16 with the same number of bytes",
                     number, type));
+    if (gaps > 0)
+      text +=
+          "  # gap_ms is the part of the time in which the GPU idles, because the host has not\n"
+          "  # launched the next kernel.\n";
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) text += *line;
-    return text +
+    return text + forward_gap_text() +
            fmt::format(
                "  # Measured time of the optimizer after the last pack.\n  update_ms: {}\n}}\n",
                ms(model_.update_ns));
+  }
+
+  [[nodiscard]] std::string forward_gap_text() const {
+    if (model_.forward_gap_ns <= 0) return "";
+    return fmt::format(
+        "  # The GPU idles between the last pack of a step and the next backward pass.\n"
+        "  forward_gap_ms: {}\n",
+        ms(model_.forward_gap_ns));
   }
 
   // ----------------------------------------------------------------------------------------
@@ -449,6 +497,7 @@ class ScenarioWriter {
   const MeasuredRun& run_;
   const ScenarioFacts& facts_;
   const StepModel& model_;
+  std::int64_t replicas_per_node_ = 1;
   Problems problems_;
   ScenarioOfRun made_;
 };

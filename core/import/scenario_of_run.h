@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/import/late_ranks.h"
 #include "core/import/measured_run.h"
 #include "core/import/step_model.h"
 
@@ -34,6 +35,9 @@ struct ScenarioFacts {
   /// there is only one model, which the user has chosen, and it must match.
   std::vector<CandidateModel> models;
   bool requested_model = false;
+  /// The gaps of a late rank whose trace was not read, as late_layers() returns them.
+  std::vector<LateLayer> late = {};
+  std::string calibration = {};  ///< file with corrections of NCCL's times; empty: none
 };
 
 struct ScenarioOfRun {

@@ -4,7 +4,9 @@
 // are medians over these steps on all ranks. Names and sizes are taken from the last such step, on
 // the first rank that has one. The backward time of a layer begins when the last gradient of the
 // previous layer is ready and ends when the layer's own last gradient is ready. Time in which only
-// an exchange was in flight is excluded, because exchanges are simulated separately.
+// an exchange was in flight is excluded, because exchanges are simulated separately. Time in which
+// the device idles is counted separately: in these host gaps, the host has not launched the next
+// kernel. Unlike computation, host gaps do not become shorter on a faster device.
 
 #include "core/import/step_model.h"
 
@@ -83,29 +85,40 @@ void add_gradients(const Chosen& reference, StepModel& model) {
 }
 
 struct Times {
-  std::vector<std::int64_t> step, forward, backward, update;
-  std::vector<std::vector<std::int64_t>> layers, packs;
+  std::vector<std::int64_t> step, forward, forward_gap, backward, update;
+  std::vector<std::vector<std::int64_t>> layers, gaps, packs;
 };
 
 void add_times(const Chosen& of, Times& times) {
-  std::vector<Interval> compute, exchanges;
+  std::vector<Interval> compute, exchanges, busy;
   for (const MeasuredCompute& c : of.rank->compute) compute.push_back({c.start_ns, c.end_ns});
-  for (const MeasuredCollective& c : of.rank->collectives)
-    if (c.pack < 0 && c.start_ns >= 0) exchanges.push_back({c.start_ns, c.end_ns});
+  for (const MeasuredCollective& c : of.rank->collectives) {
+    if (c.start_ns < 0) continue;
+    if (c.pack < 0) exchanges.push_back({c.start_ns, c.end_ns});
+    busy.push_back({c.start_ns, c.end_ns});
+  }
+  busy.insert(busy.end(), compute.begin(), compute.end());
   compute = united(std::move(compute));
   exchanges = united(std::move(exchanges));
-  const auto without_exposed = [&](std::int64_t from, std::int64_t to) {
-    return to - from - covered(exchanges, &compute, from, to);
+  // Traces without computation, such as timelines of Horovod, do not show idle time.
+  busy = compute.empty() ? std::vector<Interval>() : united(std::move(busy));
+  const auto idle = [&](std::int64_t from, std::int64_t to) {
+    return busy.empty() ? 0 : to - from - covered(busy, nullptr, from, to);
+  };
+  const auto computed = [&](std::int64_t from, std::int64_t to) {
+    return to - from - covered(exchanges, &compute, from, to) - idle(from, to);
   };
   for (const std::size_t s : of.steps) {
     const MeasuredStep& step = of.rank->steps[s];
     times.step.push_back(step.end_ns - step.start_ns);
-    std::int64_t last = step.start_ns;
+    std::int64_t last = step.start_ns, forward_gap = 0;
     if (step.backward_ns >= 0) {
       const std::int64_t began = std::clamp(step.backward_ns, step.start_ns, step.end_ns);
-      times.forward.push_back(without_exposed(step.start_ns, began));
+      times.forward.push_back(computed(step.start_ns, began));
+      forward_gap = idle(step.start_ns, began);
       std::int64_t before = began;
       times.layers.resize(std::max(times.layers.size(), step.layers.size()));
+      times.gaps.resize(times.layers.size());
       std::vector<std::int64_t> ready(step.layers.size(), began);
       for (const MeasuredGradient& g : step.gradients) {
         auto& of_layer = ready[g.layer];
@@ -115,7 +128,8 @@ void add_times(const Chosen& of, Times& times) {
         // Gradients may become ready in another order than that of the layers. A negative time of a
         // layer is replaced by zero.
         const std::int64_t end = std::clamp(ready[l], before, std::max(before, step.end_ns));
-        times.layers[l].push_back(without_exposed(before, end));
+        times.layers[l].push_back(computed(before, end));
+        times.gaps[l].push_back(idle(before, end));
         before = end;
       }
       if (step.layers.empty())
@@ -130,7 +144,9 @@ void add_times(const Chosen& of, Times& times) {
       times.packs[p].push_back(c->duration_ns);
       last = std::max(last, c->end_ns);
     }
-    times.update.push_back(step.end_ns > last ? without_exposed(last, step.end_ns) : 0);
+    times.update.push_back(step.end_ns > last ? computed(last, step.end_ns) : 0);
+    if (step.end_ns > last) forward_gap += idle(last, step.end_ns);
+    times.forward_gap.push_back(forward_gap);
   }
 }
 
@@ -178,6 +194,25 @@ void add_exchanges(const Chosen& reference, StepModel& model) {
 
 }  // namespace
 
+MeasuredRun steps_of_run(const MeasuredRun& run, std::size_t from, std::size_t to) {
+  MeasuredRun part = run;
+  for (MeasuredRank& rank : part.ranks) {
+    const std::size_t end = std::min(to, rank.steps.size()), begin = std::min(from, end);
+    const auto moved = [&](auto& list) {
+      std::erase_if(list, [&](const auto& item) {
+        return item.step < static_cast<std::int32_t>(begin) ||
+               item.step >= static_cast<std::int32_t>(end);
+      });
+      for (auto& item : list) item.step -= static_cast<std::int32_t>(begin);
+    };
+    moved(rank.compute);
+    moved(rank.collectives);
+    rank.steps.resize(end);
+    rank.steps.erase(rank.steps.begin(), rank.steps.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  return part;
+}
+
 StepModel step_model(const MeasuredRun& run) {
   StepModel model;
   std::map<Signature, std::int64_t> how_often;
@@ -216,10 +251,13 @@ StepModel step_model(const MeasuredRun& run) {
   add_exchanges(*reference, model);
   model.step_ns = upper_median(times.step);
   model.forward_ns = upper_median(times.forward);
+  model.forward_gap_ns = upper_median(times.forward_gap);
   model.backward_ns = upper_median(times.backward);
   model.update_ns = upper_median(times.update);
-  for (std::size_t l = 0; l < model.layers.size() && l < times.layers.size(); ++l)
+  for (std::size_t l = 0; l < model.layers.size() && l < times.layers.size(); ++l) {
     model.layers[l].backward_ns = upper_median(times.layers[l]);
+    model.layers[l].gap_ns = upper_median(times.gaps[l]);
+  }
   for (std::size_t p = 0; p < model.packs.size() && p < times.packs.size(); ++p)
     model.packs[p].duration_ns = times.packs[p].empty() ? -1 : upper_median(times.packs[p]);
   return model;

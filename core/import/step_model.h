@@ -13,7 +13,9 @@ struct StepModel {
   struct Layer {
     std::string name;
     std::int64_t backward_ns = 0;  ///< time between the last gradient of the previous layer and the
-                                   ///< last gradient of this layer
+                                   ///< last gradient of this layer, without `gap_ns`
+    std::int64_t gap_ns = 0;       ///< part of this time in which the device idles: nothing is
+                                   ///< computed, and no collective is in flight
   };
   struct Gradient {
     std::string name;            ///< layer and index in the layer, such as "Convolution_3.0"
@@ -54,15 +56,21 @@ struct StepModel {
   std::int64_t step_ns = 0;
   /// The time from the start of the step to the start of the backward pass. The times of the
   /// forward pass and of layers exclude intervals in which an exchange was in flight and nothing
-  /// was computed.
+  /// was computed, and intervals in which the device idles.
   std::int64_t forward_ns = 0;
-  std::int64_t backward_ns = 0;
-  std::int64_t update_ns = 0;    ///< time from when the last gradient is ready and the last pack
-                                 ///< has ended, to the end of the step
-  std::int64_t steps = 0;        ///< number of steps that the medians include
-  std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because they have
-                                 ///< other gradients or packs
+  std::int64_t forward_gap_ns = 0;  ///< time in which the device idles between the last pack of the
+                                    ///< previous step and the backward pass
+  std::int64_t backward_ns = 0;     ///< time of the backward pass, including gaps
+  std::int64_t update_ns = 0;       ///< time from when the last gradient is ready and the last pack
+                                    ///< has ended, to the end of the step, without idle time
+  std::int64_t steps = 0;           ///< number of steps that the medians include
+  std::int64_t other_steps = 0;     ///< number of steps that the medians exclude, because they have
+                                    ///< other gradients or packs
 };
+
+/// Returns the steps of a run with the indices `from` to `to` - 1 on each rank, with their
+/// computation and collectives.
+MeasuredRun steps_of_run(const MeasuredRun& run, std::size_t from, std::size_t to);
 
 /// Returns the model of a run; empty if the run has no steps. REQUIRES: the run has ranks.
 StepModel step_model(const MeasuredRun& run);

@@ -184,6 +184,10 @@ class TimelineOfRun {
                        model_.packs.size());
   }
 
+  /// Kernels of one layer are shown as one span if the pauses between them are not longer than
+  /// this. Longer pauses are host gaps.
+  static constexpr Time kBreath = microseconds(1);
+
   struct Rows {
     TrackId compute = kNoTrack;
     TrackId first_pack = kNoTrack;
@@ -230,20 +234,26 @@ class TimelineOfRun {
 
   void write_spans(const MeasuredRank& rank) {
     const Rows& rows = rows_[&rank - run_.ranks.data()];
+    std::vector<Interval> flights;
+    for (const MeasuredCollective& c : rank.collectives)
+      if (is_shown(rank, c)) flights.push_back({c.start_ns, c.end_ns});
+    flights = united(std::move(flights));
     Span span;
     bool open = false;
     const auto flush = [&] {
       if (open) sink_.span(rows.compute, span);
       open = false;
     };
-    // Kernels of one layer are shown as one span if the pauses between them are shorter than this.
-    constexpr Time kBreath = microseconds(1);
     Time before;
     for (const MeasuredCompute& c : rank.compute) {
       const Time start = std::max(at(c.start_ns), before), end = std::max(at(c.end_ns), start);
       if (end == start) continue;
       const std::int32_t kind = kind_of(c.phase), step = step_of(rank, c.step);
       const std::int64_t index = std::max<std::int32_t>(0, c.layer);
+      if (start > before + kBreath && before > Time()) {
+        flush();
+        write_gaps(rows.compute, flights, before, start, step);
+      }
       before = end;
       if (open && span.kind == kind && span.step == step && span.index == index &&
           start <= span.start + span.duration + kBreath) {
@@ -276,6 +286,29 @@ class TimelineOfRun {
         sink_.span(rows.first_pack + slot, flight);
       }
     }
+  }
+
+  /// Writes the parts of the interval from `from` to `to`, in which nothing is computed, in which
+  /// no collective is in flight either: the device waits for its host.
+  void write_gaps(TrackId track, const std::vector<Interval>& flights, Time from, Time to,
+                  std::int32_t step) {
+    const auto ns = [this](Time t) { return origin_ + t.count() / 1000; };
+    const auto write = [&](Time begin, Time end) {
+      if (end - begin <= kBreath) return;
+      Span gap;
+      gap.start = begin;
+      gap.duration = end - begin;
+      gap.kind = SpanKind::kFirstCompute + static_cast<std::int32_t>(ComputeKind::kHostGap);
+      gap.step = step;
+      sink_.span(track, gap);
+    };
+    auto flight = std::lower_bound(flights.begin(), flights.end(), ns(from),
+                                   [](const Interval& i, std::int64_t t) { return i.end <= t; });
+    for (; flight != flights.end() && flight->start < ns(to); ++flight) {
+      write(from, std::min(to, std::max(from, at(flight->start))));
+      from = std::max(from, std::min(to, at(flight->end)));
+    }
+    write(from, to);
   }
 
   void write_steps() {

@@ -231,7 +231,13 @@ class Lowering {
     backward(number, last);
   }
 
+  /// Adds the idle time before the next computation, if the workload has a gap at this point.
+  void host_gap(std::optional<Time> gap, int segment) {
+    if (gap) cursor_ = compute(ComputeKind::kHostGap, row(*gap), segment, -1, cursor_);
+  }
+
   void forward(std::int32_t number) {
+    host_gap(workload_.gaps.forward, -1);
     begin_half(false, times_.forward);
     std::vector<int> reads;
     for (int p = 0; number == 0 && p < packs(); ++p) {
@@ -264,6 +270,7 @@ class Lowering {
     for (int s = 0; s < segments(); ++s) total += times_.backward_in_pass(at(s), number);
     begin_half(true, total);
     for (int s = 0; s < segments(); ++s) {
+      host_gap(workload_.gaps.before(at(s)), s);
       const std::int64_t bound = times_.compute_bound_in_pass(at(s), number);
       computed_in_pieces(
           times_.backward_in_pass(at(s), number),

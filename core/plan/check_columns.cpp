@@ -158,7 +158,7 @@ class ColumnChecker {
     const TaskCost& cost = task.cost;
     const bool has_row = cost.kind == TaskCost::Kind::kTime || cost.kind == TaskCost::Kind::kShares;
     const auto shares = std::ssize(c_.shares);
-    if (task.compute > ComputeKind::kOperation || cost.kind > TaskCost::Kind::kOwnTime ||
+    if (task.compute > ComputeKind::kHostGap || cost.kind > TaskCost::Kind::kOwnTime ||
         cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMaxValue) || cost.shares.first < 0 ||
         cost.shares.count < 0 || cost.shares.count > shares ||
         cost.shares.first > shares - cost.shares.count)

@@ -12,6 +12,7 @@ std::string_view to_string(ComputeKind kind) {
     case ComputeKind::kConvert: return "convert to send";
     case ComputeKind::kConvertBack: return "convert back";
     case ComputeKind::kOperation: return "operation";
+    case ComputeKind::kHostGap: return "host gap";
   }
   return "";
 }

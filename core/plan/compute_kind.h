@@ -15,6 +15,7 @@ enum class ComputeKind : std::uint8_t {
   kConvert,
   kConvertBack,
   kOperation,  ///< a computation of an execution trace (core/replay)
+  kHostGap,    ///< idle time, because the host has not launched the next kernel
 };
 /// Returns the name that reports and timelines use: "forward", "copy into pack", …
 std::string_view to_string(ComputeKind kind);

@@ -92,6 +92,15 @@ std::vector<std::string> describe(const Conditions& conditions,
     texts.push_back(g.from == Time()
                         ? fmt::format("worker {} never comes", g.worker)
                         : fmt::format("worker {} is lost at {}", g.worker, show(g.from)));
+  for (const LateHost& late : conditions.late) {
+    const std::string device =
+        late.part < 0 ? fmt::format("every device of worker {}", late.worker)
+                      : cluster.part_name({static_cast<std::int32_t>(late.worker), late.part});
+    texts.push_back(
+        fmt::format("{} waits {} in each pass for its host, before {}", device, show(late.gap),
+                    late.before.empty() ? "the forward pass"
+                                        : fmt::format("the backward pass of \"{}\"", late.before)));
+  }
   for (const LinkChange& change : conditions.links) {
     texts.push_back(
         change.share_ppm == 0

@@ -29,6 +29,15 @@ struct GoneWorker {
   Time from;
 };
 
+/// A host that launches the kernels of a layer late in every step, so that its devices idle.
+struct LateHost {
+  std::int64_t worker = 0;
+  std::int32_t part = -1;     ///< index of the device in the machine; -1: all devices
+  std::string before;         ///< variable of the late layer; empty: the forward pass
+  std::int32_t segment = -1;  ///< backward segment of `before`; -1: the forward pass
+  Time gap;                   ///< duration of the idle time
+};
+
 /// A change of a link's bandwidth at a given time.
 struct LinkChange {
   LinkId link = 0;
@@ -53,13 +62,14 @@ struct BackgroundLoad {
 struct Conditions {
   std::vector<SlowDevices> slow;
   std::vector<GoneWorker> gone;
+  std::vector<LateHost> late;
   std::vector<LinkChange> links;  ///< one entry for each direction of a link, in order of time
   std::vector<BackgroundLoad> background;
   Noise compute_noise;
 
   [[nodiscard]] bool any() const {
-    return !slow.empty() || !gone.empty() || !links.empty() || !background.empty() ||
-           compute_noise.kind != Noise::Kind::kNone;
+    return !slow.empty() || !gone.empty() || !late.empty() || !links.empty() ||
+           !background.empty() || compute_noise.kind != Noise::Kind::kNone;
   }
 };
 

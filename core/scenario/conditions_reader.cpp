@@ -29,6 +29,7 @@ class ConditionsReader {
   Conditions read(const proto::Conditions& message) {
     for (const proto::SlowDevices& slow : message.slow()) read_slow(slow);
     for (const proto::GoneWorker& gone : message.gone()) read_gone(gone);
+    for (const proto::LateHost& late : message.late_host()) read_late(late);
     for (const proto::LinkChange& change : message.link()) read_change(change);
     for (const proto::BackgroundLoad& load : message.background()) read_background(load);
     if (message.has_compute_noise()) read_noise(message.compute_noise());
@@ -75,7 +76,7 @@ class ConditionsReader {
       slow.worker =
           fields_.integer(message, "worker", "slow", 0, cluster_.workers() - 1).value_or(-1);
       if (slow.worker >= 0 && !message.device().empty())
-        slow.part = device_of(message, slow.worker);
+        slow.part = device_of(message, slow.worker, "slow");
     }
     conditions_.slow.push_back(slow);
   }
@@ -88,7 +89,24 @@ class ConditionsReader {
     conditions_.gone.push_back({worker.value_or(0), moment(message, "from_ms", "gone", Time())});
   }
 
-  std::int32_t device_of(const proto::SlowDevices& message, std::int64_t worker) {
+  void read_late(const proto::LateHost& message) {
+    LateHost late;
+    const auto worker = fields_.integer(message, "worker", "late_host", 0, cluster_.workers() - 1);
+    if (!message.has_worker())
+      fields_.complain_at(message, "worker", ProblemCode::kMissing,
+                          "late_host: worker is missing; set its index, from 0");
+    late.worker = worker.value_or(-1);
+    if (late.worker >= 0 && !message.device().empty())
+      late.part = device_of(message, late.worker, "late_host");
+    late.before = message.before();
+    const auto ms = fields_.required(message, "ms", "late_host", {0, kMaxMilliseconds},
+                                     "set ms to the time that the devices wait for their host");
+    late.gap = time_from_us(ms.value_or(0) * 1e3);
+    conditions_.late.push_back(std::move(late));
+  }
+
+  template <class Message>
+  std::int32_t device_of(const Message& message, std::int64_t worker, const char* what) {
     const Machine& machine = cluster_.machine(worker);
     std::string known;
     for (std::size_t p = 0; p < machine.parts().size(); ++p) {
@@ -97,8 +115,8 @@ class ConditionsReader {
       if (part.is_device()) known += (known.empty() ? "" : ", ") + part.name;
     }
     fields_.complain_at(message, "device", ProblemCode::kUnknownName,
-                        "slow: worker {} (machine \"{}\") has no device \"{}\"; expected one of {}",
-                        worker, machine.name(), message.device(), known);
+                        "{}: worker {} (machine \"{}\") has no device \"{}\"; expected one of {}",
+                        what, worker, machine.name(), message.device(), known);
     return -1;
   }
 

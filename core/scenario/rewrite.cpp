@@ -144,6 +144,8 @@ std::string with_trace(const std::string& text, const std::string& path, const S
   if (before.has_tf_ring()) *after.mutable_tf_ring() = before.tf_ring();
   scenario.clear_communicator();
   scenario.mutable_run()->clear_checkpoint_every();
+  // The layers that late hosts name are not in a trace.
+  if (scenario.has_conditions()) scenario.mutable_conditions()->clear_late_host();
 
   const auto folder = std::filesystem::absolute(path).parent_path();
   const auto absolute = [&](const std::string& name) {

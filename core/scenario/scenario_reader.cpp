@@ -166,6 +166,7 @@ class ScenarioReader {
     options.forward = milliseconds("forward_ms");
     options.backward = milliseconds("backward_ms");
     options.update = milliseconds("update_ms");
+    options.forward_gap = milliseconds("forward_gap_ms");
     options.micro_batches = static_cast<std::int32_t>(
         fields_.integer(w, "micro_batches", "workload", 1, kMaxMicroBatches).value_or(1));
     options.accumulate = milliseconds("accumulate_ms");
@@ -191,7 +192,36 @@ class ScenarioReader {
     }
     scenario_.workload = std::move(*workload);
     scenario_.workload.on_read = std::move(on_read);
+    find_late_layers();
     scenario_.workload.checkpoint_every = static_cast<std::int32_t>(checkpoint.value_or(0));
+  }
+
+  /// Finds the layers that conditions.late_host names, and gives the workload a gap before each of
+  /// them.
+  void find_late_layers() {
+    Workload& workload = scenario_.workload;
+    for (std::size_t i = 0; i < scenario_.run.conditions.late.size(); ++i) {
+      LateHost& late = scenario_.run.conditions.late[i];
+      if (late.before.empty()) {
+        workload.gaps.forward = workload.gaps.forward.value_or(Time());
+        continue;
+      }
+      for (std::size_t s = 0; s < workload.segments.size() && late.segment < 0; ++s) {
+        for (const int v : workload.segments[s].variables)
+          if (workload.gradients[v].name == late.before) late.segment = static_cast<int>(s);
+      }
+      if (late.segment < 0) {
+        fields_.complain_at(message_.conditions().late_host(static_cast<int>(i)), "before",
+                            ProblemCode::kUnknownName,
+                            "late_host: the workload has no variable \"{}\"; before names a "
+                            "variable, or is unset for the forward pass",
+                            late.before);
+        continue;
+      }
+      workload.gaps.backward.resize(workload.segments.size());
+      std::optional<Time>& gap = workload.gaps.backward[static_cast<std::size_t>(late.segment)];
+      gap = gap.value_or(Time());
+    }
   }
 
   /// Reads an execution trace, with which the workload has no other settings.
@@ -205,6 +235,10 @@ class ScenarioReader {
                           "computation and communication; remove it",
                           field->name());
     }
+    if (message_.conditions().late_host_size() > 0)
+      fields_.complain_at(message_.conditions(), "late_host", ProblemCode::kUnused,
+                          "conditions: late_host has no effect, because the execution trace has no "
+                          "layers; remove it");
     const proto::ExecutionTrace& trace = w.execution_trace();
     const auto scale = fields_.number(trace, "compute_scale", "execution_trace", {0, 1000, false});
     written_.graph_pace_ppm = std::max<std::int64_t>(1, ppm_from_share(scale.value_or(1)));
@@ -326,6 +360,8 @@ class ScenarioReader {
         variable.forward = time_from_us(*ms * 1e3);
       if (const auto ms = fields_.number(v, "backward_ms", what, {0, kMaxMilliseconds}))
         variable.backward = time_from_us(*ms * 1e3);
+      if (const auto ms = fields_.number(v, "gap_ms", what, {0, kMaxMilliseconds}))
+        variable.gap = time_from_us(*ms * 1e3);
       model.variables.push_back(std::move(variable));
     }
     if (total > kMaxElements)

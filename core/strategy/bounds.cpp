@@ -212,6 +212,14 @@ Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes, NetworkM
   return bound_of(Cuts(cluster, model, false, Cuts::Switches::kOnlyForward), cluster, bytes);
 }
 
+namespace {
+
+Time gap_before(const Workload& workload, std::size_t segment) {
+  return workload.gaps.before(segment).value_or(Time());
+}
+
+}  // namespace
+
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model, bool network_adds) {
   // The time of each task is scaled and rounded down separately, so the sum may be too low by one
@@ -219,7 +227,8 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   const auto passes = static_cast<std::size_t>(workload.micro_batches);
   const Time rounding(compute_faster_ppm == 0
                           ? 0
-                          : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) +
+                          : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) *
+                                                          (workload.gaps.total() > Time() ? 2 : 1) +
                                                       workload.gradients.size() + 1));
   const auto faster = [&](Time t) {
     const Time scaled(static_cast<std::int64_t>(static_cast<Wide>(t.count()) *
@@ -230,10 +239,12 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   Time longest;
   std::vector<Time> backward;  // by group: time up to the current segment of the last pass
   for (const StepTimes& times : workload.times) {
-    backward.push_back(times.early_passes(workload.micro_batches) + times.forward);
+    backward.push_back(times.early_passes(workload.micro_batches) +
+                       (workload.micro_batches - 1) * workload.gaps.total() + times.forward +
+                       workload.gaps.forward.value_or(Time()));
     Time last;
     for (std::size_t s = 0; s < workload.segments.size(); ++s)
-      last += times.backward_in_pass(s, workload.micro_batches - 1);
+      last += times.backward_in_pass(s, workload.micro_batches - 1) + gap_before(workload, s);
     longest = std::max(longest, faster(backward.back() + last + times.update));
   }
   Bound best{longest, "computation alone", Time()};
@@ -246,7 +257,8 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
   std::vector<Time> ready(backward.size());
   for (std::size_t s = 0; s < workload.segments.size(); ++s) {
     for (std::size_t g = 0; g < backward.size(); ++g) {
-      backward[g] += workload.times[g].backward_in_pass(s, workload.micro_batches - 1);
+      backward[g] += workload.times[g].backward_in_pass(s, workload.micro_batches - 1) +
+                     gap_before(workload, s);
       ready[g] = faster(backward[g]);
     }
     const std::vector<int>& variables = workload.segments[s].variables;

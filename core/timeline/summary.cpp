@@ -162,6 +162,7 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
   if (!is(path[first], ComputeKind::kForward)) return last;
   bool after_backward = false;
   for (std::size_t i = first + 1; i < path.size() && hang_together(path[i - 1], path[i]); ++i) {
+    if (is(path[i], ComputeKind::kHostGap)) continue;
     if (is(path[i], ComputeKind::kForward)) {
       if (std::exchange(after_backward, false)) last = i;
     } else if (is(path[i], ComputeKind::kBackward)) {
@@ -173,12 +174,40 @@ std::size_t last_forward_pass(const std::vector<PathPiece>& path, std::size_t fi
   return last;
 }
 
+/// Returns the index of the first piece from `first` on that is no host gap, on the same device;
+/// `first` if another device follows.
+std::size_t after_gaps(const std::vector<PathPiece>& path, std::size_t first) {
+  std::size_t i = first;
+  while (is(path[i], ComputeKind::kHostGap) && i + 1 < path.size()) {
+    if (!hang_together(path[i], path[i + 1])) return first;
+    ++i;
+  }
+  return i;
+}
+
+/// Describes the host gaps among the pieces. Empty if there are none.
+std::string report_gaps(std::span<const PathPiece> pieces) {
+  Time time;
+  std::int64_t count = 0;
+  for (const PathPiece& piece : pieces) {
+    if (!is(piece, ComputeKind::kHostGap)) continue;
+    time += piece.end - piece.start;
+    ++count;
+  }
+  if (count == 0) return "";
+  return fmt::format("; {} of this time in {} host gap{}, in which the device waits for kernels",
+                     show(time), count, count == 1 ? "" : "s");
+}
+
 /// Returns the end of the group that begins at `first`. One sentence describes a group, such as a
 /// backward pass with its copies, or consecutive packs.
 std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first) {
-  const bool forward = is(path[first], ComputeKind::kForward),
-             backward = is(path[first], ComputeKind::kBackward);
+  const std::size_t begin = after_gaps(path, first);
+  const bool forward = is(path[begin], ComputeKind::kForward),
+             backward = is(path[begin], ComputeKind::kBackward);
   const auto goes_on = [&](const PathPiece& before, const PathPiece& piece) {
+    if (is(piece, ComputeKind::kHostGap))
+      return hang_together(before, piece) && (forward || backward);
     if (is_exchange(piece)) return forward || backward || is_exchange(path[first]);
     if (!hang_together(before, piece) && piece.kind != SpanKind::kPackInFlight) return false;
     if (backward)
@@ -191,8 +220,10 @@ std::size_t end_of_stretch(const std::vector<PathPiece>& path, std::size_t first
     if (ends_pack(path[first])) return ends_pack(piece);
     return piece.kind == path[first].kind;
   };
-  std::size_t end = first + 1;
+  std::size_t end = begin + 1;
   while (end < path.size() && goes_on(path[end - 1], path[end])) ++end;
+  // A gap at the end belongs to the computation that follows it.
+  while (end > begin + 1 && is(path[end - 1], ComputeKind::kHostGap)) --end;
   return end;
 }
 
@@ -262,7 +293,13 @@ std::string ends_of_packs(std::span<const PathPiece> pieces) {
 }
 
 std::string report_compute(std::span<const PathPiece> pieces) {
-  const PathPiece& first = pieces.front();
+  const auto compute = std::find_if(pieces.begin(), pieces.end(), [](const PathPiece& piece) {
+    return !is(piece, ComputeKind::kHostGap);
+  });
+  const PathPiece& first = compute == pieces.end() ? pieces.front() : *compute;
+  if (is(first, ComputeKind::kHostGap))
+    return fmt::format("host gap on {}: the device waits for the host to launch kernels",
+                       first.device);
   if (is_exchange(first)) return "waiting for exchanges" + report_exchanges(pieces);
   if (is(first, ComputeKind::kForward)) {
     std::int64_t passes = 1;
@@ -272,9 +309,10 @@ std::string report_compute(std::span<const PathPiece> pieces) {
       backward = backward || is(piece, ComputeKind::kBackward);
     }
     const std::string exchanges = report_exchanges(pieces);
-    if (!backward) return "forward pass on " + first.device + exchanges;
-    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}",
-                       passes == 1 ? "" : "es", passes, passes == 1 ? "" : "es", first.device,
+    const std::string gaps = report_gaps(pieces);
+    if (!backward) return "forward pass on " + first.device + gaps + exchanges;
+    return fmt::format("forward and backward pass{} of {} micro-batch{} on {}{}{}",
+                       passes == 1 ? "" : "es", passes, passes == 1 ? "" : "es", first.device, gaps,
                        exchanges);
   }
   if (!is(first, ComputeKind::kBackward)) {
@@ -307,7 +345,7 @@ std::string report_compute(std::span<const PathPiece> pieces) {
                         copied == 1 ? "" : "s");
   if (conversions > Time())
     text += fmt::format("; {} of this time for conversions", show(conversions));
-  return text + report_exchanges(pieces);
+  return text + report_gaps(pieces) + report_exchanges(pieces);
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ struct Variable {
   std::optional<Time> forward;
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
+  /// The time before the layer's backward pass in which the device idles, because the host has not
+  /// launched the layer's kernels. The time does not depend on the batch size.
+  std::optional<Time> gap = std::nullopt;
 
   /// Returns the number of elements in a row. A row consists of all elements with the same index in
   /// the first dimension. REQUIRES: the variable has a shape and at least one element.

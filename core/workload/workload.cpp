@@ -26,6 +26,12 @@ namespace {
 constexpr std::int64_t kAllOfIt = 1'000'000;  // in millionths
 }
 
+Time HostGaps::total() const {
+  Time sum = forward.value_or(Time());
+  for (const std::optional<Time>& gap : backward) sum += gap.value_or(Time());
+  return sum;
+}
+
 Time StepTimes::backward_total() const {
   return std::accumulate(backward.begin(), backward.end(), Time());
 }
@@ -115,6 +121,7 @@ class WorkloadMaker {
       from_nothing();
     }
     if (!problems_.empty()) return tl::make_unexpected(std::move(problems_));
+    add_gaps();
     for (std::size_t g = 0; g < workload_.times.size(); ++g) {
       StepTimes& times = workload_.times[g];
       share_out_forward(times);
@@ -187,6 +194,18 @@ class WorkloadMaker {
                        : variable.bytes();
     }
     return transfer_time(kUpdatePasses, variables, device(group).device.memory);
+  }
+
+  void add_gaps() {
+    workload_.gaps.forward = options_.forward_gap;
+    if (!any_has([](const Variable& variable) { return variable.gap.has_value(); })) return;
+    workload_.gaps.backward.resize(workload_.segments.size());
+    for (std::size_t s = 0; s < workload_.segments.size(); ++s) {
+      for (const int v : workload_.segments[s].variables) {
+        const std::optional<Time>& gap = workload_.gradients[v].gap;
+        if (gap) workload_.gaps.backward[s] = workload_.gaps.backward[s].value_or(Time()) + *gap;
+      }
+    }
   }
 
   /// Divides the forward time. If the forward times of layers are unknown, the forward time is

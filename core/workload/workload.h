@@ -65,6 +65,20 @@ struct StepTimes {
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
+/// The times in a pass in which a device idles, because the host has not launched its next kernel.
+/// nullopt: the pass has no gap at this point. A gap of zero lasts only on devices whose host is
+/// late (Conditions::late).
+struct HostGaps {
+  std::optional<Time> forward;                ///< before the forward pass
+  std::vector<std::optional<Time>> backward;  ///< before each segment; empty: no gaps
+
+  [[nodiscard]] std::optional<Time> before(std::size_t segment) const {
+    return segment < backward.size() ? backward[segment] : std::nullopt;
+  }
+  /// Returns the total time of the gaps of a forward and a backward pass.
+  [[nodiscard]] Time total() const;
+};
+
 /// The computation of a replica in a training step, and its gradients.
 struct Workload {
   std::string name;
@@ -79,6 +93,7 @@ struct Workload {
   std::vector<OnReadVariable> on_read = {};
   std::int32_t checkpoint_every = 0;  ///< number of steps from one checkpoint to the next; 0: no
                                       ///< checkpoints
+  HostGaps gaps = {};
 
   [[nodiscard]] Bytes bytes() const;
 };
@@ -96,6 +111,7 @@ struct WorkloadOptions {
   std::optional<Time> accumulate;
   /// The fraction of the time of both passes that is limited by multiprocessors, in millionths.
   std::optional<std::int64_t> compute_bound_ppm;
+  std::optional<Time> forward_gap;  ///< as HostGaps::forward
 };
 
 /// The maximum number of micro-batches, each with a forward and a backward pass, in a step.

@@ -30,6 +30,7 @@ SpanLooks span_looks(Pixel background) {
   compute(ComputeKind::kForward, {kSky, 0, 8});
   compute(ComputeKind::kBackward, {kBlue, 0, 8});
   compute(ComputeKind::kUpdate, {kGreen, 0, 8});
+  compute(ComputeKind::kHostGap, {kGrey, 3, 5});
   set(SpanKind::kPackInFlight, {kOrange, 0, 8});
   set(SpanKind::kChannel, {kOrange, 0, 8});
   set(SpanKind::kExchange, {kYellow, 0, 8});

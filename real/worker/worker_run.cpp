@@ -375,9 +375,10 @@ void WorkerRun::poll_compute(Replica& replica, Task task) {
 void WorkerRun::compute_done(Replica& replica, const Task& done) {
   ++progress_;
   ReplicaStep& sums = replica.record();
-  (done.task.kind == ComputeKind::kForward    ? sums.forward
-   : done.task.kind == ComputeKind::kBackward ? sums.backward
-                                              : sums.other) += done.end - done.start;
+  const bool gap = done.task.kind == ComputeKind::kHostGap;
+  (done.task.kind == ComputeKind::kForward || (gap && done.task.index < 0) ? sums.forward
+   : done.task.kind == ComputeKind::kBackward || gap                       ? sums.backward
+                                                     : sums.other) += done.end - done.start;
   replica.exposed.computed(stamp(done.start), stamp(done.end));
   log_.computed(replica.step, replica.rank, done.task, done.start, done.end);
   // The next task of the stream begins at the end of this task, not at the time when the end was

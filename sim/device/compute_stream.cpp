@@ -48,6 +48,7 @@ void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_pp
                           EventQueue& events) {
   TUTTI_CHECK(!running_, "a task begins at {} ps while another runs", now.count());
   running_ = true;
+  idle_ = false;
   start_ = now;
   duration_ = duration;
   if (!shared_) return expect_end(core::later(now, duration), events);
@@ -58,18 +59,27 @@ void ComputeStream::begin(Time now, Time duration, std::int64_t compute_bound_pp
   expect_end(foreseen_end(now), events);
 }
 
+void ComputeStream::begin_idle(Time now, Time duration, EventQueue& events) {
+  TUTTI_CHECK(!running_, "a task begins at {} ps while another runs", now.count());
+  running_ = idle_ = true;
+  start_ = now;
+  duration_ = duration;
+  expect_end(core::later(now, duration), events);
+}
+
 bool ComputeStream::end(const Event& event, EventQueue& events) {
   if (event.b != stamp_) return false;
   const Time now = event.time;
-  if (shared_ && !is_done(now, moved_before(now))) {
+  const bool extended = shared_ && !idle_;
+  if (extended && !is_done(now, moved_before(now))) {
     expect_end(foreseen_end(now), events);
     return false;
   }
   running_ = false;
   expected_ = core::kNever;
   ++stamp_;
-  goes_on_from_ = now;
-  slowed_ = shared_ ? now - start_ - duration_ : Time();
+  goes_on_from_ = idle_ ? core::kNever : now;
+  slowed_ = extended ? now - start_ - duration_ : Time();
   return true;
 }
 
@@ -151,7 +161,7 @@ void ComputeStream::hold(int change, Time now, EventQueue& events) {
   // The task always keeps at least one multiprocessor. Without any multiprocessor, the task might
   // never end.
   holding_ = std::min(held_by_all_, multiprocessors_ - 1);
-  if (change > 0 || !running_ || expected_ <= now) return;
+  if (change > 0 || !running_ || idle_ || expected_ <= now) return;
   const Time end = foreseen_end(now);
   if (end < expected_) expect_end(end, events);
 }
@@ -172,7 +182,7 @@ void ComputeStream::moved(core::Bytes bytes, Time now) {
 }
 
 Time ComputeStream::longer(Time duration, int nth, Time now) const {
-  if (!running_ || busy_since_ >= now) return duration;
+  if (!running_ || idle_ || busy_since_ >= now) return duration;
   const Wide more =
       wide(duration) * wide(memory_bound()) * wide(std::min<std::int64_t>(nth, threads_));
   return core::later(duration, time_of(quotient_up(more, wide(kAll) * wide(threads_))));

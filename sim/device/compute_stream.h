@@ -47,6 +47,9 @@ class ComputeStream {
   /// previous task.
   void begin(core::Time now, core::Time duration, std::int64_t compute_bound_ppm,
              EventQueue& events);
+  /// Starts a time in which the device waits for its host. Communication does not extend this time.
+  /// REQUIRES: as for begin().
+  void begin_idle(core::Time now, core::Time duration, EventQueue& events);
   /// Handles kCompute. Returns true if the task is complete. If the task is not complete, adds
   /// another event for its end, unless such an event is pending.
   bool end(const Event& event, EventQueue& events);
@@ -122,6 +125,7 @@ class ComputeStream {
 
   // The current task.
   bool running_ = false;
+  bool idle_ = false;  ///< true if the current task is an idle time, which nothing extends
   core::Time start_, duration_;
   std::int64_t compute_bound_ = kAll;
   Taken at_start_;

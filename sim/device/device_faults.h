@@ -16,7 +16,9 @@ class DeviceFaults {
   /// REQUIRES: every entry states its worker; entries with random workers were replaced
   /// (core::chosen).
   explicit DeviceFaults(const std::vector<core::SlowDevices>& slow,
-                        const std::vector<core::GoneWorker>& gone = {}) {
+                        const std::vector<core::GoneWorker>& gone = {},
+                        const std::vector<core::LateHost>& late = {}) {
+    for (const core::LateHost& entry : late) late_[entry.worker].push_back(entry);
     for (const core::GoneWorker& entry : gone) {
       const auto [known, fresh] = gone_.try_emplace(entry.worker, entry.from);
       if (!fresh) known->second = std::min(known->second, entry.from);
@@ -41,6 +43,19 @@ class DeviceFaults {
     return duration;
   }
 
+  /// Returns the idle time that late hosts add on `device` before a backward segment, or before the
+  /// forward pass (-1).
+  [[nodiscard]] core::Time late(core::PartId device, std::int32_t segment) const {
+    core::Time sum;
+    const auto entries = late_.find(device.worker);
+    if (entries == late_.end()) return sum;
+    for (const core::LateHost& entry : entries->second) {
+      const bool is_here = entry.part < 0 || entry.part == device.part;
+      if (is_here && entry.segment == segment) sum += entry.gap;
+    }
+    return sum;
+  }
+
   [[nodiscard]] bool loses_workers() const { return !gone_.empty(); }
   /// Returns true if the worker is lost at `now` or earlier. A lost worker does not complete any
   /// further operation.
@@ -53,6 +68,7 @@ class DeviceFaults {
  private:
   std::map<std::int64_t, core::Time> gone_;  ///< for each lost worker, the time at which it is lost
   std::map<std::int64_t, std::vector<core::SlowDevices>> by_worker_;
+  std::map<std::int64_t, std::vector<core::LateHost>> late_;
 };
 
 }  // namespace tutti::sim

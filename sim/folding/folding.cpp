@@ -39,6 +39,7 @@ std::string difference(const Scenario& scenario) {
     return "replicas compute at different speeds";
   if (!conditions.slow.empty()) return "some devices are slow";
   if (!conditions.gone.empty()) return "some workers are gone";
+  if (!conditions.late.empty()) return "some hosts launch kernels late";
   if (!conditions.links.empty() || !conditions.background.empty())
     return "some links change or have background traffic";
   return "";

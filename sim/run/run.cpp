@@ -48,7 +48,8 @@ Run::Run(const Scenario& scenario, const Scenario& timeline_scenario,
       network_(cluster_, scenario.run.network_model, binned_links(record), true,
                LinkHealth(cluster_, scenario.run.conditions.links,
                           scenario.run.conditions.background, scenario.run.seed)),
-      devices_(cluster_, DeviceFaults(slow_, scenario.run.conditions.gone)),
+      devices_(cluster_,
+               DeviceFaults(slow_, scenario.run.conditions.gone, scenario.run.conditions.late)),
       engines_(network_, devices_, events_, ties_, *this, recorder_.watches_steps()) {
   if (workers_per_simulated_ > 1) engines_.watch_ties();
   const bool nothing_recorded = record.level == core::RecordLevel::kNone;

@@ -157,8 +157,13 @@ void Run::begin_task(Replica& replica, std::int32_t stream) {
                    ? before.node
                    : path_.add({before, kind, replica.index, replica.step, task.pack, now_, -1}),
                core::kNever, task.kind == ComputeKind::kBackward ? task.index : -1};
-  one.stream.begin(now_, devices_.device_faults().longer(replica.device, task.duration, now_),
-                   task.compute_bound_ppm, events_);
+  // A device that waits for its host is not slower if the device is slow.
+  const DeviceFaults& faults = devices_.device_faults();
+  if (task.kind == ComputeKind::kHostGap)
+    one.stream.begin_idle(now_, task.duration + faults.late(replica.device, task.index), events_);
+  else
+    one.stream.begin(now_, faults.longer(replica.device, task.duration, now_),
+                     task.compute_bound_ppm, events_);
   if (!replica.graph) return;
   // Complete the task that announces the start of this task.
   if (const core::TaskId announced = replica.graph->announcement_of(task.id);
@@ -177,9 +182,10 @@ void Run::compute_done(const Event& event) {
   stream.queue.pop_front();
   const Time start = stream.stream.start();
   recorder_.compute(replica.device, slot, task, replica.step, start, now_);
-  Time& total = task.kind == ComputeKind::kForward
-                    ? replica.forward
-                    : (task.kind == ComputeKind::kBackward ? replica.backward : replica.other);
+  const bool gap = task.kind == ComputeKind::kHostGap;
+  Time& total = task.kind == ComputeKind::kForward || (gap && task.index < 0) ? replica.forward
+                : task.kind == ComputeKind::kBackward || gap                  ? replica.backward
+                                                                              : replica.other;
   total += now_ - start;
   replica.exposed.computed(start, now_);
   replica.slowed += stream.stream.slowed();

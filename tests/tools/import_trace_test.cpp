@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "core/base/file.h"
 #include "tests/tools/command_line.h"
 
 namespace tutti {
@@ -80,6 +81,121 @@ TEST(ImportTrace, IsRefusedByCodeAndPlace) {
                  {ProblemCode::kMissing});
   const std::string there = folder.write("x.tutti", "kept");
   expect_refused({"import", trace, "-o", there}, folder, {ProblemCode::kConflict, "-o"});
+}
+
+// ------------------------------------------------------------------- host gaps and late ranks
+
+/// A scenario with two GPUs, whose step takes 6 ms without gaps and communication.
+std::string two_gpus(const std::string& gaps, const std::string& conditions) {
+  return "cluster { workers { machine: \"dgx1-v100\" replicas: 2 } }\n"
+         "workload {\n"
+         "  variable { name: \"a\" shape: 4 forward_ms: 1 backward_ms: 2 }\n"
+         "  variable { name: \"b\" shape: 4 forward_ms: 1 backward_ms: 1" +
+         gaps + " }\n  update_ms: 1\n}\nstrategy { algorithm: \"ring\" }\nrun { interference: OFF }\n" + conditions;
+}
+
+double step_us(const TemporaryFolder& folder, const std::string& scenario) {
+  core::Value document;
+  return report_of(document, {"simulate", folder.write("s.textproto", scenario)})["step_time_us"]
+      .real();
+}
+
+TEST(HostGaps, LengthenTheStepByTheirTime) {
+  const TemporaryFolder folder;
+  const double without = step_us(folder, two_gpus("", ""));
+  EXPECT_NEAR(step_us(folder, two_gpus(" gap_ms: 3", "")), without + 3000, 0.01);
+  const std::string late =
+      "conditions { late_host { worker: 0 device: \"gpu1\" before: \"b\" ms: 4 } }\n";
+  EXPECT_NEAR(step_us(folder, two_gpus("", late)), without + 4000, 0.01);
+  EXPECT_NEAR(step_us(folder, two_gpus(" gap_ms: 3", late)), without + 7000, 0.01);
+  const std::string forward = "conditions { late_host { worker: 0 ms: 5 } }\n";
+  EXPECT_NEAR(step_us(folder, two_gpus("", forward)), without + 5000, 0.01);
+}
+
+TEST(HostGaps, AreNamedOnTheCriticalPathAndInTheTimeline) {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write("s.textproto", two_gpus(" gap_ms: 3", ""));
+  const Outcome text = run_tutti({"simulate", scenario, "--timeline", folder.file("gaps.tutti")});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_NE(text.out.find("3.00 ms of this time in 1 host gap"), std::string::npos) << text.out;
+  const Outcome csv = run_tutti(
+      {"export", folder.file("gaps.tutti"), "--to", "csv", "-o", folder.file("gaps.csv")});
+  ASSERT_EQ(csv.status, 0) << csv.err;
+  EXPECT_NE(folder.read("gaps.csv").find("host gap"), std::string::npos);
+}
+
+TEST(HostGaps, LateHostsAreRefusedByCodeAndPlace) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& conditions, const core::ProblemKind& kind) {
+    expect_refused({"simulate", folder.write("s.textproto", two_gpus("", conditions))}, folder,
+                   kind);
+  };
+  refused("conditions { late_host { worker: 0 before: \"c\" ms: 1 } }",
+          {ProblemCode::kUnknownName, "LateHost.before"});
+  refused("conditions { late_host { worker: 0 device: \"gpu9\" ms: 1 } }",
+          {ProblemCode::kUnknownName, "LateHost.device"});
+  refused("conditions { late_host { worker: 0 } }", {ProblemCode::kMissing, "LateHost.ms"});
+  refused("conditions { late_host { ms: 1 } }", {ProblemCode::kMissing, "LateHost.worker"});
+}
+
+/// The trace of rank 0, with packs that take 600 µs longer than they were measured.
+std::string waiting_trace(const TemporaryFolder& folder) {
+  std::string text = core::read_text_file(sample("kineto_rank0.json")).value();
+  for (const char* duration : {"\"dur\": 300.0", "\"dur\": 250.0"}) {
+    for (std::size_t at = text.find(duration); at != std::string::npos;
+         at = text.find(duration, at))
+      text.replace(at, std::string(duration).size(), "\"dur\": 3000");
+  }
+  return folder.write("waiting.json", text);
+}
+
+TEST(ImportTrace, ARankThatWaitsHasALateRankInItsScenario) {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("late.textproto");
+  ASSERT_EQ(run_tutti({"import", waiting_trace(folder), "-o", out}).status, 0);
+  EXPECT_NE(folder.read("late.textproto").find("late_host { worker: 0 device: \"gpu1\""),
+            std::string::npos);
+  core::Value document;
+  EXPECT_GT(report_of(document, {"simulate", out})["step_time_us"].real(), 3000);
+}
+
+TEST(ValidateTrace, PredictsTheStepsThatItWasNotGiven) {
+  const TemporaryFolder folder;
+  core::Value document;
+  const Data report = report_of(document, {"validate", "--trace", sample("kineto_rank0.json")});
+  EXPECT_EQ(report["steps"].number(), 2);
+  EXPECT_EQ(report["calibrated_on"].number(), 1);
+  EXPECT_EQ(report["step_time"]["measured"].number(), 1);
+  EXPECT_LT(report["step_time"]["median_error"].real(), 0.2);
+  EXPECT_EQ(report["packs"]["measured"].number(), 2);
+  EXPECT_LT(report["packs"]["median_error"].real(), report["packs"]["median_error_before"].real());
+  expect_refused({"validate", "--trace", sample("nccl_2_24.log")}, folder,
+                 {ProblemCode::kMissing, "--trace"});
+  expect_refused({"validate"}, folder, {ProblemCode::kMissing, "--tables"});
+}
+
+TEST(ExplainOperations, ReportsErrorsAndStragglers) {
+  const TemporaryFolder folder;
+  // Rank 1 takes 30 ms, and rank 0 takes 10 ms; both then reduce in 2 ms.
+  std::string log = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id\n";
+  for (int s = 0; s < 4; ++s) {
+    const std::string t = std::to_string(s);
+    log += "0,0,0," + t + ",forward-compute," + t + ".000,0.010,0\n";
+    log += "1,0,1," + t + ",forward-compute," + t + ".000,0.030,0\n";
+    log += "0,0,0," + t + ",grads-all-reduce," + t + ".010,0.022,0\n";
+    log += "1,0,1," + t + ",grads-all-reduce," + t + ".030,0.002,0\n";
+  }
+  core::Value document;
+  const Data report = report_of(document, {"explain", folder.write("job.csv", log)});
+  EXPECT_EQ(report["ranks"].number(), 2);
+  EXPECT_EQ(report["predicted_steps"].number(), 2);
+  EXPECT_LT(report["worst_error"].real(), 1e-6);
+  EXPECT_NEAR(report["predicted_us"].real(), 32'000, 0.1);
+  const Data first = report["changes"].items().front();
+  EXPECT_EQ(first["change"].text(), "no_stragglers");
+  EXPECT_NEAR(first["step_time_us"].real(), 22'000, 0.1);
+  expect_refused({"explain", folder.write("job.csv", "optype,start_ts,duration\nx,0,1\n")}, folder,
+                 {ProblemCode::kMissing, "dp_rank"});
 }
 
 // ------------------------------------------------------------------------------ other simulators

@@ -30,6 +30,7 @@
 #include "sim/simulator.h"
 #include "sim/sweep/pool.h"
 #include "tools/tutti/explain_algorithm.h"
+#include "tools/tutti/explain_operations.h"
 #include "tools/tutti/explain_trace.h"
 #include "tools/tutti/explore/explore.h"
 #include "tools/tutti/import_trace.h"
@@ -323,6 +324,8 @@ Report report_of(const Explanation& e) {
 
 int explain(const ExplainOptions& options, const Environment& environment) {
   if (options.algorithm) return explain_algorithm(options, environment);
+  if (options.traces.empty() && is_operation_log(options.scenario.file))
+    return explain_operations(options, environment);
   if (!options.traces.empty() || is_trace(options.scenario.file))
     return explain_trace(options, environment);
   const auto format = format_of(options.format);

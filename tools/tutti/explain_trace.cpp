@@ -9,10 +9,9 @@
 #include "core/import/differences.h"
 #include "core/text/report.h"
 #include "core/timeline/summary.h"
-#include "sim/simulator.h"
 #include "tools/tutti/import_trace.h"
-#include "tools/tutti/io/interrupt.h"
 #include "tools/tutti/io/terminal.h"
+#include "tools/tutti/predicted_step.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -36,7 +35,8 @@ std::vector<PartOfStep> parts_of(const core::StepModel& model, const core::Summa
   };
   std::vector<PartOfStep> parts{{"step", "step_time", time(model.step_ns), summary.step_time()}};
   if (const auto steady = summary.steady_parts()) {
-    parts.push_back({"forward pass", "forward", time(model.forward_ns), steady->forward});
+    parts.push_back({"forward pass", "forward", time(model.forward_ns + model.forward_gap_ns),
+                     steady->forward});
     parts.push_back({"backward pass", "backward", time(model.backward_ns), steady->backward});
   }
   return parts;
@@ -122,19 +122,9 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   const auto scenario = scenario_of_traces(*traces, environment, notes);
   if (!scenario) return report(scenario.error());
 
-  Interrupt interrupt;
-  core::RunControl control;
-  control.cancel = &interrupt.flag();
-  core::RecordOptions record;
-  record.level = core::RecordLevel::kNone;
-  core::Summary summary;
-  sim::Simulator simulator;
-  if (const auto ran = simulator.run(*scenario, record, control, summary); !ran)
-    return report(ran.error());
-  if (interrupt.happened() || summary.steps().empty()) {
-    tell("tutti: interrupted\n");
-    return kRunFailed;
-  }
+  const auto predicted = predicted_step(*scenario);
+  if (!predicted) return report(predicted.error());
+  const core::Summary& summary = *predicted;
   const std::vector<Difference> found = core::differences(traces->run, traces->model, summary);
   const std::vector<PartOfStep> parts = parts_of(traces->model, summary);
   if (*format == Format::kJson)

@@ -34,6 +34,7 @@
 #include "tools/tutti/io/output_file.h"
 #include "tools/tutti/io/progress.h"
 #include "tools/tutti/io/terminal.h"
+#include "tools/tutti/predicted_step.h"
 #include "tools/tutti/report/table.h"
 
 namespace tutti::tools {
@@ -85,7 +86,8 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
           {ProblemCode::kUnsupported},
           fmt::format("the format of this file was not recognised; to select the format, use tutti "
                       "import {}|{} FILE. Logs of nccl-tests and of the OSU micro-benchmarks are "
-                      "read by tutti calibrate, and timelines of Tutti by tutti export",
+                      "read by tutti calibrate, logs of operations (CSV) by tutti explain, and "
+                      "timelines of Tutti by tutti export",
                       fmt::join(core::trace_format_names(), "|"),
                       fmt::join(graph_format_names(), "|")),
           {file, 0, 0}));
@@ -155,6 +157,13 @@ std::int64_t collectives_of(const MeasuredRun& run) {
   return all;
 }
 
+/// Returns the time of all host gaps of a step.
+std::int64_t host_gaps_of(const StepModel& model) {
+  std::int64_t sum = model.forward_gap_ns;
+  for (const StepModel::Layer& layer : model.layers) sum += layer.gap_ns;
+  return sum;
+}
+
 std::string text_of(const MeasuredRun& run, const StepModel& model) {
   std::string text =
       fmt::format("{}: {} {}, {} of {} ranks", run.format, run.files.size(),
@@ -189,9 +198,11 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
     const auto time = [](std::int64_t ns) {
       return core::show(core::nanoseconds(std::max<std::int64_t>(0, ns)));
     };
-    text += fmt::format("  {} steps of {}: forward pass {}, backward pass {}, rest {}\n",
-                        model.steps, time(model.step_ns), time(model.forward_ns),
-                        time(model.backward_ns), time(model.update_ns));
+    text += fmt::format(
+        "  {} steps of {}: forward pass {}, backward pass {}, rest {}; the GPU idles "
+        "for {} (host gaps)\n",
+        model.steps, time(model.step_ns), time(model.forward_ns), time(model.backward_ns),
+        time(model.update_ns), time(host_gaps_of(model)));
     if (!model.gradients.empty())
       text +=
           fmt::format("  {} gradients of {} layers in {} packs{}\n", model.gradients.size(),
@@ -255,6 +266,7 @@ Report report_of(const MeasuredRun& run, const StepModel& model,
                     {"forward_us", us(model.forward_ns)},
                     {"backward_us", us(model.backward_ns)},
                     {"after_us", us(model.update_ns)},
+                    {"host_gaps_us", us(host_gaps_of(model))},
                     {"layers", model.layers.size()},
                     {"gradients", model.gradients.size()},
                     {"packs", core::list_of(model.packs, pack_report)},
@@ -357,10 +369,20 @@ Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
   }
   progress.clear();
   core::finish_import(traces.run);
+  return traces_of_run(std::move(traces.run), options, environment);
+}
+
+Expected<ReadTraces> traces_of_run(MeasuredRun run, const ImportTraceOptions& options,
+                                   const Environment& environment) {
+  ReadTraces traces;
+  traces.run = std::move(run);
   traces.model = core::step_model(traces.run);
   traces.name = options.name.empty() ? default_name(options.files.front()) : options.name;
   traces.notes = traces.run.notes;
-  traces.facts = {options.machine, options.nodes, options.link, {}, !options.model.empty()};
+  traces.facts.machine = options.machine;
+  traces.facts.nodes = options.nodes;
+  traces.facts.link = options.link;
+  traces.facts.requested_model = !options.model.empty();
   auto models = candidates(options, environment.library,
                            options.output.empty() ? "" : options.output.front());
   if (!models) return failed(models);
@@ -381,6 +403,15 @@ Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,
   if (!made) return failed(made);
   notes.insert(notes.end(), made->notes.begin(), made->notes.end());
   return read_made(*made, traces.name + ".textproto", environment);
+}
+
+void find_late_rank(ReadTraces& traces, const Environment& environment) {
+  if (traces.run.ranks.size() != 1 || traces.model.packs.empty()) return;
+  std::vector<std::string> notes;
+  const auto scenario = scenario_of_traces(traces, environment, notes);
+  if (!scenario) return;
+  const auto predicted = predicted_step(*scenario);
+  if (predicted) traces.facts.late = core::late_layers(traces.run, traces.model, *predicted);
 }
 
 namespace {
@@ -447,6 +478,8 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   }
   auto read = read_traces(options, environment);
   if (!read) return report(read.error());
+  if (std::find(wanted.begin(), wanted.end(), Wanted::kScenario) != wanted.end())
+    find_late_rank(*read, environment);
   const MeasuredRun& run = read->run;
   const StepModel& model = read->model;
   std::vector<std::string> notes = read->notes;

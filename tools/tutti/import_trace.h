@@ -47,6 +47,14 @@ bool is_trace(const std::string& path);
 /// invalid; the error has the position in the file.
 core::Expected<ReadTraces> read_traces(const ImportTraceOptions& options,
                                        const Environment& environment);
+/// Returns the model, the name and the facts of a run whose files were read. `options` has the
+/// files' names and the user's facts.
+core::Expected<ReadTraces> traces_of_run(core::MeasuredRun run, const ImportTraceOptions& options,
+                                         const Environment& environment);
+/// Simulates the scenario of a run, and adds a late rank to the facts if packs take much longer
+/// than predicted (core::late_layers). Does nothing if facts are missing, or if the simulation was
+/// interrupted.
+void find_late_rank(ReadTraces& traces, const Environment& environment);
 /// Returns the scenario of a run. Appends notes to `notes`. ERRORS: facts are missing. If facts are
 /// missing, the error has one problem for each option that could supply a fact.
 core::Expected<core::Scenario> scenario_of_traces(const ReadTraces& traces,

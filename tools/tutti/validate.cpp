@@ -11,6 +11,7 @@
 #include "tools/tutti/io/terminal.h"
 #include "tools/tutti/report/table.h"
 #include "tools/tutti/validate_html.h"
+#include "tools/tutti/validate_trace.h"
 
 namespace tutti::tools {
 namespace {
@@ -158,6 +159,10 @@ Expected<Validation> validated_tables(const std::vector<core::CollectiveTable>& 
 int validate(const ValidateOptions& options, const Environment& environment) {
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
+  if (!options.traces.empty()) return validate_trace(options, environment);
+  if (options.tables.empty() || options.meta.empty())
+    return refuse({core::ProblemCode::kMissing, "--tables"},
+                  "nothing to predict; give --tables FILE and --meta FILE, or --trace FILE");
   const auto parameters = figures(options, environment);
   if (!parameters) return report(parameters.error());
   const auto bands = core::nccl::ErrorBands::load(environment.library.folder());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,11 +21,16 @@ struct ValidateOptions {
   /// The ids of tables that are used to calibrate predictions: each table calibrates the
   /// predictions for its own system.
   std::vector<std::string> calibrate_on;
+  /// Traces of the ranks of a run; if there are any, the command validates the prediction of these
+  /// traces instead of tables.
+  std::vector<std::string> traces;
+  std::string machine, link, model;  ///< facts that the traces lack, as in ImportTraceOptions
+  std::optional<std::int64_t> nodes;
   std::string format = "text";
 };
 
 /// `tutti validate`: predicts every row of published nccl-tests tables from facts about the systems
-/// alone, and reports the errors.
+/// alone, and reports the errors. With --trace, predicts half of the steps of a trace.
 int validate(const ValidateOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -86,7 +86,9 @@ TEST(Kineto, StepsLayersAndPacksAreThoseOfTheTrace) {
   // The kernels of the layers end at 520, 800 and 1000 µs. The backward pass starts at 420 µs.
   EXPECT_EQ(model.layers.size(), 3u);
   EXPECT_EQ(model.layers[0].backward_ns, 100'000);
-  EXPECT_EQ(model.layers[1].backward_ns, 280'000);
+  // The device idles for 10 µs, until the first pack starts.
+  EXPECT_EQ(model.layers[1].backward_ns, 270'000);
+  EXPECT_EQ(model.layers[1].gap_ns, 10'000);
   EXPECT_EQ(model.layers[2].backward_ns, 200'000);
   ASSERT_EQ(model.gradients.size(), 4u);
   EXPECT_EQ(model.gradients[1].elements, 512'000);
@@ -110,7 +112,7 @@ TEST(Kineto, OldReleasesSayNoSizesAndRcclNoAlgorithm) {
   EXPECT_EQ(of_old.packs[0].bytes, -1);
   EXPECT_EQ(of_old.gradients[0].elements, -1);
   EXPECT_EQ(of_old.packs[0].algorithm, "ring");
-  EXPECT_EQ(of_old.layers[1].backward_ns, 280'000);
+  EXPECT_EQ(of_old.layers[1].backward_ns, 270'000);
 
   const MeasuredRun rocm = imported({"kineto_rocm.json"});
   EXPECT_TRUE(rocm.is_rocm);
@@ -161,7 +163,8 @@ TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
   ASSERT_EQ(scenario->plan.packs.size(), 2u);
   EXPECT_EQ(scenario->workload.gradients.size(), 4u);
   EXPECT_EQ(scenario->workload.bytes(), Bytes((513'000 + 300'256) * 4));
-  EXPECT_EQ(scenario->workload.times[0].backward_total(), microseconds(580));
+  EXPECT_EQ(scenario->workload.times[0].backward_total(), microseconds(570));
+  EXPECT_EQ(scenario->workload.gaps.before(1), microseconds(10));
 }
 
 TEST(ScenarioOfRun, AsksForWhatNoTraceSays) {
@@ -198,7 +201,8 @@ TEST(ScenarioOfRun, TakesSizesOfAModelThatFits) {
   ASSERT_TRUE(fit_gradients(model, {"", {}, "", {other}, false}));
   ASSERT_EQ(model.gradients.size(), 2u);
   EXPECT_EQ(model.gradients[1].elements, 300'256);
-  EXPECT_EQ(model.layers[0].backward_ns + model.layers[1].backward_ns, 580'000);
+  EXPECT_EQ(model.layers[0].backward_ns + model.layers[1].backward_ns, 570'000);
+  EXPECT_EQ(model.layers[0].gap_ns + model.layers[1].gap_ns, 10'000);
 }
 
 TEST(BucketLimits, AreThoseOfDdpWhereTheyFit) {

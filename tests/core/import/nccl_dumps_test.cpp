@@ -151,6 +151,26 @@ TEST(NcclProfiler, ProcessesWithTheSameRankInDifferentCommunicatorsAreDifferentG
   EXPECT_THAT(run.notes, Contains(HasSubstr("several processes of the same rank")));
 }
 
+/// In containers, every process has pid 1. The folders of the dumps tell the hosts apart.
+TEST(NcclProfiler, ProcessesWithTheSamePidInDifferentFoldersAreDifferentGpus) {
+  MeasuredRun run;
+  for (int rank = 0; rank < 4; ++rank) {
+    for (const auto& [communicator, number] :
+         {std::pair(7, rank), std::pair(8 + rank % 2, rank / 2)}) {
+      const std::string text = dump_of(1, communicator, number);
+      const std::string name =
+          "host" + std::to_string(rank) + "/dump" + std::to_string(communicator);
+      ASSERT_TRUE(import_bytes(TraceFormat::kNcclProfiler, text, name, run));
+    }
+  }
+  finish_import(run);
+  ASSERT_EQ(run.ranks.size(), 4u);
+  for (std::int64_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(run.ranks[static_cast<std::size_t>(rank)].rank, rank);
+    EXPECT_EQ(run.ranks[static_cast<std::size_t>(rank)].collectives.size(), 2u);
+  }
+}
+
 TEST(NcclProfiler, TensOfThousandsOfOpenEventsAreReadInLinearTimeAndCounted) {
   std::string text =
       R"([{"name":"AllReduce","cat":"COLL","ph":"b","id":0,"ts":5.5,"args":{"CommHash":7,"Rank":0}})";

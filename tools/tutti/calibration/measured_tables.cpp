@@ -41,6 +41,20 @@ class LogReader {
         if (auto added = add(table); !added) return failed(added);
       }
     }
+    return finish();
+  }
+
+  Expected<MeasuredTables> read(const std::string& log, const std::string& name) {
+    const auto tables = core::parse_nccl_tests(log, name);
+    if (!tables) return failed(tables);
+    for (const NcclTestsTable& table : *tables) {
+      if (auto added = add(table); !added) return failed(added);
+    }
+    return finish();
+  }
+
+ private:
+  Expected<MeasuredTables> finish() {
     if (made_.tables.empty())
       return refused({ProblemCode::kMissing, "--log"}, "the logs have no usable row: {}",
                      left_out());
@@ -48,7 +62,6 @@ class LogReader {
     return std::move(made_);
   }
 
- private:
   static std::string place(const core::Location& where) {
     return fmt::format("{}:{}", where.file, where.line);
   }
@@ -230,6 +243,14 @@ Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                          const nccl::ErrorBands& bands,
                                          const Environment& environment) {
   return LogReader(options, figures, bands, environment).read();
+}
+
+Expected<MeasuredTables> measured_tables_of(const std::string& log, const std::string& name,
+                                            const CalibrateOptions& options,
+                                            const nccl::Parameters& figures,
+                                            const nccl::ErrorBands& bands,
+                                            const Environment& environment) {
+  return LogReader(options, figures, bands, environment).read(log, name);
 }
 
 }  // namespace tutti::tools

@@ -17,6 +17,13 @@ struct MeasuredTables {
   std::vector<std::string> notes;  ///< notes on assumptions, and on rows that were left out
 };
 
+/// As measured_tables(), for the text of a log instead of the files in the options.
+core::Expected<MeasuredTables> measured_tables_of(const std::string& log, const std::string& name,
+                                                  const CalibrateOptions& options,
+                                                  const core::nccl::Parameters& figures,
+                                                  const core::nccl::ErrorBands& bands,
+                                                  const Environment& environment);
+
 /// Reads the logs, and predicts each time in the logs with the parameters `figures`. Facts (nodes,
 /// GPUs, release, driving mode, variables) are taken from the header of a log. Facts that the
 /// header does not have are taken from the options. A release or driving mode in the options takes

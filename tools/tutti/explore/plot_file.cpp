@@ -15,6 +15,7 @@
 
 #include "tools/tutti/command.h"
 #include "tools/tutti/io/output_file.h"
+#include "tools/tutti/io/scratch_folder.h"
 #include "tools/tutti/view.h"
 
 namespace tutti::tools {
@@ -28,28 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_png(const std::string& path) { return path.ends_with(".png"); }
-
-/// A temporary folder that is removed with this object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code none;
-    // mkdtemp() replaces the six X, which must be the last characters, by a unique suffix.
-    std::string name = (fs::temp_directory_path(none) / "tutti-plot-XXXXXX").string();
-    if (::mkdtemp(name.data())) path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  /// Returns the path of the folder; empty if the folder could not be created.
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Runs a program that needs no display, and waits until it has ended. ERRORS: the program cannot
 /// be started; its exit status is not 0.

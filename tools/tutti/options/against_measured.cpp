@@ -104,7 +104,8 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
 
 void add_validate(CLI::App& app, ValidateOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "validate", "Predict published nccl-tests tables and report the prediction error");
+      "validate",
+      "Predict published nccl-tests tables, or the steps of a trace, and report the error");
   c->footer(
       "For each row, NCCL's choice and its time are predicted from the hardware facts of the table "
       "only.\n"
@@ -119,13 +120,13 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       "  tutti validate --tables tables.csv --meta meta.json --noise noise.csv\n"
       "  tutti validate --tables tables.csv --meta meta.json --format json | jq .overall\n"
       "  tutti validate --tables tables.csv --meta meta.json --calibrate-on my_all_reduce_table\n"
-      "  tutti validate --tables tables.csv --meta meta.json --report plots.html");
-  c->add_option("--tables", o.tables,
-                "CSV file with the columns table_id, size_bytes, time_us (out of place)")
-      ->required();
+      "  tutti validate --tables tables.csv --meta meta.json --report plots.html\n"
+      "  tutti validate --trace rank0.json.gz --machine hgx-h100");
+  CLI::Option* const tables =
+      c->add_option("--tables", o.tables,
+                    "CSV file with the columns table_id, size_bytes, time_us (out of place)");
   c->add_option("--meta", o.meta,
-                "JSON file with a list of records: the hardware facts of each table")
-      ->required();
+                "JSON file with a list of records: the hardware facts of each table");
   c->add_option("--noise", o.noise,
                 "Print the spread of repeated measurements next to the errors; read from this CSV "
                 "file (columns config, size_bytes, cv)");
@@ -141,6 +142,17 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
       "CSV file with the scale parameters of calibrations (default: the shipped nccl_spread.csv)");
   c->add_option("--report", o.report,
                 "Write an HTML report with a plot of every table to this file");
+  c->add_option(
+       "--trace", o.traces,
+       "Traces of the ranks of a run (as for tutti import): calibrate on the first half of "
+       "the steps, and predict the others")
+      ->excludes(tables)
+      ->check(not_utf8);
+  c->add_option("--machine", o.machine, "With --trace: a shipped machine, or a machine file");
+  c->add_option("--nodes", o.nodes, "With --trace: number of machines");
+  c->add_option("--link", o.link, "With --trace: type of the link between machines");
+  c->add_option("--model", o.model,
+                "With --trace: the model, if the trace does not have the sizes of gradients");
   add_format(c, o.format);
 }
 

@@ -128,6 +128,7 @@ const std::vector<Row>& rows() {
       {"--graph-file", file({"xml"})},
       {"--database", file({"sweep"})},
       {"--tables", file({"csv"})},
+      {"--trace", file({"json", "gz", "sqlite", "pb"})},
       {"--meta", file({"json"})},
       {"--noise", file({"csv"})},
       {"--times", file({"csv"})},
