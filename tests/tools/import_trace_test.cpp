@@ -91,7 +91,9 @@ std::string two_gpus(const std::string& gaps, const std::string& conditions) {
          "workload {\n"
          "  variable { name: \"a\" shape: 4 forward_ms: 1 backward_ms: 2 }\n"
          "  variable { name: \"b\" shape: 4 forward_ms: 1 backward_ms: 1" +
-         gaps + " }\n  update_ms: 1\n}\nstrategy { algorithm: \"ring\" }\nrun { interference: OFF }\n" + conditions;
+         gaps +
+         " }\n  update_ms: 1\n}\nstrategy { algorithm: \"ring\" }\nrun { interference: OFF }\n" +
+         conditions;
 }
 
 double step_us(const TemporaryFolder& folder, const std::string& scenario) {
