@@ -53,6 +53,17 @@ class OperationGraphMaker {
           fmt::format("this log has {} steps in which every rank has every operation; at least 2 "
                       "are needed",
                       graph_.steps_.size())));
+    // No sum of times may overflow.
+    std::int64_t longest = 0;
+    for (const OperationGraph::Step& step : graph_.steps_) longest = std::max(longest, step.time);
+    constexpr double kMostNanoseconds = 4e18;
+    const auto parts = static_cast<double>(graph_.tasks_.size() + graph_.steps_.size());
+    if (3 * static_cast<double>(longest) * parts > kMostNanoseconds)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kTooLarge},
+          fmt::format("a step of this log lasts {:.0f} s, which is too long for {} operations; do "
+                      "all rows use the same clock?",
+                      static_cast<double>(longest) / 1e9, graph_.tasks_.size())));
     graph_.inferred_from_ = graph_.steps_.size() / 2;
     order_tasks();
     find_messages();

@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "core/import/import.h"
 #include "core/import/measurements_of_run.h"
+#include "core/import/operation_graph.h"
 #include "core/import/scenario_of_run.h"
 #include "core/import/step_model.h"
 #include "core/import/timeline_of_run.h"
@@ -49,11 +51,26 @@ void import_as(TraceFormat format, std::string_view bytes) {
   must_hold(timeline && timeline->complete(), "the timeline can be read again");
 }
 
+/// Reads the bytes as a log of operations, and predicts its steps.
+void explain_operations(std::string_view bytes) {
+  std::vector<LoggedOperation> operations;
+  RecordCounts counts;
+  const auto input = byte_input_of(bytes, "fuzz");
+  const auto read = read_operation_log(
+      *input, "fuzz", [&](const LoggedOperation& o) { operations.push_back(o); }, counts);
+  if (!read) return must_hold(!read.error().problems().empty(), "an error has a problem");
+  const auto graph = operation_graph(operations);
+  if (!graph) return must_hold(!graph.error().problems().empty(), "an error has a problem");
+  for (const OperationGraph::Step& step : graph->steps())
+    must_hold(graph->step_time(step.durations) >= 0, "every step ends");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   static_cast<void>(recognise(bytes));
   for (const std::string& name : trace_format_names()) import_as(*parse_trace_format(name), bytes);
+  explain_operations(bytes);
   return 0;
 }

@@ -164,7 +164,7 @@ TEST(ScenarioOfRun, SimulatesWhatWasMeasured) {
   EXPECT_EQ(scenario->workload.gradients.size(), 4u);
   EXPECT_EQ(scenario->workload.bytes(), Bytes((513'000 + 300'256) * 4));
   EXPECT_EQ(scenario->workload.times[0].backward_total(), microseconds(570));
-  EXPECT_EQ(scenario->workload.gaps.before(1), microseconds(10));
+  EXPECT_EQ(scenario->workload.gaps.before(2), microseconds(10));
 }
 
 TEST(ScenarioOfRun, AsksForWhatNoTraceSays) {

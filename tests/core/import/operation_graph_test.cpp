@@ -126,6 +126,14 @@ TEST(OperationGraph, StepsThatLackOperationsAreNotUsed) {
   EXPECT_THAT(test::kinds_of(operation_graph(Job::log(1))), ElementsAre("missing"));
 }
 
+TEST(OperationGraph, ClocksThatDifferByYearsAreRefused) {
+  std::vector<LoggedOperation> log = Job::log(4);
+  for (LoggedOperation& o : log) {
+    if (o.rank == 1) o.start_ns += 2'000'000'000'000'000'000, o.end_ns += 2'000'000'000'000'000'000;
+  }
+  EXPECT_THAT(test::kinds_of(operation_graph(log)), ElementsAre("too-large"));
+}
+
 TEST(OperationGraph, CyclesAreRefused) {
   // Two stages that each wait for a message of the other before they send.
   std::vector<LoggedOperation> log;

@@ -51,9 +51,11 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
       "Examples:\n"
       "  tutti explain scenarios/04_resnet50_ring.textproto\n"
       "  tutti explain mine.textproto --set cluster.network.bandwidth_gb_per_s=25\n"
-      "  tutti explain rank*.json.gz --machine hgx-h100");
+      "  tutti explain rank*.json.gz --machine hgx-h100\n"
+      "  tutti explain operations.csv.gz");
   add_scenario(c, o.scenario,
-               "Scenario file (text format or JSON), or a trace that tutti import reads");
+               "Scenario file (text format or JSON), a trace that tutti import reads, or a log of "
+               "the operations of all ranks (CSV)");
   c->add_option("traces", o.traces, "Further traces of the same run, one for each rank");
   c->add_option(
       "--machine", o.machine,
