@@ -17,7 +17,7 @@
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/forestcoll.h"
 #include "core/custom/msccl.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/custom/program.h"
 #include "core/custom/teccl.h"
 

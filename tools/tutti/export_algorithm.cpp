@@ -7,7 +7,7 @@
 
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/msccl.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/lowering/plan.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/strategy/collective.h"

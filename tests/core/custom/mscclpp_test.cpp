@@ -11,7 +11,7 @@
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/print.h"
 #include "tests/core/custom/shipped.h"

@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "core/custom/mscclpp_lanes.h"
+#include "core/custom/mscclpp/lanes.h"
 
 namespace tutti::core::custom {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/custom/mscclpp_lanes.h"
-#include "core/custom/mscclpp_plan.h"
+#include "core/custom/mscclpp/lanes.h"
+#include "core/custom/mscclpp/plan.h"
 
 namespace tutti::core::custom {
 namespace {

@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/schedule/print.h"
 
 namespace tutti::core::custom {
