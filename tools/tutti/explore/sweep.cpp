@@ -7,7 +7,7 @@
 // The file makes sweeps resumable: the same command continues with the missing points. Outputs
 // other than the sweep file are made from this file at the end, so the reports of a new and of an
 // existing sweep have the same form. Points are evaluated in sim/sweep, shared among ranks in
-// sweep_ranks.cpp, and tabulated in sweep_output.cpp.
+// sweep_leader.cpp and sweep_helper.cpp, and tabulated in sweep_output.cpp.
 
 #include "tools/tutti/explore/sweep.h"
 
