@@ -12,8 +12,8 @@ namespace {
 /// Formats values for a note: "2, 4 and 98 more".
 std::string shown_list(const std::vector<std::string>& values) {
   constexpr std::size_t kMax = 5;
-  const std::vector<std::string> first(
-      values.begin(), values.begin() + static_cast<std::ptrdiff_t>(std::min(values.size(), kMax)));
+  const std::vector<std::string> first(values.begin(),
+                                       values.begin() + std::min(values.size(), kMax));
   return fmt::format("{}", fmt::join(first, ", ")) +
          (values.size() > kMax ? fmt::format(" and {} more", values.size() - kMax) : "");
 }

@@ -163,7 +163,7 @@ TEST(Launchers, IgnoresTheRendezvousOfAnEarlierRun) {
   }
 }
 
-TEST(Launchers, RefusesTheRendezvousOfAnotherUser) {
+TEST(Launchers, RefusesARendezvousThatOthersCanRead) {
   const TemporaryFolder folder;
   Process::Options with{open_mpi(1, 2)};
   with.environment["TMPDIR"] = folder.path();

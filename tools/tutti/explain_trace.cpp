@@ -132,14 +132,14 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   if (const auto ran = simulator.run(*scenario, record, control, summary); !ran)
     return report(ran.error());
   if (interrupt.happened() || summary.steps().empty()) {
-    tell("tutti: interrupted\n");
+    print_note("tutti: interrupted\n");
     return kRunFailed;
   }
   const std::vector<Difference> found = core::differences(traces->run, traces->model, summary);
   const std::vector<PartOfStep> parts = parts_of(traces->model, summary);
   if (*format == Format::kJson)
     return print_out(result_json(report_of(*traces, parts, found, notes)));
-  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
   return print_report(text_of(*traces, parts, found, options.rows));
 }
 

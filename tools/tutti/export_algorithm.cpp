@@ -132,7 +132,7 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
   file->stream() << *text;
   if (const auto kept = file->keep(); !kept) return report(kept.error());
   if (*format == Format::kText) {
-    tell(fmt::format("written: {}\n", path));
+    print_note(fmt::format("written: {}\n", path));
     return kDone;
   }
   return print_out(result_json(

@@ -15,10 +15,10 @@ CompiledAction ActionCompiler::compile(const ActionText& text, int wait) {
   action.wait = wait;
   ways_ = 0;
   like_ = 0;
-  action.source = compile_place(text.place);
+  action.source = compile_range(text.place);
   if (text.has_other) {
     action.one_place = false;
-    action.target = compile_place(text.other);
+    action.target = compile_range(text.other);
   }
   Area written = text.place.area;
   switch (text.verb) {
@@ -74,8 +74,8 @@ void ActionCompiler::check_nothing(const ActionText& text) {
              "\"nothing\" can only be sent, received or multicast; write data or scratch here");
 }
 
-PlaceCode ActionCompiler::compile_place(const Place& text) {
-  PlaceCode place;
+RangeCode ActionCompiler::compile_range(const RangeText& text) {
+  RangeCode place;
   place.area = text.area;
   if (text.area == Area::kNothing) return place;
   if (text.area == Area::kScratch && program_.scratch == 0)
@@ -107,7 +107,7 @@ PlaceCode ActionCompiler::compile_place(const Place& text) {
   return place;
 }
 
-void ActionCompiler::compile_piece(const Place& text, PlaceCode& place) {
+void ActionCompiler::compile_piece(const RangeText& text, RangeCode& place) {
   const int parts = expressions_.evaluate(text.parts);
   const Facts facts = values_.facts(parts);
   if (facts.low < 1) {

@@ -26,8 +26,8 @@ class ActionCompiler : public CompilerPart {
 
  private:
   void check_nothing(const ActionText& text);
-  PlaceCode compile_place(const Place& text);
-  void compile_piece(const Place& text, PlaceCode& place);
+  RangeCode compile_range(const RangeText& text);
+  void compile_piece(const RangeText& text, RangeCode& place);
   void size_depends_on(int value, Position at);
   PeerCode compile_peer(const PeerText& text);
   void compile_lane_of(const PeerText& text, PeerCode& peer);

@@ -100,14 +100,14 @@ InstructionId BlockExecution::write_by_proxy(Block& block, Proxy& proxy, const R
 void BlockExecution::note_packets(Rank rank, const Range& range, InstructionId by) {
   if (range.count == 0) return;
   Gpu& at = gpu(rank);
-  at.packets[index(range.buffer == Buffer::kScratch)].insert({range.offset, {range, by}});
+  at.packets[range.buffer == Buffer::kScratch].insert({range.offset, {range, by}});
   at.longest_packet = std::max(at.longest_packet, range.count);
 }
 
 std::vector<InstructionId> BlockExecution::packets_in(Rank rank, const Range& range,
                                                       bool& covered) {
   Gpu& at = gpu(rank);
-  const auto& all = at.packets[index(range.buffer == Buffer::kScratch)];
+  const auto& all = at.packets[range.buffer == Buffer::kScratch];
   std::vector<InstructionId> by;
   std::int64_t end = range.offset;
   covered = true;

@@ -74,7 +74,7 @@ class BlockExecution : public LaneBuilder {
   };
 
   [[nodiscard]] Rank ranks() const { return static_cast<Rank>(plan_.gpus.size()); }
-  Gpu& gpu(Rank rank) { return gpus_[index(rank)]; }
+  Gpu& gpu(Rank rank) { return gpus_[rank]; }
 
   using LaneBuilder::put;
   /// Appends an instruction to the thread block. The instruction waits for all pending dependencies

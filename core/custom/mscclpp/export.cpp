@@ -119,7 +119,6 @@ class PlanWriter {
   [[nodiscard]] Rank ranks() const { return schedule_.ranks(); }
   [[nodiscard]] bool in_place() const { return contract_.input_shift == 0; }
   [[nodiscard]] bool port(Rank a, Rank b) const { return layout_->port(a, b); }
-  static std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
 
   // --- one GPU ---
 
@@ -138,9 +137,8 @@ class PlanWriter {
         "\"threadblocks\": [{}],\n\"channels\": [{}],\n\"remote_buffers\": [{}],\n\"semaphores\": "
         "[{}]}}",
         rank_, gathers ? block : contract_.elements, scatters ? block : contract_.elements,
-        layout_->scratch[at(rank_)], blocks, channel_lists(), fmt::join(buffer_texts(), ", "),
-        fmt::join(std::vector<std::string>(at(layout_->semaphore_counts[at(rank_)]),
-                                           "{\"init_value\": 0}"),
+        layout_->scratch[rank_], blocks, channel_lists(), fmt::join(buffer_texts(), ", "),
+        fmt::join(std::vector<std::string>(layout_->semaphore_counts[rank_], "{\"init_value\": 0}"),
                   ", "));
   }
 

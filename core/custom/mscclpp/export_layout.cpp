@@ -13,11 +13,11 @@ ExportLayout::ExportLayout(const Schedule& schedule, std::int32_t per_node)
 }
 
 void ExportLayout::find_uses() {
-  for (auto& uses : uses_) uses.resize(at(ranks()));
+  for (auto& uses : uses_) uses.resize(ranks());
   for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
     const auto use = [&](Range range) {
       if (range.count > 0)
-        uses_[range.buffer == Buffer::kScratch][at(rank)].push_back(
+        uses_[range.buffer == Buffer::kScratch][rank].push_back(
             {range.offset, range.end(), lane, i});
     };
     if (step.kind == StepKind::kNop) return;
@@ -33,7 +33,7 @@ void ExportLayout::find_uses() {
 }
 
 bool ExportLayout::first_use(Rank rank, Lane lane, std::int64_t index, const Range& range) {
-  for (const RangeUse& use : uses_[range.buffer == Buffer::kScratch][at(rank)]) {
+  for (const RangeUse& use : uses_[range.buffer == Buffer::kScratch][rank]) {
     if (use.begin >= range.end()) break;
     if (use.end > range.offset && (use.lane != lane || use.index < index)) return false;
   }
@@ -41,8 +41,8 @@ bool ExportLayout::first_use(Rank rank, Lane lane, std::int64_t index, const Ran
 }
 
 void ExportLayout::find_landings() {
-  scratch.resize(at(ranks()));
-  for (Rank rank = 0; rank < ranks(); ++rank) scratch[at(rank)] = schedule_.scratch(rank);
+  scratch.resize(ranks());
+  for (Rank rank = 0; rank < ranks(); ++rank) scratch[rank] = schedule_.scratch(rank);
   for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
     if (sends(step.kind) && step.kind != StepKind::kMulticast)
       connect({rank, lane}, {step.to.rank(rank, ranks()), step.to.lane});
@@ -55,9 +55,9 @@ void ExportLayout::find_landings() {
     landing.range = step.target;
     if (reduces || !first_use(rank, lane, i, step.target)) {
       landing.in_scratch = true;
-      landing.range = {Buffer::kScratch, scratch[at(rank)],
+      landing.range = {Buffer::kScratch, scratch[rank],
                        reduces ? step.source.count : step.target.count};
-      scratch[at(rank)] += landing.range.count;
+      scratch[rank] += landing.range.count;
     }
     landings[{from, {rank, lane}}].push_back(landing);
   });
@@ -69,17 +69,17 @@ void ExportLayout::connect(const LaneEnd& a, const LaneEnd& b) {
 }
 
 void ExportLayout::find_channels() {
-  std::vector<int> memory(at(ranks())), ports(at(ranks()));
+  std::vector<int> memory(ranks()), ports(ranks());
   for (const auto& [a, b] : connections_) {
     auto& next = port(a.rank, b.rank) ? ports : memory;
-    channels[{a, b}] = next[at(a.rank)]++;
-    channels[{b, a}] = next[at(b.rank)]++;
+    channels[{a, b}] = next[a.rank]++;
+    channels[{b, a}] = next[b.rank]++;
   }
 }
 
 void ExportLayout::find_waits() {
   std::map<std::pair<LaneEnd, Lane>, std::int64_t> waited;  // number of awaited steps
-  std::vector<int> next(at(ranks()));
+  std::vector<int> next(ranks());
   std::map<std::pair<LaneEnd, Lane>, int> semaphores;
   for_each_step([&](Rank rank, Lane lane, std::int64_t i, const Step& step) {
     if (step.wait.lane < 0 || step.wait.count == 0) return;
@@ -88,7 +88,7 @@ void ExportLayout::find_waits() {
     if (known >= step.wait.count) return;
     known = step.wait.count;
     const auto [semaphore, is_new] = semaphores.try_emplace({by, step.wait.lane}, 0);
-    if (is_new) semaphore->second = next[at(rank)]++;
+    if (is_new) semaphore->second = next[rank]++;
     acquires[{by, i}] = semaphore->second;
     releases[{{rank, step.wait.lane}, step.wait.count - 1}].push_back(semaphore->second);
   });

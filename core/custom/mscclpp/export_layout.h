@@ -52,7 +52,6 @@ class ExportLayout {
   std::vector<int> semaphore_counts;  ///< of each rank
 
  private:
-  static std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
   [[nodiscard]] Rank ranks() const { return schedule_.ranks(); }
 
   template <class Visit>

@@ -1,9 +1,9 @@
 #pragma once
 
-// What a thread block knows about messages. `known` is the number of messages of which the thread
-// block knows that they have been sent; signals, barriers and semaphores pass this count on to
-// other thread blocks. `landed` is the number of messages that are certain to have arrived before
-// the thread block's next step.
+// A thread block's knowledge of messages has two counts for each inbox. `known` is the number of
+// messages of which the thread block knows that they have been sent; signals, barriers and
+// semaphores pass this count on to other thread blocks. `landed` is the number of messages that are
+// certain to have arrived before the thread block's next step.
 
 #include <algorithm>
 #include <map>

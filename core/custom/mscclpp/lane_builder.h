@@ -12,8 +12,7 @@ namespace tutti::core::custom {
 /// receiving rank when it is first used.
 class LaneBuilder {
  protected:
-  static std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
-  PlanLane& lane(int number) { return made_.lanes[index(number)]; }
+  PlanLane& lane(int number) { return made_.lanes[number]; }
   int new_lane(PlanLane::Kind kind, Rank rank, int number);
   /// Appends an instruction to a lane.
   InstructionId put(int number, Instruction instruction);

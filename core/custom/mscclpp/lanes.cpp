@@ -32,7 +32,7 @@ class LaneMaker : public Transfers {
 
   PlanLanes make() {
     for (Rank rank = 0; rank < ranks(); ++rank) {
-      const PlanGpu& gpu = plan_.gpus[index(rank)];
+      const PlanGpu& gpu = plan_.gpus[rank];
       gpus_.emplace_back();
       gpus_.back().semaphores.resize(gpu.semaphores.size());
       for (std::size_t s = 0; s < gpu.semaphores.size(); ++s)
@@ -57,7 +57,7 @@ class LaneMaker : public Transfers {
   void find_proxies(const PlanGpu& of, Gpu& into) {
     const auto look = [&](const PlanOp& op) {
       if (!op.port || op.verb != PlanVerb::kPut || op.flushes) return;
-      for (const int channel : op.channels) into.proxies[index(channel)].used = true;
+      for (const int channel : op.channels) into.proxies[channel].used = true;
     };
     for (const auto& block : of.blocks) {
       for (const PlanOp& op : block) {

@@ -1,7 +1,7 @@
 // Reads operations. An operation gives an index into a list of its thread block, and the entry of
-// the list is an index into a list of the GPU; both levels are resolved here. What an operation may
-// have as sources and targets depends on its kind (Operands), and is checked before the operation
-// is executed, so that lanes.cpp needs no checks.
+// the list is an index into a list of the GPU; both levels are resolved here. The sources and
+// targets that an operation may have depend on its kind (Operands). They are checked here, so that
+// lanes.cpp needs no checks.
 
 #include "core/custom/mscclpp/operation_reader.h"
 
@@ -240,8 +240,7 @@ void OperationReader::check_operands(const JsonValue& of, const PlanName& name, 
   const auto remote = [](const PlanPlace& p) { return p.rank >= 0; };
   const auto in_switch = [](const PlanPlace& p) { return p.channel >= 0; };
   const auto all = [](const std::vector<PlanPlace>& places, std::size_t from, auto is) {
-    return std::all_of(places.begin() + static_cast<std::ptrdiff_t>(std::min(from, places.size())),
-                       places.end(), is);
+    return std::all_of(places.begin() + std::min(from, places.size()), places.end(), is);
   };
   auto& source = op.source;
   auto& target = op.target;

@@ -6,10 +6,10 @@
 namespace tutti::core::custom {
 
 void Synchronization::post_signal(Block& block, bool port, int channel, InstructionId arrival) {
-  const PlanGpu& from = plan_.gpus[index(block.rank)];
-  const PlanChannel& end = (port ? from.port_channels : from.memory_channels)[index(channel)];
+  const PlanGpu& from = plan_.gpus[block.rank];
+  const PlanChannel& end = (port ? from.port_channels : from.memory_channels)[channel];
   Event event;
-  Proxy* proxy = port ? &gpu(block.rank).proxies[index(channel)] : nullptr;
+  Proxy* proxy = port ? &gpu(block.rank).proxies[channel] : nullptr;
   if (proxy != nullptr && proxy->used) {
     const Range nothing{Buffer::kData, 0, 0};
     event.at =
@@ -20,11 +20,11 @@ void Synchronization::post_signal(Block& block, bool port, int channel, Instruct
     event.knows = knowledge(block);
   }
   if (end.other_end < 0) return;  // no rank can wait for the signal
-  gpu(end.peer).signals[port ? 1 : 0][index(end.other_end)].push_back(std::move(event));
+  gpu(end.peer).signals[port ? 1 : 0][end.other_end].push_back(std::move(event));
 }
 
 void Synchronization::flush(Block& block, int channel) {
-  Proxy& proxy = gpu(block.rank).proxies[index(channel)];
+  Proxy& proxy = gpu(block.rank).proxies[channel];
   if (proxy.lane < 0) return;
   block.pending.push_back({proxy.lane, static_cast<int>(lane(proxy.lane).steps.size()) - 1});
   block.knows.add(proxy.knows);
@@ -64,8 +64,7 @@ bool Synchronization::take_packets(Block& block, bool forced) {
 
 bool Synchronization::wait(Block& block, bool forced) {
   for (; block.part_done < op_->channels.size(); ++block.part_done) {
-    auto& signals =
-        gpu(block.rank).signals[op_->port ? 1 : 0][index(op_->channels[block.part_done])];
+    auto& signals = gpu(block.rank).signals[op_->port ? 1 : 0][op_->channels[block.part_done]];
     if (signals.empty()) {
       if (!forced) return false;
       wait_later(block, block.part_done, {});
@@ -83,7 +82,7 @@ bool Synchronization::wait(Block& block, bool forced) {
 
 bool Synchronization::acquire(Block& block, bool forced) {
   for (; block.part_done < op_->semaphores.size(); ++block.part_done) {
-    Semaphore& semaphore = gpu(block.rank).semaphores[index(op_->semaphores[block.part_done])];
+    Semaphore& semaphore = gpu(block.rank).semaphores[op_->semaphores[block.part_done]];
     if (semaphore.free > 0) {
       --semaphore.free;
       continue;
@@ -103,7 +102,7 @@ bool Synchronization::acquire(Block& block, bool forced) {
 
 void Synchronization::release(Block& block) {
   for (const int number : op_->semaphores)
-    gpu(block.rank).semaphores[index(number)].released.push_back({here(block), knowledge(block)});
+    gpu(block.rank).semaphores[number].released.push_back({here(block), knowledge(block)});
 }
 
 bool Synchronization::barrier(Block& block, std::size_t number, bool forced) {
@@ -152,13 +151,13 @@ void Synchronization::resolve(const PendingWait& one) {
   std::vector<InstructionId> by;
   op_ = one.op;
   if (one.op->verb == PlanVerb::kWait) {
-    auto& signals = at.signals[one.op->port ? 1 : 0][index(one.op->channels[one.number])];
+    auto& signals = at.signals[one.op->port ? 1 : 0][one.op->channels[one.number]];
     if (!signals.empty()) {
       by.push_back(signals.front().at);
       signals.pop_front();
     }
   } else if (one.op->verb == PlanVerb::kAcquire) {
-    auto& released = at.semaphores[index(one.op->semaphores[one.number])].released;
+    auto& released = at.semaphores[one.op->semaphores[one.number]].released;
     if (!released.empty()) {
       by.push_back(released.front().at);
       released.pop_front();
@@ -170,7 +169,7 @@ void Synchronization::resolve(const PendingWait& one) {
   }
   by.erase(std::remove_if(by.begin(), by.end(), [](const auto& id) { return id.index < 0; }),
            by.end());
-  auto& after = lane(one.waiting.lane).steps[index(one.waiting.index)].after;
+  auto& after = lane(one.waiting.lane).steps[one.waiting.index].after;
   if (by.empty()) by.push_back(one.waiting);
   after.insert(after.end(), by.begin(), by.end());
 }

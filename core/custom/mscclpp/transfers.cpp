@@ -11,7 +11,7 @@ void Transfers::put_op(Block& block) {
     const Rank rank = op_->target[i].rank;
     const Range target = range(op_->target[i], block.rank);
     InstructionId arrival;
-    Proxy* proxy = op_->port ? &gpu(block.rank).proxies[index(op_->channels[i])] : nullptr;
+    Proxy* proxy = op_->port ? &gpu(block.rank).proxies[op_->channels[i]] : nullptr;
     if (proxy != nullptr && proxy->used) {
       arrival = write_by_proxy(block, *proxy, source, rank, target);
     } else {
@@ -105,7 +105,7 @@ void Transfers::reduce(Block& block) {
 }
 
 void Transfers::store(Block& block, const Range& source, const PlanPlace& place) {
-  const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(place.channel)];
+  const PlanSwitch& used = plan_.gpus[block.rank].switches[place.channel];
   const auto at = [&](Rank rank) {
     PlanPlace there = place;
     there.rank = rank;
@@ -138,7 +138,7 @@ void Transfers::store(Block& block, const Range& source, const PlanPlace& place)
 void Transfers::reduce_store(Block& block) {
   const PlanPlace& from = op_->source[0];
   const PlanPlace& to = op_->target[0];
-  const PlanSwitch& used = plan_.gpus[index(block.rank)].switches[index(from.channel)];
+  const PlanSwitch& used = plan_.gpus[block.rank].switches[from.channel];
   PlanPlace own = to;
   own.rank = block.rank;
   Instruction step;

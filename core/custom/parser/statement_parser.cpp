@@ -144,7 +144,7 @@ void StatementParser::parse_action(Statement& statement) {
   action.at = statement.at;
   if (accept("send")) {
     action.verb = Verb::kSend;
-    action.place = parse_place();
+    action.place = parse_range();
     expect("to");
     action.to = parse_peer();
   } else if (accept("receive") || is("reduce")) {
@@ -152,9 +152,9 @@ void StatementParser::parse_action(Statement& statement) {
       action.verb = Verb::kReduce;
     else
       action.verb = Verb::kReceive;
-    action.place = parse_place();
+    action.place = parse_range();
     if (!failed_ && action.verb == Verb::kReduce && accept("with")) {
-      action.other = parse_place();
+      action.other = parse_range();
       action.has_other = true;
     }
     if (!failed_ && action.verb == Verb::kReduce && accept("across")) {
@@ -167,7 +167,7 @@ void StatementParser::parse_action(Statement& statement) {
     parse_then(action);
   } else if (accept("multicast")) {
     action.verb = Verb::kMulticast;
-    action.place = parse_place();
+    action.place = parse_range();
     expect("to");
     action.group = parse_group();
     parse_lane_of(action.to);
@@ -176,9 +176,9 @@ void StatementParser::parse_action(Statement& statement) {
       action.verb = Verb::kAdd;
     else
       action.verb = Verb::kCopy;
-    action.place = parse_place();
+    action.place = parse_range();
     expect("to");
-    action.other = parse_place();
+    action.other = parse_range();
     action.has_other = true;
   }
 }
@@ -226,8 +226,8 @@ GroupText StatementParser::parse_group() {
   return group;
 }
 
-Place StatementParser::parse_place() {
-  Place place;
+RangeText StatementParser::parse_range() {
+  RangeText place;
   place.at = token().at;
   if (failed_) return place;
   if (accept("data") || accept("output")) {

@@ -27,7 +27,7 @@ class StatementParser : public ExpressionParser {
   PeerText parse_peer();
   void parse_lane_of(PeerText& peer);
   GroupText parse_group();
-  Place parse_place();
+  RangeText parse_range();
 };
 
 }  // namespace tutti::core::custom

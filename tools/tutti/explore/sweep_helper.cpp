@@ -194,7 +194,8 @@ Expected<bool> help_sweep(const PartInRun& part, const SharedSweep& sweep) {
     }
   }
   if (failed) return tl::make_unexpected(*failed);
-  if (late) tell("tutti: this rank was silent for too long; rank 0 has reassigned its points\n");
+  if (late)
+    print_note("tutti: this rank was silent for too long; rank 0 has reassigned its points\n");
   return all;
 }
 

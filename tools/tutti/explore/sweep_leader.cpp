@@ -206,7 +206,7 @@ class Leader {
     helper.line.send_word("late");
     helper.gone = true;
     if (helper.rank < 0 || !silent_.insert(helper.rank).second) return;
-    tell(fmt::format(
+    print_note(fmt::format(
         "tutti: rank {} has not been heard from for {:.3g} s; other ranks simulate its points\n",
         helper.rank, std::chrono::duration<double>(silence_).count()));
   }

@@ -32,7 +32,7 @@ bool TextLine::send(std::string_view text) {
   while (sent < message.size()) {
     const ssize_t n = connection_.send(message.data() + sent, message.size() - sent);
     if (n > 0) {
-      sent += static_cast<std::size_t>(n);
+      sent += n;
     } else if (errno == EAGAIN || errno == EINTR) {
       pollfd entry{file(), POLLOUT, 0};
       if (::poll(&entry, 1, 10'000) == 0) return false;
@@ -54,7 +54,7 @@ bool TextLine::read_some() {
     const ssize_t n = connection_.receive(buffer, sizeof buffer);
     if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
     reader_.take({buffer, static_cast<std::size_t>(n)});
-    taken += static_cast<std::size_t>(n);
+    taken += n;
   }
   return true;
 }
