@@ -24,7 +24,7 @@ bool is_of(const Machine& machine, GpuModel model) {
 }
 
 void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
-                     std::vector<std::string>& said) {
+                     std::vector<std::string>& notes) {
   for (const Library::File& file : scenario.files) {
     if (file.kind != Library::Kind::kLayerTimes) continue;
     const auto times = read_layer_times(file.text, file.path);
@@ -33,7 +33,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
         message.workload().has_batch() ? message.workload().batch() : times->batch;
     const double ratio = static_cast<double>(batch) / static_cast<double>(times->batch);
     if (ratio > kFarOff || ratio < 1 / kFarOff) {
-      said.push_back(
+      notes.push_back(
           fmt::format("extrapolated: layer times were measured at batch size {} and are scaled to "
                       "batch size {}, although fixed costs do not scale",
                       times->batch, batch));
@@ -46,7 +46,7 @@ void add_layer_times(const Scenario& scenario, const proto::Scenario& message,
       if (seen >= scenario.cluster->workers() - scenario.cluster->servers()) break;
       seen += group.count;
       if (is_of(*group.machine, times->gpu_model)) continue;
-      said.push_back(fmt::format(
+      notes.push_back(fmt::format(
           "extrapolated: layer times were measured on {}, but the GPUs of the cluster are {}",
           to_string(times->gpu_model), group.machine->name()));
     }
@@ -94,11 +94,11 @@ std::string packs_in_words(const std::vector<std::size_t>& numbers, const Plan& 
 }
 
 void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
-                    std::vector<std::string>& said) {
+                    std::vector<std::string>& notes) {
   const auto calibrated = calibrated_of(scenario, message);
   if (!calibrated) return;
   if (calibrated->has_workers() && calibrated->workers() != scenario.cluster->workers()) {
-    said.push_back(
+    notes.push_back(
         fmt::format("extrapolated: the cluster's parameters were fitted to runs on {} workers, but "
                     "the cluster has {}",
                     calibrated->workers(), scenario.cluster->workers()));
@@ -111,7 +111,7 @@ void add_calibrated(const Scenario& scenario, const proto::Scenario& message,
   }
   const auto add = [&](const std::vector<std::size_t>& packs, const char* how, std::int64_t than) {
     if (packs.empty()) return;
-    said.push_back(
+    notes.push_back(
         fmt::format("extrapolated: {} {} {} than {}, the limit of the pack sizes to which the "
                     "cluster's parameters were fitted",
                     packs_in_words(packs, scenario.plan), packs.size() == 1 ? "is" : "are", how,
@@ -129,12 +129,12 @@ bool is_calibrated(const Scenario& scenario) {
 }
 
 std::vector<std::string> extrapolations(const Scenario& scenario) {
-  std::vector<std::string> said;
+  std::vector<std::string> notes;
   const auto message = scenario_message(scenario.text, scenario.file);
-  if (!message) return said;
-  add_layer_times(scenario, **message, said);
-  add_calibrated(scenario, **message, said);
-  return said;
+  if (!message) return notes;
+  add_layer_times(scenario, **message, notes);
+  add_calibrated(scenario, **message, notes);
+  return notes;
 }
 
 }  // namespace tutti::core

@@ -21,15 +21,15 @@ namespace {
 constexpr Rank kNoRank = -1;
 
 /// A rank's position in an in-order tree over 0 … n - 1.
-struct Place {
+struct TreePosition {
   Rank parent = kNoRank;
   std::array<Rank, 2> child{kNoRank, kNoRank};
   int children = 0;
 };
 
-Place place_of(Rank rank, Rank n) {
+TreePosition tree_position(Rank rank, Rank n) {
   const auto bits = [](Rank r) { return static_cast<std::uint32_t>(r); };
-  Place place;
+  TreePosition place;
   if (rank == 0) {
     if (n > 1) place.child[place.children++] = static_cast<Rank>(std::bit_floor(bits(n - 1)));
     return place;
@@ -68,7 +68,7 @@ class DoubleTree : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
     if (n_ == 1)
       return copy_of_input({Buffer::kData, 0, contract_.elements}, contract_.input_shift);
-    const Place place = in_tree(rank, lane);
+    const TreePosition place = in_tree(rank, lane);
     const std::int64_t each = per_message(place, lane);
     const Range message = message_of(lane, index / each);
     return is_up(lane) ? up(place, lane, index % each, message)
@@ -101,8 +101,8 @@ class DoubleTree : public Schedule {
     if (is_first(lane) || place == kNoRank) return place;
     return n_ % 2 == 0 ? n_ - 1 - place : (place + 1) % n_;
   }
-  [[nodiscard]] Place in_tree(Rank rank, Lane lane) const {
-    Place place = place_of(into(rank, lane), n_);
+  [[nodiscard]] TreePosition in_tree(Rank rank, Lane lane) const {
+    TreePosition place = tree_position(into(rank, lane), n_);
     place.parent = out_of(place.parent, lane);
     for (Rank& child : place.child) child = out_of(child, lane);
     return place;
@@ -119,7 +119,7 @@ class DoubleTree : public Schedule {
     const EvenCut cut{halves().size(lane / 2), messages(lane)};
     return {Buffer::kData, halves().offset(lane / 2) + cut.offset(message), cut.size(message)};
   }
-  [[nodiscard]] static std::int64_t per_message(const Place& place, Lane lane) {
+  [[nodiscard]] static std::int64_t per_message(const TreePosition& place, Lane lane) {
     const bool root = place.parent == kNoRank;
     if (is_up(lane)) return std::max(1, place.children);
     return root ? place.children : std::max(1, place.children);
@@ -127,7 +127,7 @@ class DoubleTree : public Schedule {
 
   // --- steps ---
 
-  [[nodiscard]] Step up(const Place& place, Lane lane, std::int64_t part,
+  [[nodiscard]] Step up(const TreePosition& place, Lane lane, std::int64_t part,
                         const Range& message) const {
     Step step;
     step.source = step.target = message;
@@ -144,8 +144,8 @@ class DoubleTree : public Schedule {
     return step;
   }
 
-  [[nodiscard]] Step down(const Place& place, Lane lane, std::int64_t part, std::int64_t index,
-                          const Range& message) const {
+  [[nodiscard]] Step down(const TreePosition& place, Lane lane, std::int64_t part,
+                          std::int64_t index, const Range& message) const {
     Step step;
     step.source = step.target = message;
     if (part < place.children) step.to = Peer::at(place.child[part], lane);

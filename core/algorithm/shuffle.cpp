@@ -44,7 +44,7 @@ class Shuffle : public Schedule {
     // where those of the rank's previous piece end.
     for (std::size_t i = 0; i < by_rank_.size(); ++i) {
       if (i == 0 || gather_rank(by_rank_[i - 1]) != gather_rank(by_rank_[i])) continue;
-      const Place& before = place_of(by_rank_[i - 1]);
+      const PieceOffset& before = place_of(by_rank_[i - 1]);
       places_[by_rank_[i]] = {before.earlier + 1, scratch_end(by_rank_[i - 1])};
     }
   }
@@ -119,7 +119,7 @@ class Shuffle : public Schedule {
 
   /// The position of a piece on its gather rank: the number of earlier pieces of this rank, and the
   /// number of scratch elements that they use.
-  struct Place {
+  struct PieceOffset {
     std::int32_t earlier = 0;
     std::int64_t scratch = 0;
   };
@@ -133,7 +133,7 @@ class Shuffle : public Schedule {
     while (last != by_rank_.end() && gather_rank(*last) == rank) ++last;
     return {first, last};
   }
-  [[nodiscard]] const Place& place_of(std::int64_t piece) const { return places_[piece]; }
+  [[nodiscard]] const PieceOffset& place_of(std::int64_t piece) const { return places_[piece]; }
 
   [[nodiscard]] GatherLane gather_lane(Rank rank, Lane lane) const {
     lane -= contributor_lanes(rank);
@@ -225,7 +225,7 @@ class Shuffle : public Schedule {
   std::int32_t n_;
   std::vector<Rank> gather_;           ///< for each piece: the rank that gathers it
   std::vector<std::int32_t> by_rank_;  ///< pieces, sorted by the rank that gathers them
-  std::vector<Place> places_;          ///< place of each piece
+  std::vector<PieceOffset> places_;    ///< place of each piece
   RaggedCut cut_;
   Engine contributor_engine_;
   Engine gather_engine_;

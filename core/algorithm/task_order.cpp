@@ -93,7 +93,7 @@ std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
     for (const LinkedDevice::Link& link : devices[next].links) {
       const auto peer = std::find_if(devices.begin(), devices.end(),
                                      [&](const auto& d) { return d.number == link.peer; });
-      const auto place = static_cast<std::size_t>(peer - devices.begin());
+      const std::size_t place = peer - devices.begin();
       if (peer == devices.end() || been[place] || (best && best->strength >= link.strength))
         continue;
       best = &link;
@@ -115,7 +115,7 @@ TaskOrder::TaskOrder(std::int32_t workers, std::vector<std::int32_t> devices, bo
       by_name_(by_name && workers > 10) {
   TUTTI_CHECK(workers >= 1 && !devices_.empty(), "{} workers of {}", workers, devices_.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const auto device = static_cast<std::size_t>(devices_[i]);
+    const std::size_t device = devices_[i];
     TUTTI_CHECK(device < devices_.size() && place_of_[device] < 0, "device {} of {}", device,
                 devices_.size());
     place_of_[device] = static_cast<std::int32_t>(i);

@@ -39,7 +39,7 @@ class TfRing : public Schedule {
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
     if (lane == copying_lane()) return own(rank).count > 0 ? 1 : 0;
-    const Place place = locate(rank, lane);
+    const RingPosition place = locate(rank, lane);
     if (n_ == 1) return 0;
     return sends_on(lane)
                ? place.rounds.before(last_round_, place.position)
@@ -87,7 +87,7 @@ class TfRing : public Schedule {
   }
 
  private:
-  struct Place {
+  struct RingPosition {
     std::int32_t ring = 0;
     std::int64_t position = 0;
     FilledRounds rounds;
@@ -99,7 +99,7 @@ class TfRing : public Schedule {
   [[nodiscard]] bool copies() const { return contract_.input_shift != 0; }
   [[nodiscard]] static bool sends_on(Lane lane) { return lane % 2 == 1; }
 
-  [[nodiscard]] Place locate(Rank rank, Lane lane) const {
+  [[nodiscard]] RingPosition locate(Rank rank, Lane lane) const {
     const std::int32_t ring = lane / 2;
     const std::int32_t m = options_.order.per_worker();
     const Subdivision& subdivision = options_.subdivisions[ring];
@@ -109,20 +109,20 @@ class TfRing : public Schedule {
   }
 
   /// Returns 1 if the chunk that the rank sends in round 0 is non-empty; otherwise returns 0.
-  [[nodiscard]] static std::int64_t first_is_filled(const Place& place) {
+  [[nodiscard]] static std::int64_t first_is_filled(const RingPosition& place) {
     return place.rounds.before(1, place.position);
   }
 
-  [[nodiscard]] Range chunk_in(const Place& place, std::int64_t round) const {
+  [[nodiscard]] Range chunk_in(const RingPosition& place, std::int64_t round) const {
     return chunk(((place.position - round) % n_ + n_) % n_, place.ring);
   }
 
-  [[nodiscard]] Peer neighbour(const Place& place, std::int32_t delta, Lane lane) const {
+  [[nodiscard]] Peer neighbour(const RingPosition& place, std::int32_t delta, Lane lane) const {
     return Peer::at(rank_at((place.position + delta + n_) % n_, place.ring), lane);
   }
 
   [[nodiscard]] Step send(Rank rank, Lane lane, std::int64_t index) const {
-    const Place place = locate(rank, lane);
+    const RingPosition place = locate(rank, lane);
     const std::int64_t round = place.rounds.round_of(index, place.position);
     Step step;
     step.kind = StepKind::kSend;
@@ -138,7 +138,7 @@ class TfRing : public Schedule {
   }
 
   [[nodiscard]] Step receive(Rank rank, Lane lane, std::int64_t index) const {
-    const Place place = locate(rank, lane);
+    const RingPosition place = locate(rank, lane);
     const std::int64_t round =
         place.rounds.round_of(index + first_is_filled(place), place.position);
     Step step;

@@ -1,11 +1,11 @@
 // Calibration varies a few parameters, but a cluster has many fields. This file maps parameters to
-// fields: `figures_[f]` is a parameter, and `places_[f]` lists the fields that the parameter sets.
+// fields: `figures_[f]` is a parameter, and `targets_[f]` lists the fields that the parameter sets.
 // Fields of the same kind with the same value share a parameter, so the number of parameters does
 // not grow with the cluster. If a worker has an outlier, it gets its own copy of the machine, so
 // that the copy's fields can have other values. A message over the network is limited by the lower
 // of two bandwidths: the card's bandwidth and the network's bandwidth per port. Measurements show
 // only the lower one. Therefore the parameter is the bandwidth that is lower in the scenario. The
-// other bandwidth is increased if it would limit the measured rate (Place::at_least). fit.cpp
+// other bandwidth is increased if it would limit the measured rate (Target::at_least). fit.cpp
 // searches the values, and outliers.cpp searches the outliers.
 
 #include "core/calibrate/cluster_figures.h"
@@ -236,13 +236,13 @@ ClusterFigures ClusterFigures::with_outliers(const std::vector<Outlier>& outlier
       const std::string name = fmt::format("{} of w{}", shared_name(shared->name()), worker);
       const auto known = std::find_if(cluster.machine().begin(), cluster.machine().end(),
                                       [&](const auto& m) { return m.name() == name; });
-      const auto place = static_cast<int>(known - cluster.machine().begin());
+      const auto index = static_cast<int>(known - cluster.machine().begin());
       const proto::Machine spelled = spelled_out(*shared);
       if (known == cluster.machine().end()) cluster.add_machine();
-      proto::Machine& own = *cluster.mutable_machine(place);
+      proto::Machine& own = *cluster.mutable_machine(index);
       own = spelled;
       own.set_name(name);
-      figures.worker_of_[place] = worker;
+      figures.worker_of_[index] = worker;
       proto::Workers& workers = *cluster.add_workers();
       workers = group;
       workers.set_machine(own.name());
@@ -279,14 +279,14 @@ void ClusterFigures::collect() {
     ClusterFigure launch =
         latency("launch", "time to launch a collective (launch_us of the strategy)", launch_us_);
     launch.kind = ClusterFigure::Kind::kLaunch;
-    add(std::move(launch), {Place::Field::kLaunch, Place::Part::kStrategy});
+    add(std::move(launch), {Target::Field::kLaunch, Target::Part::kStrategy});
   }
   make_names_distinct();
 }
 
-/// Adds a field (`place`) that a parameter sets. If there already is a parameter with the same name
-/// and value, this parameter also sets the field.
-void ClusterFigures::add(ClusterFigure figure, const Place& place) {
+/// Adds a field (`target`) that a parameter sets. If there already is a parameter with the same
+/// name and value, this parameter also sets the field.
+void ClusterFigures::add(ClusterFigure figure, const Target& target) {
   if (!(figure.before > 0)) {
     const std::string note = fmt::format(
         "{} is 0 in the scenario, so it is not fitted; set it to a small value above 0 to fit it",
@@ -296,17 +296,17 @@ void ClusterFigures::add(ClusterFigure figure, const Place& place) {
   }
   for (std::size_t f = 0; f < figures_.size(); ++f) {
     if (figures_[f].name != figure.name || figures_[f].before != figure.before) continue;
-    places_[f].push_back(place);
+    targets_[f].push_back(target);
     return;
   }
   figures_.push_back(std::move(figure));
-  places_.push_back({place});
+  targets_.push_back({target});
 }
 
 void ClusterFigures::add_network() {
   const proto::Network& network = cluster_->network();
   add(latency("network.latency", "one-way latency between network cards", network.latency_us()),
-      {Place::Field::kLatency, Place::Part::kNetwork});
+      {Target::Field::kLatency, Target::Part::kNetwork});
   double slowest_card = kMaxGbPerS;
   for (const proto::Machine& machine : cluster_->machine()) {
     for (const proto::Nic& nic : machine.nic())
@@ -324,7 +324,7 @@ void ClusterFigures::add_network() {
   const double port = network.has_bandwidth_gb_per_s() ? network.bandwidth_gb_per_s() : kMaxGbPerS;
   const bool ports_limit = network.has_bandwidth_gb_per_s() && port <= slowest_card && !fast_card;
   const std::string about = "bandwidth of a network card's port, per direction";
-  const Place ports{Place::Field::kBandwidth, Place::Part::kNetwork, -1, 0, !ports_limit};
+  const Target ports{Target::Field::kBandwidth, Target::Part::kNetwork, -1, 0, !ports_limit};
   if (ports_limit) add(rate("network.bandwidth", about, port), ports);
   for (int m = 0; m < cluster_->machine_size(); ++m) {
     const proto::Machine& machine = cluster_->machine(m);
@@ -335,16 +335,16 @@ void ClusterFigures::add_network() {
               outlier_at(m, Outlier::What::kCard, Outlier::Figure::kRate, machine.nic(n).name())) {
         add(guessed(rate("network.bandwidth of " + one->name(), unlike_others("card", *one), start),
                     one),
-            {Place::Field::kBandwidth, Place::Part::kNic, m, n});
+            {Target::Field::kBandwidth, Target::Part::kNic, m, n});
         continue;
       }
-      const Place card{Place::Field::kBandwidth, Place::Part::kNic, m, n, ports_limit};
+      const Target card{Target::Field::kBandwidth, Target::Part::kNic, m, n, ports_limit};
       add(rate("network.bandwidth", about, start), card);
     }
   }
   if (ports_limit || !network.has_bandwidth_gb_per_s()) return;
   for (std::size_t f = 0; f < figures_.size(); ++f) {
-    if (figures_[f].name.starts_with("network.bandwidth")) places_[f].push_back(ports);
+    if (figures_[f].name.starts_with("network.bandwidth")) targets_[f].push_back(ports);
   }
 }
 
@@ -365,13 +365,13 @@ void ClusterFigures::add_links() {
                   late ? unlike_others("link", *late) : "latency until the first bit arrives",
                   link.latency_us()),
               late),
-          {Place::Field::kLatency, Place::Part::kLink, m, l});
+          {Target::Field::kLatency, Target::Part::kLink, m, l});
       add(guessed(rate(slow ? fmt::format("{}.bandwidth of {}", kind, slow->name())
                             : kind + ".bandwidth",
                        slow ? unlike_others("link", *slow) : "per direction",
                        link.bandwidth_gb_per_s()),
                   slow),
-          {Place::Field::kBandwidth, Place::Part::kLink, m, l});
+          {Target::Field::kBandwidth, Target::Part::kLink, m, l});
     }
   }
 }
@@ -389,9 +389,9 @@ void ClusterFigures::add_devices() {
                            : "rate of a sum, in bytes of one operand per second",
                        reduce_rate(device)),
                   one),
-          {Place::Field::kReduce, Place::Part::kDevice, m, d});
+          {Target::Field::kReduce, Target::Part::kDevice, m, d});
       add(rate(kind + ".copy", "copies inside the device", copy_rate(device)),
-          {Place::Field::kCopy, Place::Part::kDevice, m, d});
+          {Target::Field::kCopy, Target::Part::kDevice, m, d});
     }
   }
 }
@@ -404,39 +404,39 @@ void ClusterFigures::make_names_distinct() {
   }
 }
 
-void ClusterFigures::set(proto::Cluster& cluster, const Place& place, double value,
+void ClusterFigures::set(proto::Cluster& cluster, const Target& target, double value,
                          const std::string& source) {
-  proto::Machine* machine = place.machine < 0 ? nullptr : cluster.mutable_machine(place.machine);
-  switch (place.part) {
-    case Place::Part::kNetwork: {
+  proto::Machine* machine = target.machine < 0 ? nullptr : cluster.mutable_machine(target.machine);
+  switch (target.part) {
+    case Target::Part::kNetwork: {
       proto::Network& network = *cluster.mutable_network();
-      if (place.field == Place::Field::kLatency) {
+      if (target.field == Target::Field::kLatency) {
         network.set_latency_us(value);
       } else {
-        if (place.at_least && network.bandwidth_gb_per_s() >= value) return;
+        if (target.at_least && network.bandwidth_gb_per_s() >= value) return;
         network.set_bandwidth_gb_per_s(value);
       }
       return say_source(*network.mutable_source(), source);
     }
-    case Place::Part::kNic: {
-      proto::Nic& nic = *machine->mutable_nic(place.index);
-      if (place.at_least && nic.bandwidth_gb_per_s() >= value) return;
+    case Target::Part::kNic: {
+      proto::Nic& nic = *machine->mutable_nic(target.index);
+      if (target.at_least && nic.bandwidth_gb_per_s() >= value) return;
       nic.set_bandwidth_gb_per_s(value);
       return say_source(*nic.mutable_source(), source);
     }
-    case Place::Part::kLink: {
-      proto::Link& link = *machine->mutable_link(place.index);
-      place.field == Place::Field::kLatency ? link.set_latency_us(value)
-                                            : link.set_bandwidth_gb_per_s(value);
+    case Target::Part::kLink: {
+      proto::Link& link = *machine->mutable_link(target.index);
+      target.field == Target::Field::kLatency ? link.set_latency_us(value)
+                                              : link.set_bandwidth_gb_per_s(value);
       return say_source(*link.mutable_source(), source);
     }
-    case Place::Part::kDevice: {
-      proto::Device& device = *machine->mutable_device(place.index);
-      place.field == Place::Field::kReduce ? device.set_reduce_gb_per_s(value)
-                                           : device.set_copy_gb_per_s(value);
+    case Target::Part::kDevice: {
+      proto::Device& device = *machine->mutable_device(target.index);
+      target.field == Target::Field::kReduce ? device.set_reduce_gb_per_s(value)
+                                             : device.set_copy_gb_per_s(value);
       return say_source(*device.mutable_source(), source);
     }
-    case Place::Part::kStrategy: return;
+    case Target::Part::kStrategy: return;
   }
 }
 
@@ -444,7 +444,7 @@ void ClusterFigures::put(const std::vector<double>& values, proto::Scenario& sce
   proto::Cluster& cluster = *scenario.mutable_cluster();
   cluster = *cluster_;
   for (std::size_t f = 0; f < figures_.size(); ++f) {
-    for (const Place& place : places_[f]) set(cluster, place, values[f], "");
+    for (const Target& target : targets_[f]) set(cluster, target, values[f], "");
     if (figures_[f].kind == ClusterFigure::Kind::kLaunch &&
         scenario.strategy().launch_us() == launch_us_)
       scenario.mutable_strategy()->set_launch_us(values[f]);
@@ -467,7 +467,7 @@ std::string ClusterFigures::text(const std::vector<FigureSource>& values,
   }
   for (std::size_t f = 0; f < figures_.size(); ++f) {
     if (values[f].text.empty()) continue;
-    for (const Place& place : places_[f]) set(cluster, place, values[f].value, values[f].text);
+    for (const Target& target : targets_[f]) set(cluster, target, values[f].value, values[f].text);
   }
   google::protobuf::TextFormat::Printer printer;
   printer.SetUseShortRepeatedPrimitives(true);

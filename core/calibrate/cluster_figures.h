@@ -92,7 +92,7 @@ class ClusterFigures {
  private:
   /// A field of the cluster that a parameter sets. `machine` is the index of a machine, or -1 for
   /// the network.
-  struct Place {
+  struct Target {
     enum class Field { kLatency, kBandwidth, kReduce, kCopy, kLaunch } field = Field::kLatency;
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
@@ -104,7 +104,7 @@ class ClusterFigures {
 
   ClusterFigures();
   void collect();
-  void add(ClusterFigure figure, const Place& place);
+  void add(ClusterFigure figure, const Target& target);
   void add_network();
   void add_links();
   void add_devices();
@@ -114,7 +114,7 @@ class ClusterFigures {
   [[nodiscard]] const Outlier* outlier_at(int machine, Outlier::What what, Outlier::Figure figure,
                                           const std::string& part,
                                           const std::string& other = "") const;
-  static void set(proto::Cluster& cluster, const Place& place, double value,
+  static void set(proto::Cluster& cluster, const Target& target, double value,
                   const std::string& source);
 
   std::unique_ptr<proto::Cluster> cluster_;
@@ -123,7 +123,7 @@ class ClusterFigures {
   /// Maps each machine that only one worker uses to the index of this worker.
   std::map<int, std::int64_t> worker_of_;
   std::vector<ClusterFigure> figures_;
-  std::vector<std::vector<Place>> places_;  ///< for each parameter, the fields that it sets
+  std::vector<std::vector<Target>> targets_;  ///< for each parameter, the fields that it sets
   std::vector<std::string> notes_;
 };
 

@@ -100,7 +100,7 @@ DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, 
       if (!(half <= problem.widest)) too_wide = i;
     }
     if (too_wide == candidates.size()) break;
-    candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(too_wide));
+    candidates.erase(candidates.begin() + too_wide);
   }
   result.chosen = candidates;
   for (std::size_t u = 0; u < problem.unknowns.size(); ++u) {
@@ -154,7 +154,7 @@ RobustScale robust_scale(const std::vector<double>& residuals, double scale, std
   result.deviation = std::max(resolution, correction * std::sqrt(squares / degrees) / slope);
   std::vector<double> magnitudes;
   for (const double r : residuals) magnitudes.push_back(std::abs(r));
-  const auto middle = magnitudes.begin() + static_cast<std::ptrdiff_t>(magnitudes.size() / 2);
+  const auto middle = magnitudes.begin() + magnitudes.size() / 2;
   std::nth_element(magnitudes.begin(), middle, magnitudes.end());
   // For a normal distribution, the standard deviation is 1.4826 times the median absolute
   // deviation. A scale of 1.345 standard deviations gives the estimator an efficiency of 95 %.

@@ -318,7 +318,7 @@ class Fitter {
     Search& search = *static_cast<Search*>(data);
     if (search.self->stopped()) return search.least;
     for (unsigned i = 0; i < count; ++i) {
-      const auto u = static_cast<std::size_t>(search.self->fitted_[i]);
+      const std::size_t u = search.self->fitted_[i];
       search.point[u] = search.self->within(u, x[i]);
     }
     const double value = search.self->cost(search.point);

@@ -16,7 +16,7 @@ constexpr double kMinShare = 0.1;
 
 double low_decile(std::vector<double> us) {
   const std::size_t place = us.size() / 10;
-  std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(place), us.end());
+  std::nth_element(us.begin(), us.begin() + place, us.end());
   return us[place];
 }
 
@@ -24,7 +24,7 @@ double scatter(const std::vector<double>& us) { return median(us) - low_decile(u
 
 double reference_of(std::vector<double> us, ReferenceQuantile reference) {
   const auto place = static_cast<std::size_t>(static_cast<double>(us.size() - 1) * reference);
-  std::nth_element(us.begin(), us.begin() + static_cast<std::ptrdiff_t>(place), us.end());
+  std::nth_element(us.begin(), us.begin() + place, us.end());
   return us[place];
 }
 

@@ -35,7 +35,7 @@ void RunTimes::pack(const PackRecord& pack) {
 namespace {
 
 double low_decile(std::vector<double> us) {
-  const auto place = us.begin() + static_cast<std::ptrdiff_t>(us.size() / 10);
+  const auto place = us.begin() + us.size() / 10;
   std::nth_element(us.begin(), place, us.end());
   return *place;
 }

@@ -17,7 +17,7 @@
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/forestcoll.h"
 #include "core/custom/msccl.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/custom/program.h"
 #include "core/custom/teccl.h"
 
@@ -32,8 +32,8 @@ using custom::kRankSlot;
 using custom::LaneFamily;
 using custom::NodeCode;
 using custom::PeerCode;
-using custom::PlaceCode;
 using custom::Program;
+using custom::RangeCode;
 using custom::StepFinder;
 using custom::Variables;
 using custom::WaitCode;
@@ -179,7 +179,7 @@ class CustomSchedule : public Schedule {
     scratch.count = std::min(count, program_->scratch * cut_.longest() - scratch.offset);
   }
 
-  [[nodiscard]] Range range_of(const PlaceCode& place, const Variables& variables) const {
+  [[nodiscard]] Range range_of(const RangeCode& place, const Variables& variables) const {
     if (place.area == Area::kNothing) return {};
     const std::int64_t first = program_->values.at(place.first, variables);
     const std::int64_t count =

@@ -123,9 +123,9 @@ class ForestReader {
     synthesis::SpanningTree tree;
     tree.root = ranks_.find(element.attribute("root").value())->second;
     tree.copies = xml_.integer(element, "nchunks", 1, kMaxTreeChunks, problems_).value_or(1);
-    tree.parent.assign(static_cast<std::size_t>(forest_.ranks), -1);
+    tree.parent.assign(forest_.ranks, -1);
     tree.order = {tree.root};
-    std::vector<bool> reached(static_cast<std::size_t>(forest_.ranks), false);
+    std::vector<bool> reached(forest_.ranks, false);
     reached[tree.root] = true;
     for (const Element& send : element.children()) {
       if (problems_.full()) return;
@@ -177,7 +177,7 @@ class ForestReader {
   }
 
   void count_chunks() {
-    std::vector<std::int64_t> chunks(static_cast<std::size_t>(forest_.ranks), 0);
+    std::vector<std::int64_t> chunks(forest_.ranks, 0);
     for (const synthesis::SpanningTree& tree : forest_.all) chunks[tree.root] += tree.copies;
     for (int rank = 0; rank < forest_.ranks; ++rank) {
       if (chunks[rank] == forest_.trees) continue;

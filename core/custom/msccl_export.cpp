@@ -111,7 +111,7 @@ class MscclWriter {
 
   void write_gpu(std::string& text) {
     blocks_.clear();
-    places_.assign(static_cast<std::size_t>(schedule_.lanes(rank_)), {});
+    places_.assign(schedule_.lanes(rank_), {});
     for (Lane lane = 0; lane < schedule_.lanes(rank_); ++lane) write_lane(lane);
     resolve_waits();
     const std::int64_t block = contract_.block();
@@ -324,7 +324,7 @@ class MscclWriter {
         if (step.wait.lane >= 0 && step.wait.count > 0) {
           const auto& places = places_[step.wait.lane];
           if (static_cast<std::size_t>(step.wait.count) <= places.size())
-            step.after = places[static_cast<std::size_t>(step.wait.count) - 1];
+            step.after = places[step.wait.count - 1];
         }
       }
     }

@@ -22,7 +22,7 @@ namespace tutti::core::custom {
 /// each of these chunks is divided into `parts` pieces, and the range consists of piece `part`
 /// only. If `has_like` is true, the range is in scratch, and its chunks have the size of chunk
 /// `like` of the data buffer.
-struct PlaceCode {
+struct RangeCode {
   Area area = Area::kData;
   Value first;
   Value count;
@@ -53,8 +53,8 @@ struct GroupCode {
 struct ActionCode {
   StepKind kind = StepKind::kNop;
   Position at;
-  PlaceCode source;
-  PlaceCode target;
+  RangeCode source;
+  RangeCode target;
   bool one_place = true;  ///< true: `target` equals `source`
   PeerCode from;
   PeerCode to;

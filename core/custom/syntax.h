@@ -63,7 +63,7 @@ enum class Area : std::uint8_t {
 
 /// Chunks of a buffer: `data[first to last] piece part of parts`, `data[first count count]` or
 /// `scratch[first like like]`.
-struct Place {
+struct RangeText {
   Position at;
   Area area = Area::kData;
   ExpressionId first = -1;
@@ -99,9 +99,9 @@ enum class Then : std::uint8_t { kNothing, kSend, kOnlySend };
 struct ActionText {
   Position at;
   Verb verb = Verb::kSend;
-  Place place;  ///< for kReceive and kReduce: the range that holds the result
-  Place other;  ///< for kCopy and kAdd: the target; for kReduce and kReduceAcross with `has_other`:
-                ///< the data to add
+  RangeText place;  ///< for kReceive and kReduce: the range that holds the result
+  RangeText other;  ///< for kCopy and kAdd: the target; for kReduce and kReduceAcross with
+                    ///< `has_other`: the data to add
   bool has_other = false;
   PeerText from;
   PeerText to;      ///< kMulticast: only the lane

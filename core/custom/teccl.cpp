@@ -46,7 +46,7 @@ std::optional<Flow> parse_flow(std::string_view text) {
   const auto number = [&](std::int64_t& into) {
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), into);
     if (error != std::errc() || into < 0 || into > kMaxNumber) return false;
-    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+    text.remove_prefix(stop - text.data());
     return true;
   };
   const bool whole = word("Chunk ") && number(flow.chunk) && word(" from ") &&

@@ -17,7 +17,7 @@
 namespace tutti::core {
 
 using Kind = FieldType::Kind;
-using Place = ScenarioText::Place;
+using Entry = ScenarioText::Entry;
 
 std::string with_edits(std::string text, const TextEdits& edits) {
   for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit)
@@ -100,7 +100,7 @@ class Editor {
   TextEdits without(const Value& message, const Value::Field& field) const {
     return remove_field(message, field);
   }
-  TextEdits remove(const Place& place) const {
+  TextEdits remove(const Entry& place) const {
     if (place.in_list() && place.field->value.items.size() > 1)
       return remove_item(place.field->value, place.item);
     return remove_field(*place.message, *place.field);
@@ -116,7 +116,7 @@ class Editor {
     return json_ && type.repeated ? "[" + value + "]" : value;
   }
   static FieldPath head(const FieldPath& path, std::size_t steps) {
-    return {path.begin(), path.begin() + static_cast<std::ptrdiff_t>(steps)};
+    return {path.begin(), path.begin() + steps};
   }
   static tl::unexpected<Error> no_such(const FieldPath& path) {
     return tl::make_unexpected(Error::request({ProblemCode::kUnknownField, to_string(path)},
@@ -130,7 +130,7 @@ class Editor {
 
   Expected<TextEdits> append(const Value& message, const FieldType& type, int index,
                              const std::string& value, const FieldPath& path) const {
-    const std::vector<Place> written = ScenarioText::all(message, type);
+    const std::vector<Entry> written = ScenarioText::all(message, type);
     if (index > static_cast<int>(written.size())) return no_such(path);
     const Value::Field* of_name = nullptr;
     for (const Value::Field& field : message.fields) {

@@ -373,9 +373,9 @@ bool have_equal_values(const std::string& text, const std::string& other) {
 std::string old_form_warning(const std::string& text, const std::string& path) {
   const auto converted = convert_text(text);
   if (!converted) return "";
-  std::string said;
+  std::string message;
   for (const MovedValue& value : converted->moved)
-    said += fmt::format(
+    message += fmt::format(
         "{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column, value.was,
         value.now.empty() ? "omitted, because another field sets the packing" : value.now + " now");
   const ScenarioText now(converted->text, scenario_schema());
@@ -391,18 +391,18 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
            at = lines.find("\n" + margin, at + 1))
         lines.erase(at + 1, margin.size());
     }
-    said += "write in the strategy:\n";
+    message += "write in the strategy:\n";
     std::size_t begin = 0;
     while (begin < lines.size()) {
       const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-      said += "  " + lines.substr(begin, end - begin) + "\n";
+      message += "  " + lines.substr(begin, end - begin) + "\n";
       begin = end + 1;
     }
   }
-  return said + fmt::format(
-                    "later releases will not read this older form; rewrite the file with `tutti "
-                    "convert {}`\n",
-                    path);
+  return message + fmt::format(
+                       "later releases will not read this older form; rewrite the file with `tutti "
+                       "convert {}`\n",
+                       path);
 }
 
 FieldPath present_path(const FieldPath& path, const ScenarioText* text) {

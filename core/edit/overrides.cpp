@@ -43,7 +43,7 @@ class ChangedText {
   void apply(const TextEdits& edits, std::size_t by) {
     // The last edit is applied first, so that the offsets of all earlier edits stay valid.
     for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
-      const auto at = origins_.begin() + static_cast<std::ptrdiff_t>(edit->at);
+      const auto at = origins_.begin() + edit->at;
       const auto behind = origins_.erase(at, at + static_cast<std::ptrdiff_t>(edit->removed));
       origins_.insert(behind, edit->inserted.size(), Origin{-1, by});
     }
@@ -79,7 +79,7 @@ Error at_original_places(const Error& error, const std::string& text, const std:
     const std::size_t at = after.offset({problem.where.line, problem.where.column});
     const ChangedText::Origin origin = changed.origin(at, text.size());
     if (origin.offset < 0) {
-      problem.text = fmt::format("{}: {}", overrides[origin.change].said, problem.text);
+      problem.text = fmt::format("{}: {}", overrides[origin.change].label, problem.text);
       problem.where = Location();
     } else {
       const Position place = before.position(static_cast<std::size_t>(origin.offset));
@@ -105,9 +105,9 @@ std::optional<PathStep> parse_step(const std::string& written) {
 
 Expected<Override> parse_override(const std::string& option, const std::string& written) {
   Override made;
-  made.said = option + " " + written;
+  made.label = option + " " + written;
   const auto wrong = [&](ProblemCode code, const std::string& what) {
-    return tl::make_unexpected(Error::request({code, option}, made.said + ": " + what));
+    return tl::make_unexpected(Error::request({code, option}, made.label + ": " + what));
   };
   const std::size_t equals = written.find('=');
   if (equals == std::string::npos || equals == 0)
@@ -222,12 +222,12 @@ Expected<Scenario> read_scenario(const std::string& text, const std::string& pat
     if (excluded && !disables_packing(overrides[*excluded]))
       return tl::make_unexpected(
           Error::request(fmt::format("{}: conflicts with {}; set only one of them",
-                                     overrides[i].said, overrides[*excluded].said)));
+                                     overrides[i].label, overrides[*excluded].label)));
     const auto edits = set_field(now, field, overrides[i].value);
     if (!edits) {
       const Problem& problem = edits.error().problems().front();
       return tl::make_unexpected(
-          Error::request(problem.kind, fmt::format("{}: {}", overrides[i].said, problem.text)));
+          Error::request(problem.kind, fmt::format("{}: {}", overrides[i].label, problem.text)));
     }
     changed.apply(*edits, i);
     if (overrides[i].value.empty() && field != overrides[i].path) remove_empty(changed, field, i);

@@ -15,7 +15,7 @@ struct Override {
   FieldPath path;     ///< path as the user wrote it, possibly in an older form (present_path())
   std::string value;  ///< value as the user typed it (strings without quotes); an empty value
                       ///< removes the field
-  std::string said;   ///< name in error messages, such as "--set strategy.shards=4"
+  std::string label;  ///< name in error messages, such as "--set strategy.shards=4"
 };
 
 /// Parses an override: "strategy.shards=4", "cluster.workers[1].machine=dgx-a100", or

@@ -45,8 +45,8 @@ const FieldType* ScenarioText::type(const FieldPath& path) const {
   return field;
 }
 
-std::vector<ScenarioText::Place> ScenarioText::all(const Value& message, const FieldType& field) {
-  std::vector<Place> found;
+std::vector<ScenarioText::Entry> ScenarioText::all(const Value& message, const FieldType& field) {
+  std::vector<Entry> found;
   for (const Value::Field& written : message.fields) {
     if (!names(written.name, field) || is_null(written.value)) continue;
     if (field.repeated && written.value.kind == Value::Kind::kList) {
@@ -60,14 +60,14 @@ std::vector<ScenarioText::Place> ScenarioText::all(const Value& message, const F
   return found;
 }
 
-std::optional<ScenarioText::Place> ScenarioText::place(const FieldPath& path) const {
+std::optional<ScenarioText::Entry> ScenarioText::place(const FieldPath& path) const {
   const MessageType* type = &schema_.root();
   const Value* message = &document_.root;
-  std::optional<Place> found;
+  std::optional<Entry> found;
   for (const PathStep& step : path) {
     const FieldType* const field = type ? type->find(step.field) : nullptr;
     if (!field || message->kind != Value::Kind::kMessage || step.index < 0) return std::nullopt;
-    const std::vector<Place> places = all(*message, *field);
+    const std::vector<Entry> places = all(*message, *field);
     if (static_cast<std::size_t>(step.index) >= places.size()) return std::nullopt;
     found = places[step.index];
     message = found->value;

@@ -66,16 +66,16 @@ class ScenarioText {
   [[nodiscard]] Range range(const Value& value) const;
 
   /// A value in the text, with the field and the message that contain it.
-  struct Place {
+  struct Entry {
     const Value* message = nullptr;       ///< the message that contains the field
     const Value::Field* field = nullptr;  ///< the field in the text
     const Value* value = nullptr;         ///< `field->value`, or an item of this list
     std::size_t item = 0;                 ///< index in the list, if `value` is an item of a list
     [[nodiscard]] bool in_list() const { return value != &field->value; }
   };
-  [[nodiscard]] std::optional<Place> place(const FieldPath& path) const;
+  [[nodiscard]] std::optional<Entry> place(const FieldPath& path) const;
   /// Returns all values of a field in `message`, in the order of the text.
-  [[nodiscard]] static std::vector<Place> all(const Value& message, const FieldType& field);
+  [[nodiscard]] static std::vector<Entry> all(const Value& message, const FieldType& field);
   [[nodiscard]] const Value& root() const { return document_.root; }
 
  private:

@@ -21,7 +21,7 @@ int TextPlaces::next_column(int column, char passed) const {
 std::size_t TextPlaces::offset(Position at) const {
   if (at.line < 1) return 0;
   if (static_cast<std::size_t>(at.line) > lines_.size()) return text_.size();
-  std::size_t offset = lines_[static_cast<std::size_t>(at.line) - 1];
+  std::size_t offset = lines_[at.line - 1];
   for (int column = 1; column < at.column && offset < text_.size() && text_[offset] != '\n';
        ++offset)
     column = next_column(column, text_[offset]);

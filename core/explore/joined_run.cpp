@@ -129,15 +129,15 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
           return true;
         });
     if (row == axis.rows.end()) {
-      std::vector<std::string> said;
+      std::vector<std::string> texts;
       for (std::size_t f = 0; f < axis.fields.size(); ++f) {
         const std::string value = text.value(present_path(axis.paths[f], &text));
-        said.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
+        texts.push_back(axis.fields[f] + (value.empty() ? " is not set" : " is " + value));
       }
       return tl::make_unexpected(
           Error::request({ProblemCode::kUnknownName, axis.fields.front()},
                          fmt::format("the settings of this run match no point of the sweep: {}",
-                                     fmt::join(said, " and "))));
+                                     fmt::join(texts, " and "))));
     }
     rows.push_back(row - axis.rows.begin());
   }
@@ -147,8 +147,8 @@ Expected<std::int64_t> point_of(const SweepInfo& info, const Space& space,
   // compared.
   std::vector<Override> varied = space.overrides(point), all;
   for (Override& change : varied) change.value.clear();
-  for (const std::string& said : info.set) {
-    auto change = parse_override("set", said);
+  for (const std::string& setting : info.set) {
+    auto change = parse_override("set", setting);
     if (!change) return tl::make_unexpected(change.error());
     all.push_back(std::move(*change));
   }

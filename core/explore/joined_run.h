@@ -11,9 +11,9 @@ namespace tutti::core {
 /// A measured run of a scenario, and the point of a sweep that has the same scenario.
 struct JoinedRun {
   std::int64_t point = 0;
-  Time step;           ///< step time in the steady state
-  std::string source;  ///< file name of the timeline
-  std::string said;    ///< program that executed the run: "real, tcp, Tutti 0.1.0"
+  Time step;            ///< step time in the steady state
+  std::string source;   ///< file name of the timeline
+  std::string program;  ///< program that executed the run: "real, tcp, Tutti 0.1.0"
 };
 
 /// Returns the point of a sweep that has this scenario. The scenario's name, description and run

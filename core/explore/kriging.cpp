@@ -21,7 +21,7 @@ constexpr int kPasses = 2;
 
 }  // namespace
 
-double Kriging::correlation(const Place& a, const Place& b) const {
+double Kriging::correlation(const Point& a, const Point& b) const {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double distance = ordered_[i] ? a[i] - b[i] : (a[i] == b[i] ? 0.0 : 1.0);
@@ -53,7 +53,7 @@ double Kriging::factor() {
   return -0.5 * (static_cast<double>(n) * std::log(variance_) + log_determinant);
 }
 
-void Kriging::fit(const std::vector<Place>& places, const std::vector<double>& values) {
+void Kriging::fit(const std::vector<Point>& places, const std::vector<double>& values) {
   places_ = places;
   values_ = values;
   reach_.assign(ordered_.size(), 0.5);
@@ -75,13 +75,13 @@ void Kriging::fit(const std::vector<Place>& places, const std::vector<double>& v
   factor();
 }
 
-void Kriging::add(const Place& place, double value) {
+void Kriging::add(const Point& place, double value) {
   places_.push_back(place);
   values_.push_back(value);
   factor();
 }
 
-Kriging::Guess Kriging::at(const Place& place) const {
+Kriging::Guess Kriging::at(const Point& place) const {
   const auto n = static_cast<Eigen::Index>(places_.size());
   Eigen::VectorXd near(n);
   for (Eigen::Index i = 0; i < n; ++i) near(i) = correlation(place, places_[i]);
@@ -89,7 +89,7 @@ Kriging::Guess Kriging::at(const Place& place) const {
   return {mean_ + near.dot(weights_), std::sqrt(variance_ * std::max(0.0, 1 - half.squaredNorm()))};
 }
 
-double Kriging::expected_improvement(const Place& place, double least) const {
+double Kriging::expected_improvement(const Point& place, double least) const {
   const Guess guess = at(place);
   if (guess.deviation <= 0) return std::max(0.0, least - guess.mean);
   const double z = (least - guess.mean) / guess.deviation;

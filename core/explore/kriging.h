@@ -16,37 +16,37 @@ class Kriging {
  public:
   /// The coordinates of a point, one for each axis: 0 … 1 for an ordered axis. For an unordered
   /// axis, coordinates are only compared for equality.
-  using Place = std::vector<double>;
+  using Point = std::vector<double>;
 
   explicit Kriging(std::vector<bool> ordered) : ordered_(std::move(ordered)) {}
 
   /// Fits the length scale of each axis (l_a) and the noise by maximum likelihood. The parameters
   /// are optimized one after the other; for each of them, all values of a grid are tried. REQUIRES:
   /// at least 2 points. Cost: some hundred Cholesky factorizations.
-  void fit(const std::vector<Place>& places, const std::vector<double>& values);
+  void fit(const std::vector<Point>& places, const std::vector<double>& values);
   /// Adds a point without fitting the parameters again. REQUIRES: fit() was called.
-  void add(const Place& place, double value);
+  void add(const Point& place, double value);
 
   struct Guess {
     double mean = 0;
     double deviation = 0;  ///< standard deviation of the function without noise
   };
-  [[nodiscard]] Guess at(const Place& place) const;
+  [[nodiscard]] Guess at(const Point& place) const;
   /// Returns the expected improvement over `least` at `place`, which is the mean of max(0, least -
   /// f(place)).
   /// SOURCE: Jones, Schonlau, Welch, "Efficient global optimization", 1998, equation 15.
-  [[nodiscard]] double expected_improvement(const Place& place, double least) const;
+  [[nodiscard]] double expected_improvement(const Point& place, double least) const;
 
   [[nodiscard]] const std::vector<double>& reach() const { return reach_; }
 
  private:
-  [[nodiscard]] double correlation(const Place& a, const Place& b) const;
+  [[nodiscard]] double correlation(const Point& a, const Point& b) const;
   /// Computes factor_, weights_, mean_ and variance_ from reach_ and noise_. Returns the
   /// log-likelihood of reach_ and noise_, up to a constant.
   double factor();
 
   std::vector<bool> ordered_;
-  std::vector<Place> places_;
+  std::vector<Point> places_;
   std::vector<double> values_;
   std::vector<double> reach_;
   double noise_ = 1e-4;  ///< variance of the noise, relative to the variance of the function

@@ -24,7 +24,7 @@ std::vector<SeedGroup> seed_groups(const Space& space,
   for (std::int64_t p = 0; p < std::ssize(outcomes); ++p) {
     if (!outcomes[p] || outcomes[p]->status != Outcome::Status::kDone) continue;
     std::vector<std::string> values = space.values(p);
-    values.erase(values.begin() + static_cast<std::ptrdiff_t>(seed));
+    values.erase(values.begin() + seed);
     found[std::move(values)].push_back(p);
   }
   std::vector<SeedGroup> groups;

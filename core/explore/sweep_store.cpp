@@ -302,10 +302,10 @@ Expected<bool> SweepStore::create() {
                   [&](Statement& s) { s.bind(1, value.first).bind(2, value.second); });
     });
   }
-  for (const std::string& said : info_.set) {
+  for (const std::string& setting : info_.set) {
     then([&] {
       return with(database, "INSERT INTO setting (said) VALUES (?1)",
-                  [&](Statement& s) { s.bind(1, said); });
+                  [&](Statement& s) { s.bind(1, setting); });
     });
   }
   for (std::size_t a = 0; a < info_.axes.size(); ++a) {
@@ -348,7 +348,7 @@ Expected<bool> SweepStore::create() {
 }
 
 Expected<std::vector<bool>> SweepStore::done() {
-  std::vector<bool> done(static_cast<std::size_t>(space_->size()));
+  std::vector<bool> done(space_->size());
   const auto read =
       rows(*database_, fmt::format("SELECT point FROM point WHERE NOT ({})", kIsStopped),
            [&](const Statement& row) {
@@ -428,7 +428,7 @@ Expected<void> SweepStore::add_measured(const Measured& measured) {
               [&](Statement& s) {
                 s.bind(1, measured.point)
                     .bind(2, measured.source)
-                    .bind(3, measured.said)
+                    .bind(3, measured.program)
                     .bind(4, measured.step.count());
               });
 }

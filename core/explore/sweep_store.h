@@ -56,7 +56,7 @@ class SweepStore {
     std::int64_t point = 0;
     Time step;
     std::string source;
-    std::string said;  ///< program that executed the run
+    std::string program;  ///< program that executed the run
     bool operator==(const Measured&) const = default;
   };
   /// Adds a measurement. Replaces an existing measurement from the same source.

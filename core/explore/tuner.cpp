@@ -101,7 +101,7 @@ bool Tuner::is_new(std::int64_t point) const {
 
 std::vector<double> Tuner::place(std::int64_t point) const {
   const std::vector<std::int64_t> rows = space_.rows(point);
-  Kriging::Place place;
+  Kriging::Point place;
   for (std::size_t a = 0; a < rows.size(); ++a) place.push_back(places_[a][rows[a]]);
   return place;
 }
@@ -215,7 +215,7 @@ std::vector<std::int64_t> Tuner::candidates() {
 }
 
 std::vector<std::int64_t> Tuner::promising() {
-  std::vector<Kriging::Place> places;
+  std::vector<Kriging::Point> places;
   std::vector<double> values;
   double worst = -std::numeric_limits<double>::infinity();
   for (const auto& [point, cost] : costs_) {
@@ -235,7 +235,7 @@ std::vector<std::int64_t> Tuner::promising() {
   kriging.fit(places, values);
 
   const std::vector<std::int64_t> all = candidates();
-  std::vector<Kriging::Place> where;
+  std::vector<Kriging::Point> where;
   for (const std::int64_t point : all) where.push_back(place(point));
   std::vector<std::int64_t> chosen;
   std::set<std::size_t> taken;
@@ -273,7 +273,7 @@ std::vector<std::int64_t> Tuner::next() {
   const std::int64_t left = options_.evaluations - evaluated();
   if (over_ || left <= 0 || evaluated() >= size_) return {};
   const auto first = [&](std::vector<std::int64_t> points) {
-    if (std::ssize(points) > left) points.resize(static_cast<std::size_t>(left));
+    if (std::ssize(points) > left) points.resize(left);
     return points;
   };
   if (!designed_) {

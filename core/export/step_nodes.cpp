@@ -17,22 +17,22 @@ class Unroller {
       : program_(program), durations_(durations), rates_(rates) {
     offsets_.assign(program.tasks.size(), 0);
     for (TaskId t = 0; t < program.size(); ++t) {
-      offsets_[nth(t)] = count_;
+      offsets_[t] = count_;
       const std::int32_t block = program.block_of(t);
-      const std::int32_t times = block < 0 ? 1 : program.blocks[nth(block)].repeat;
+      const std::int32_t times = block < 0 ? 1 : program.blocks[block].repeat;
       count_ += times;
     }
-    successors_.resize(nth(count_));
-    missing_.assign(nth(count_), 0);
-    of_.resize(nth(count_));
+    successors_.resize(count_);
+    missing_.assign(count_, 0);
+    of_.resize(count_);
     for (TaskId t = 0; t < program.size(); ++t) {
-      for (std::int32_t i = 0; i < repeats(t); ++i) of_[nth(at(t, i))] = {t, i};
+      for (std::int32_t i = 0; i < repeats(t); ++i) of_[at(t, i)] = {t, i};
     }
     add_edges();
   }
 
   StepNodes unroll() {
-    numbers_.assign(nth(count_), -1);
+    numbers_.assign(count_, -1);
     for (const TaskId root : program_.roots) visit(at(root, 0));
     TUTTI_CHECK(std::ssize(made_.nodes) == count_, "{} of {} nodes are reached", made_.nodes.size(),
                 count_);
@@ -41,22 +41,21 @@ class Unroller {
   }
 
  private:
-  struct Place {
+  struct TaskIteration {
     TaskId task = kNoTask;
     std::int32_t iteration = 0;
   };
-  static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::int32_t repeats(TaskId t) const {
     const std::int32_t block = program_.block_of(t);
-    return block < 0 ? 1 : program_.blocks[nth(block)].repeat;
+    return block < 0 ? 1 : program_.blocks[block].repeat;
   }
   [[nodiscard]] std::int32_t at(TaskId t, std::int32_t iteration) const {
-    return offsets_[nth(t)] + iteration;
+    return offsets_[t] + iteration;
   }
 
   void edge(std::int32_t from, std::int32_t to) {
-    successors_[nth(from)].push_back(to);
-    ++missing_[nth(to)];
+    successors_[from].push_back(to);
+    ++missing_[to];
   }
 
   void add_edges() {
@@ -64,16 +63,16 @@ class Unroller {
     // successors of the task that opens their hold.
     std::map<std::int32_t, TaskId> openers;
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (program_.tasks[nth(t)].opens >= 0) openers[program_.tasks[nth(t)].opens] = t;
+      if (program_.tasks[t].opens >= 0) openers[program_.tasks[t].opens] = t;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
-      const std::int32_t hold = program_.tasks[nth(t)].hold;
+      const std::int32_t hold = program_.tasks[t].hold;
       if (hold >= 0) edge(at(openers.at(hold), 0), at(t, 0));
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
       const std::int32_t block = program_.block_of(t);
-      for (std::int32_t e = program_.first_edge[nth(t)]; e < program_.first_edge[nth(t) + 1]; ++e) {
-        const TaskId to = program_.successors[nth(e)];
+      for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e) {
+        const TaskId to = program_.successors[e];
         if (block >= 0 && program_.block_of(to) == block) {
           for (std::int32_t i = 0; i < repeats(t); ++i) edge(at(t, i), at(to, i));
         } else {
@@ -93,23 +92,23 @@ class Unroller {
     std::vector<std::pair<std::int32_t, std::size_t>> open{{root, 0}};
     while (!open.empty()) {
       auto& [node, next] = open.back();
-      if (next == successors_[nth(node)].size()) {
+      if (next == successors_[node].size()) {
         open.pop_back();
         continue;
       }
-      const std::int32_t to = successors_[nth(node)][next++];
-      made_after_[to].push_back(numbers_[nth(node)]);
-      if (--missing_[nth(to)] > 0) continue;
+      const std::int32_t to = successors_[node][next++];
+      made_after_[to].push_back(numbers_[node]);
+      if (--missing_[to] > 0) continue;
       emit(to);
       open.emplace_back(to, 0);
     }
   }
 
   void emit(std::int32_t place) {
-    numbers_[nth(place)] = static_cast<std::int32_t>(made_.nodes.size());
-    const auto [id, iteration] = of_[nth(place)];
+    numbers_[place] = static_cast<std::int32_t>(made_.nodes.size());
+    const auto [id, iteration] = of_[place];
     StepNodes::Node node;
-    node.task = &program_.tasks[nth(id)];
+    node.task = &program_.tasks[id];
     node.id = id;
     if (node.task->kind == Task::Kind::kCompute) {
       node.duration = duration_of(node.task->cost, 1'000'000, durations_, rates_, program_.shares,
@@ -131,7 +130,7 @@ class Unroller {
   std::int32_t count_ = 0;
   std::vector<std::int32_t> offsets_;  ///< for each task, the index of the node of its first
                                        ///< iteration
-  std::vector<Place> of_;              ///< indexed by place
+  std::vector<TaskIteration> of_;      ///< indexed by place
   std::vector<std::vector<std::int32_t>> successors_;
   std::vector<std::int32_t> missing_;
   std::vector<std::int32_t> numbers_;  ///< node of each place

@@ -63,7 +63,7 @@ class ScenarioExport : public TraceExport {
       const DeviceRates& rates = cluster.part(cluster.replica(first)).device;
       steps_.push_back(
           unroll(programs_.program(g).program, programs_.durations(g), {rates.copy, rates.memory}));
-      group_of_.insert(group_of_.end(), static_cast<std::size_t>(count), g);
+      group_of_.insert(group_of_.end(), count, g);
     }
     for (const PlannedCollective& one : plan_.collectives) names_.push_back(name_of(one));
     give_tags();
@@ -96,7 +96,7 @@ class ScenarioExport : public TraceExport {
         node.type = ChakraNode::Type::kCompute;
       }
       if (task.kind == Task::Kind::kCompute) {
-        node.stream = plan_.graph ? std::int64_t{rank_of(rank).streams[nth(from.id)]} : 0;
+        node.stream = plan_.graph ? std::int64_t{rank_of(rank).streams[from.id]} : 0;
         node.duration_ps = from.duration.count();
         node.duration_us = streams[node.stream].next(from.duration);
         node.compute_bound_ppm =
@@ -157,10 +157,10 @@ class ScenarioExport : public TraceExport {
       std::vector<std::int32_t> after;
       std::vector<TaskId> starts;
       for (const std::int32_t before : node.after) {
-        if (made[nth(before)] >= 0) {
-          after.push_back(made[nth(before)]);
+        if (made[before] >= 0) {
+          after.push_back(made[before]);
         } else {
-          starts.push_back(announced.at(step.nodes[nth(before)].id));
+          starts.push_back(announced.at(step.nodes[before].id));
         }
       }
       const std::int32_t one = operation(rank, node, after, announced, messages, builder);
@@ -204,13 +204,12 @@ class ScenarioExport : public TraceExport {
   }
 
  private:
-  static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] const ExecutionGraph::Rank& rank_of(std::int64_t rank) const {
-    return plan_.graph->ranks[nth(rank)];
+    return plan_.graph->ranks[rank];
   }
 
   [[nodiscard]] StepNodes step_of(std::int64_t rank) const {
-    if (!plan_.graph) return steps_[group_of_[nth(rank)]];
+    if (!plan_.graph) return steps_[group_of_[rank]];
     static const Durations none;
     return unroll(rank_of(rank).program, none, {Bandwidth(1), Bandwidth(1)});
   }
@@ -220,7 +219,7 @@ class ScenarioExport : public TraceExport {
     if (!plan_.graph) return core::name_of(scenario_, node);
     if (task.kind == Task::Kind::kMark) return "join";
     if (task.kind == Task::Kind::kCompute) return "operation";
-    if (task.pack >= 0) return plan_.packs[nth(task.pack)].payload.name;
+    if (task.pack >= 0) return plan_.packs[task.pack].payload.name;
     return "message";
   }
 
@@ -233,12 +232,11 @@ class ScenarioExport : public TraceExport {
       for (const ExecutionGraph::Collective& c : plan_.graph->collectives) {
         const std::size_t index = static_cast<std::size_t>(&c - plan_.graph->collectives.data());
         if (&plan_.planned(plan_.packs[index].collective) == &one)
-          return plan_.graph->communicators[nth(c.communicator)].name;
+          return plan_.graph->communicators[c.communicator].name;
       }
     }
     for (const PlannedExchange& e : plan_.exchanges) {
-      if (&plan_.planned(e.collective) == &one)
-        return scenario_.communicators[nth(e.communicator)].name;
+      if (&plan_.planned(e.collective) == &one) return scenario_.communicators[e.communicator].name;
     }
     return "gradients";
   }
@@ -256,8 +254,8 @@ class ScenarioExport : public TraceExport {
     return std::ssize(plan_.packs) + task.index + node.occurrence * kOccurrences;
   }
   [[nodiscard]] CollectiveId collective_of(const Task& task) const {
-    return task.pack >= 0 ? plan_.packs[nth(task.pack)].collective
-                          : plan_.exchanges[nth(task.index)].collective;
+    return task.pack >= 0 ? plan_.packs[task.pack].collective
+                          : plan_.exchanges[task.index].collective;
   }
   [[nodiscard]] bool is_message(const Task& task) const { return plan_.graph && task.pack < 0; }
 
@@ -268,7 +266,7 @@ class ScenarioExport : public TraceExport {
         node.type = ChakraNode::Type::kCompute;
         return;
       }
-      const ExecutionGraph::Message& message = rank_of(rank).messages[nth(task.index)];
+      const ExecutionGraph::Message& message = rank_of(rank).messages[task.index];
       node.type = message.sends ? ChakraNode::Type::kSend : ChakraNode::Type::kReceive;
       node.bytes = message.bytes;
       node.source = message.sends ? rank : message.peer;
@@ -276,7 +274,7 @@ class ScenarioExport : public TraceExport {
       node.tag = message.tag;
       return;
     }
-    const auto id = static_cast<std::size_t>(collective_of(task));
+    const std::size_t id = collective_of(task);
     const PlannedCollective& planned = plan_.collectives[id];
     const Collective& c = planned.first;
     node.type = ChakraNode::Type::kCollective;
@@ -322,12 +320,12 @@ class ScenarioExport : public TraceExport {
       return builder.join(after);
     }
     if (task.kind == Task::Kind::kCompute) {
-      const std::uint8_t cpu = plan_.graph ? rank_of(rank).streams[nth(node.id)] : 0;
+      const std::uint8_t cpu = plan_.graph ? rank_of(rank).streams[node.id] : 0;
       return builder.compute(node.duration, cpu, after);
     }
     if (is_message(task)) {
       if (task.index < 0) return announced.contains(node.id) ? -1 : builder.join(after);
-      const ExecutionGraph::Message& message = rank_of(rank).messages[nth(task.index)];
+      const ExecutionGraph::Message& message = rank_of(rank).messages[task.index];
       GoalOperation one;
       one.kind = message.sends ? GoalOperation::Kind::kSend : GoalOperation::Kind::kReceive;
       one.peer = message.peer;
@@ -339,8 +337,7 @@ class ScenarioExport : public TraceExport {
     const PlannedCollective& planned = as_rings_.plan.planned(id);
     const Partition::Place place = planned.place(rank);
     const Collective c = planned.in(place.group);
-    const std::size_t index =
-        task.pack >= 0 ? nth(task.pack) : plan_.packs.size() + nth(task.index);
+    const std::size_t index = task.pack >= 0 ? task.pack : plan_.packs.size() + task.index;
     const std::int64_t first_tag =
         max_tag_ + 1 + first_tag_[index] + node.occurrence * CollectiveMessages::tags_of(c);
     return messages.add({c, static_cast<Rank>(place.rank),

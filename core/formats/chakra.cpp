@@ -220,7 +220,7 @@ class Messages {
     }
     const std::string_view message(buffer_.data() + used_, static_cast<std::size_t>(size));
     begin_ = at_ - buffer_.size() + used_;
-    used_ += static_cast<std::size_t>(size);
+    used_ += size;
     return std::optional(message);
   }
 

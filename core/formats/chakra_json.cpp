@@ -102,14 +102,14 @@ class ChakraJson {
   }
 
   void read_node() {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+    constexpr std::int64_t kMaxValue = std::numeric_limits<std::int64_t>::max() / 2;
     node_ = {};
     bool has_id = false, has_type = false;
     if (!in_.enter_object()) return wrong("expected a node, which is an object");
     while (const auto next = in_.next_key()) {
       const std::string key(*next);
       if (key == "Id") {
-        node_.id = static_cast<std::uint64_t>(whole(key, 0, kMost));
+        node_.id = static_cast<std::uint64_t>(whole(key, 0, kMaxValue));
         has_id = true;
       } else if (key == "Name") {
         node_.name = in_.scalar().substr(0, kLongestNodeText);
@@ -131,15 +131,15 @@ class ChakraJson {
       } else if (key == "comm_type") {
         node_.collective = whole(key, 0, 9);
       } else if (key == "comm_size") {
-        node_.bytes = whole(key, 0, kMost);
+        node_.bytes = whole(key, 0, kMaxValue);
       } else if (key == "comm_src") {
-        node_.source = whole(key, -1, kMost);
+        node_.source = whole(key, -1, kMaxValue);
       } else if (key == "comm_dst") {
-        node_.destination = whole(key, -1, kMost);
+        node_.destination = whole(key, -1, kMaxValue);
       } else if (key == "comm_tag") {
-        node_.tag = whole(key, -1, kMost);
+        node_.tag = whole(key, -1, kMaxValue);
       } else if (key == "root_rank" || key == "comm_root") {
-        node_.root = whole(key, 0, kMost);
+        node_.root = whole(key, 0, kMaxValue);
       } else if (key == "involved_dim") {
         read_dimensions();
       } else if (key == "pg_name") {

@@ -33,7 +33,7 @@ std::optional<std::string_view> LineStream::next() {
     const char* const begin = buffer_.data() + at_;
     const void* const newline = std::memchr(begin, '\n', end_ - at_);
     if (newline != nullptr) {
-      const auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - begin);
+      const std::size_t length = static_cast<const char*>(newline) - begin;
       at_ += length + 1;
       if (long_line_.empty()) return without_return({begin, length});
       long_line_.append(begin,

@@ -169,7 +169,7 @@ class PickleMachine {
            "this is not a valid pickle file: an instruction refers to a mark that is missing");
       return {};
     }
-    const auto from = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    const auto from = stack_.begin() + marks_.back();
     std::vector<PlainValue*> items(from, stack_.end());
     stack_.erase(from, stack_.end());
     marks_.pop_back();

@@ -51,7 +51,7 @@ std::optional<WireFields::Field> WireFields::next() {
       const auto size = take_varint(rest_);
       if (!size || *size > rest_.size()) return std::nullopt;
       field.bytes = rest_.substr(0, static_cast<std::size_t>(*size));
-      rest_.remove_prefix(static_cast<std::size_t>(*size));
+      rest_.remove_prefix(*size);
       break;
     }
     case 5:

@@ -60,7 +60,7 @@ GuestMessages framework_messages();
 
 /// The framework that a strategy uses.
 struct ReadFramework {
-  bool said = false;
+  bool given = false;
   std::shared_ptr<const Framework> framework;  ///< null if the strategy names no framework or
                                                ///< several frameworks, or if the options are
                                                ///< invalid

@@ -54,7 +54,6 @@ class Differences {
   }
 
  private:
-  static std::size_t nth(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] bool matters(std::int64_t ns) const {
     return static_cast<double>(ns) >= kMinReportedShare * static_cast<double>(model_.step_ns);
   }
@@ -72,7 +71,7 @@ class Differences {
     for (const MeasuredRank& rank : run_.ranks) {
       for (const MeasuredCollective& c : rank.collectives) {
         if (c.pack < 0 || c.step < 0 || c.duration_ns < 0) continue;
-        Execution& one = packs_[{c.pack, rank.steps[nth(c.step)].number}];
+        Execution& one = packs_[{c.pack, rank.steps[c.step].number}];
         one.ranks.push_back(rank.rank);
         one.starts.push_back(c.start_ns);
         one.durations.push_back(c.duration_ns);
@@ -169,7 +168,7 @@ class Differences {
           std::any_of(one.starts.begin(), one.starts.end(), [](auto t) { return t < 0; }))
         continue;
       const auto last = std::max_element(one.starts.begin(), one.starts.end());
-      ++last_of[one.ranks[nth(last - one.starts.begin())]];
+      ++last_of[one.ranks[last - one.starts.begin()]];
       ++executions;
       std::int64_t& skew = skew_of_step[key.second];
       skew = std::max(skew, *last - *std::min_element(one.starts.begin(), one.starts.end()));

@@ -112,9 +112,8 @@ void note_late_ranks(MeasuredRun& run) {
     const auto& [least, late] = *by_last.begin();
     const std::int64_t most = by_last.rbegin()->first;
     const MeasuredGroup& group = run.groups[g];
-    std::vector<std::int64_t> shown(
-        late.begin(),
-        late.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(late.size(), 8)));
+    std::vector<std::int64_t> shown(late.begin(),
+                                    late.begin() + std::min<std::size_t>(late.size(), 8));
     run.notes.push_back(
         fmt::format("group {}: rank{} {}{} issued {} collectives (the last is {}), but other ranks "
                     "issued {} (the last is {})",

@@ -84,9 +84,9 @@ class RasImport {
     if (by_calls.size() < 2) return;
     const auto& [least, late] = *by_calls.begin();
     const auto& [most, ahead] = *by_calls.rbegin();
-    constexpr std::size_t kShown = 8;
+    constexpr std::size_t kMaxListed = 8;
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < std::min(late.size(), kShown); ++i)
+    for (std::size_t i = 0; i < std::min(late.size(), kMaxListed); ++i)
       names.push_back(fmt::format("{} on {}", late[i]->rank, late[i]->host));
     std::string missing;
     for (const auto& [name, count] : ahead.front()->collectives) {
@@ -99,7 +99,8 @@ class RasImport {
         "communicator {}: rank{} {}{} {} behind: {} calls of collectives, but other ranks made {} "
         "(missing: {})",
         of.hash, late.size() == 1 ? "" : "s", fmt::join(names, ", "),
-        late.size() > kShown ? ", …" : "", late.size() == 1 ? "is" : "are", least, most, missing));
+        late.size() > kMaxListed ? ", …" : "", late.size() == 1 ? "is" : "are", least, most,
+        missing));
   }
 
   /// Returns the distance between consecutive ranks, in GPUs of the job; 0 if it is unknown or

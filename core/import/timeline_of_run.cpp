@@ -270,7 +270,7 @@ class TimelineOfRun {
       open = true;
     }
     flush();
-    std::vector<std::vector<std::size_t>> by_slot(static_cast<std::size_t>(rows.slots));
+    std::vector<std::vector<std::size_t>> by_slot(rows.slots);
     for (std::size_t i = 0; i < rank.collectives.size(); ++i)
       if (rows.slot[i] >= 0) by_slot[rows.slot[i]].push_back(i);
     for (std::int32_t slot = 0; slot < rows.slots; ++slot) {

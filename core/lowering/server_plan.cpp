@@ -90,7 +90,7 @@ class ServerPlanner {
 
   void note_loads(const std::vector<int>& places) {
     if (servers_.count == 1) return;
-    std::vector<std::int64_t> loads(static_cast<std::size_t>(servers_.count));
+    std::vector<std::int64_t> loads(servers_.count);
     for (int v = 0; v < count(); ++v) loads[places[v]] += variable(v).bytes().count();
     const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
     plan_.notes.add(
@@ -288,7 +288,7 @@ tl::expected<Plan, StrategyProblem> plan_on_servers(const Workload& workload,
 
 std::vector<int> caches_by_load(const std::vector<std::int64_t>& elements, int gpus) {
   constexpr std::int64_t kMinOnGpu = 65'536;
-  std::vector<std::int64_t> loads(static_cast<std::size_t>(gpus));
+  std::vector<std::int64_t> loads(gpus);
   std::vector<int> caches;
   for (const std::int64_t e : elements) {
     if (e < kMinOnGpu) {

@@ -30,8 +30,7 @@ class Versions {
  public:
   Versions() = default;
   Versions(std::int64_t workers, std::size_t variables)
-      : versions_(variables),
-        read_(static_cast<std::size_t>(workers), std::vector<std::int64_t>(variables)) {}
+      : versions_(variables), read_(workers, std::vector<std::int64_t>(variables)) {}
 
   [[nodiscard]] bool any() const { return !read_.empty(); }
   /// Records that the worker reads the current version of the variable.
@@ -57,7 +56,7 @@ class Versions {
 class AsyncServersList {
  public:
   AsyncServersList() = default;
-  explicit AsyncServersList(std::int64_t workers) : steps_(static_cast<std::size_t>(workers)) {}
+  explicit AsyncServersList(std::int64_t workers) : steps_(workers) {}
 
   /// Records that the worker completed training step `step` (counted from 0) at time `now`. `of` is
   /// the worker's total number of steps. Calls must be in order of time.

@@ -27,8 +27,6 @@
 namespace tutti::core {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 /// The dependencies of packs: the backward segment after which each pack is ready, and the other
 /// packs that each pack waits for.
 struct Relations {
@@ -64,22 +62,22 @@ struct Relations {
         pull_of(pulls_of(plan)) {
     std::vector<int> segment_of(workload.gradients.size(), -1);
     for (std::size_t s = 0; s < workload.segments.size(); ++s) {
-      for (const int v : workload.segments[s].variables) segment_of[at(v)] = static_cast<int>(s);
+      for (const int v : workload.segments[s].variables) segment_of[v] = static_cast<int>(s);
     }
     concatenate(workload, plan, segment_of);
     Bytes up_to;
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
-      const Pack& pack = plan.packs[at(p)];
-      if (pack.after >= 0) successors[at(pack.after)].push_back(p);
+      const Pack& pack = plan.packs[p];
+      if (pack.after >= 0) successors[pack.after].push_back(p);
       if (pack.phase == PackPhase::kRead)
-        read_by[at(p)] = segment_of[at(pack.payload.members.front().variable)];
+        read_by[p] = segment_of[pack.payload.members.front().variable];
       if (pack.phase == PackPhase::kGradients) {
-        ready_after[at(p)] = ready_segment(plan, p, segment_of);
+        ready_after[p] = ready_segment(plan, p, segment_of);
         for (const Member& member : pack.payload.members) {
           // Count the bytes of a push and its pull only once, for the pull, because updates follow
           // the pull.
-          if (pull_of[at(p)] < 0)
-            up_to += member.count * size_of(workload.gradients[at(member.variable)].type);
+          if (pull_of[p] < 0)
+            up_to += member.count * size_of(workload.gradients[member.variable].type);
         }
       }
       bytes_up_to.push_back(up_to);
@@ -88,7 +86,7 @@ struct Relations {
     for (const BackwardSegment& segment : workload.segments) {
       Bytes& sum = converted.emplace_back();
       for (const int v : segment.variables) {
-        const Variable& gradient = workload.gradients[at(v)];
+        const Variable& gradient = workload.gradients[v];
         // Sparse gradients are sent without conversion to another data type.
         if (!gradient.slices)
           sum += core::converted(gradient.elements, gradient.type,
@@ -101,19 +99,19 @@ struct Relations {
   void concatenate(const Workload& workload, const Plan& plan, const std::vector<int>& segment_of) {
     std::map<int, int> by_entry;
     for (int p = 0; p < std::ssize(plan.packs); ++p) {
-      const Pack& pack = plan.packs[at(p)];
+      const Pack& pack = plan.packs[p];
       if (pack.phase != PackPhase::kGradients || !pack.needs_all_gradients) continue;
       const auto [known, is_new] =
           by_entry.try_emplace(pack.entry, static_cast<int>(concatenations.size()));
       if (is_new) concatenations.emplace_back();
-      concatenations[at(known->second)].packs.push_back(p);
-      concatenation_of_pack[at(p)] = known->second;
+      concatenations[known->second].packs.push_back(p);
+      concatenation_of_pack[p] = known->second;
     }
     for (std::size_t v = 0; v < workload.gradients.size() && !by_entry.empty(); ++v) {
       const auto entry =
           by_entry.find(plan.entry_of_gradient.empty() ? 0 : plan.entry_of_gradient[v]);
       if (entry == by_entry.end() || workload.gradients[v].slices) continue;
-      int& ready = concatenations[at(entry->second)].ready_after;
+      int& ready = concatenations[entry->second].ready_after;
       ready = std::max(ready, segment_of[v]);
     }
   }
@@ -121,12 +119,11 @@ struct Relations {
   /// in order, so the pack needs to wait only for its last segment.
   [[nodiscard]] int ready_segment(const Plan& plan, int p,
                                   const std::vector<int>& segment_of) const {
-    if (const int c = concatenation_of_pack[at(p)]; c >= 0)
-      return concatenations[at(c)].ready_after;
-    const Pack& pack = plan.packs[at(p)];
-    int last = pack.also_needs >= 0 ? segment_of[at(pack.also_needs)] : -1;
+    if (const int c = concatenation_of_pack[p]; c >= 0) return concatenations[c].ready_after;
+    const Pack& pack = plan.packs[p];
+    int last = pack.also_needs >= 0 ? segment_of[pack.also_needs] : -1;
     for (const Member& member : pack.payload.members)
-      last = std::max(last, segment_of[at(member.variable)]);
+      last = std::max(last, segment_of[member.variable]);
     return last;
   }
 };
@@ -140,7 +137,7 @@ class Lowering {
     int communicators = 0;
     for (const PlannedExchange& e : plan.exchanges)
       communicators = std::max(communicators, e.communicator + 1);
-    last_exchange_.assign(at(communicators), kNoTask);
+    last_exchange_.assign(communicators, kNoTask);
     out_.exchanges = static_cast<int>(plan.exchanges.size());
     out_.task_of_pack.assign(plan.packs.size(), kNoTask);
     waiting_for_pack_.resize(plan.packs.size());
@@ -161,7 +158,7 @@ class Lowering {
 
  private:
   [[nodiscard]] int packs() const { return static_cast<int>(plan_.packs.size()); }
-  [[nodiscard]] const Pack& pack(int p) const { return plan_.packs[at(p)]; }
+  [[nodiscard]] const Pack& pack(int p) const { return plan_.packs[p]; }
   [[nodiscard]] int segments() const { return static_cast<int>(workload_.segments.size()); }
 
   // --- tasks ---
@@ -202,7 +199,7 @@ class Lowering {
     task.kind = Task::Kind::kCommunicate;
     task.pack = p;
     task.every_steps = every_steps;
-    return out_.task_of_pack[at(p)] = add(task, buffered);
+    return out_.task_of_pack[p] = add(task, buffered);
   }
 
   // --- passes ---
@@ -245,11 +242,11 @@ class Lowering {
     }
     if (!reads.empty() && !times_.forward_by_segment.empty()) {
       for (int s = segments() - 1; s >= 0; --s) {
-        const Time time = times_.forward_by_segment[at(s)];
+        const Time time = times_.forward_by_segment[s];
         cursor_ = compute(ComputeKind::kForward, row(time, times_.forward_compute_bound), -1, -1,
                           cursor_);
         for (const int p : reads) {
-          if (relations_.read_by[at(p)] == s) waiting_for_pack_[at(p)].push_back(cursor_);
+          if (relations_.read_by[p] == s) waiting_for_pack_[p].push_back(cursor_);
         }
         computed_ += time;
       }
@@ -260,20 +257,20 @@ class Lowering {
         return compute(ComputeKind::kForward, row(piece, times_.forward_compute_bound), -1, -1,
                        cursor_);
       });
-      for (const int p : reads) waiting_for_pack_[at(p)].push_back(first);
+      for (const int p : reads) waiting_for_pack_[p].push_back(first);
     }
     end_half();
   }
 
   void backward(std::int32_t number, bool last) {
     Time total;
-    for (int s = 0; s < segments(); ++s) total += times_.backward_in_pass(at(s), number);
+    for (int s = 0; s < segments(); ++s) total += times_.backward_in_pass(s, number);
     begin_half(true, total);
     for (int s = 0; s < segments(); ++s) {
-      host_gap(workload_.gaps.before(at(s)), s);
-      const std::int64_t bound = times_.compute_bound_in_pass(at(s), number);
+      host_gap(workload_.gaps.before(s), s);
+      const std::int64_t bound = times_.compute_bound_in_pass(s, number);
       computed_in_pieces(
-          times_.backward_in_pass(at(s), number),
+          times_.backward_in_pass(s, number),
           [&](Time piece) {
             return compute(ComputeKind::kBackward, row(piece, bound), s, -1, cursor_);
           },
@@ -322,13 +319,13 @@ class Lowering {
     while (points_.any()) {
       const auto due = points_.take(computed_);
       if (!due) return;
-      const PlannedExchange& exchange = plan_.exchanges[at(*due)];
+      const PlannedExchange& exchange = plan_.exchanges[*due];
       Task task;
       task.kind = Task::Kind::kCommunicate;
       task.index = *due;
       task.number = exchanges_++;
       const TaskId id = add(task, cursor_);
-      TaskId& last = last_exchange_[at(exchange.communicator)];
+      TaskId& last = last_exchange_[exchange.communicator];
       if (last != kNoTask) builder_.edge(last, id);
       last = id;
       if (!exchange.exchange.overlaps) cursor_ = id;
@@ -350,13 +347,12 @@ class Lowering {
   // --- packs of gradients ---
 
   void gradients_ready(int segment) {
-    if (!relations_.converted.empty() && relations_.converted[at(segment)].count() > 0)
-      cursor_ = compute(ComputeKind::kConvert, converts(relations_.converted[at(segment)]), segment,
-                        -1, cursor_);
+    if (!relations_.converted.empty() && relations_.converted[segment].count() > 0)
+      cursor_ = compute(ComputeKind::kConvert, converts(relations_.converted[segment]), segment, -1,
+                        cursor_);
     std::vector<int> ready;
     for (int p = 0; p < packs(); ++p) {
-      if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[at(p)] != segment)
-        continue;
+      if (pack(p).phase != PackPhase::kGradients || relations_.ready_after[p] != segment) continue;
       ready.push_back(p);
       TaskId buffered = report_ready(p, cursor_);
       if (pack(p).copied_in.count() > 0)
@@ -379,12 +375,10 @@ class Lowering {
     const TaskId backward_done = add(over, cursor_);
     serial_launches();
     const std::vector<TaskId> unpacked = unpack_and_update();
-    for (const auto& [p, waits] : computation_waiting_)
-      builder_.edge(out_.task_of_pack[at(p)], waits);
+    for (const auto& [p, waits] : computation_waiting_) builder_.edge(out_.task_of_pack[p], waits);
     TaskId all_packs = mark(backward_done);
     for (int p = 0; p < packs(); ++p) {
-      if (pack(p).phase != PackPhase::kCheckpoint)
-        builder_.edge(out_.task_of_pack[at(p)], all_packs);
+      if (pack(p).phase != PackPhase::kCheckpoint) builder_.edge(out_.task_of_pack[p], all_packs);
     }
     if (plan_.update == Update::kAfterAll)
       all_packs = compute(ComputeKind::kUpdate, row(times_.update), -1, -1, all_packs);
@@ -404,12 +398,11 @@ class Lowering {
   void serial_launches() {
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kCheckpoint) continue;
-      for (const int next : relations_.successors[at(p)]) {
+      for (const int next : relations_.successors[p]) {
         if (pack(next).phase != PackPhase::kCheckpoint)
-          builder_.edge(out_.task_of_pack[at(p)], out_.task_of_pack[at(next)]);
+          builder_.edge(out_.task_of_pack[p], out_.task_of_pack[next]);
       }
-      for (const TaskId task : waiting_for_pack_[at(p)])
-        builder_.edge(out_.task_of_pack[at(p)], task);
+      for (const TaskId task : waiting_for_pack_[p]) builder_.edge(out_.task_of_pack[p], task);
     }
   }
 
@@ -420,17 +413,17 @@ class Lowering {
     std::vector<TaskId> tasks;
     std::vector<std::vector<TaskId>> parts(relations_.concatenations.size());
     for (int p = 0; p < packs(); ++p) {
-      if (pack(p).phase != PackPhase::kGradients || relations_.pull_of[at(p)] >= 0) continue;
-      const int concatenation = relations_.concatenation_of_pack[at(p)];
+      if (pack(p).phase != PackPhase::kGradients || relations_.pull_of[p] >= 0) continue;
+      const int concatenation = relations_.concatenation_of_pack[p];
       const bool has_work = plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() ||
                             pack(p).converted_out > Bytes();
       if (concatenation < 0 && !has_work) continue;
       Task held;
       held.hold = hold_;
-      const TaskId unpack = add(held, out_.task_of_pack[at(p)]);
+      const TaskId unpack = add(held, out_.task_of_pack[p]);
       tasks.push_back(unpack);
       if (concatenation >= 0)
-        parts[at(concatenation)].push_back(unpack);
+        parts[concatenation].push_back(unpack);
       else
         unpack_packs({p}, p, unpack, tasks);
     }
@@ -453,8 +446,8 @@ class Lowering {
     for (const int p : packs) {
       copied += pack(p).copied_out;
       converted += pack(p).converted_out;
-      const Bytes before = p == 0 ? Bytes() : relations_.bytes_up_to[at(p) - 1];
-      shares.push_back({before.count(), relations_.bytes_up_to[at(p)].count()});
+      const Bytes before = p == 0 ? Bytes() : relations_.bytes_up_to[p - 1];
+      shares.push_back({before.count(), relations_.bytes_up_to[p].count()});
     }
     const auto convert_back = [&] {
       if (converted.count() > 0)

@@ -24,9 +24,7 @@ class CommunicationTasks {
  public:
   /// REQUIRES: `program` outlives this object.
   explicit CommunicationTasks(const StepProgram& program)
-      : program_(&program),
-        exchanges_(static_cast<std::size_t>(program.exchanges), kNoTask),
-        begun_(exchanges_.size(), 0) {}
+      : program_(&program), exchanges_(program.exchanges, kNoTask), begun_(exchanges_.size(), 0) {}
 
   void begin_step() { begun_.assign(begun_.size(), 0); }
 

@@ -54,6 +54,8 @@ void add_variable(NcclTestsRun& run, std::string_view name, std::string_view val
 /// adds a problem to `problems` instead.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
+std::vector<NcclTestsTable> parse_nccl_tests_text(std::string_view text, const std::string& file,
+                                                  Problems& problems);
 std::vector<NcclTestsTable> parse_nccl_tests_json(std::string_view text, const std::string& file,
                                                   Problems& problems);
 

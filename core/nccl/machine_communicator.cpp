@@ -49,7 +49,7 @@ Expected<OnMachines> on_machines(const Machine& machine, const System& system,
   }
   auto topology = topology_of(machine, whole);
   if (!topology) return refuse(topology.error());
-  std::vector<int> ranks(static_cast<std::size_t>(whole.gpus));
+  std::vector<int> ranks(whole.gpus);
   std::iota(ranks.begin(), ranks.end(), 0);
   topology = with_ranks(*topology, ranks);
   const auto search = search_settings(settings, version);

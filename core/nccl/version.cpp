@@ -16,7 +16,7 @@ std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc() || number < 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  text.remove_prefix(stop - text.data());
   return number;
 }
 

@@ -19,8 +19,6 @@
 namespace tutti::core {
 namespace {
 
-std::size_t nth(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 /// A communicate task that a role issues on a communicator.
 struct Issued {
   TaskId task = kNoTask;
@@ -40,7 +38,7 @@ class Unrolled {
   [[nodiscard]] bool at_end() const { return at_ == issued_.size(); }
   [[nodiscard]] const Issued& operator*() const { return issued_[at_]; }
   [[nodiscard]] std::int64_t number() const {
-    const Task& task = program_.tasks[nth(issued_[at_].task)];
+    const Task& task = program_.tasks[issued_[at_].task];
     return task.number + std::int64_t{task.number_stride} * iteration_;
   }
   void next() {
@@ -54,7 +52,7 @@ class Unrolled {
       ++at_;
       return;
     }
-    if (++iteration_ < program_.blocks[nth(block)].repeat) {
+    if (++iteration_ < program_.blocks[block].repeat) {
       at_ = first_in_block_;
       return;
     }
@@ -75,7 +73,7 @@ class CollectiveChecker {
 
   std::vector<PlanProblem> problems() && {
     for (std::int32_t r = 0; r < std::ssize(plan_.roles); ++r) {
-      for (PlanProblem& problem : problems_of(*plan_.roles[nth(r)].program)) {
+      for (PlanProblem& problem : problems_of(*plan_.roles[r].program)) {
         problem.role = r;
         if (plan_.roles.size() > 1) problem.text = role_name(r) + ": " + problem.text;
         problems_.push_back(std::move(problem));
@@ -85,8 +83,8 @@ class CollectiveChecker {
     for (const PlanView::Role& role : plan_.roles) orders_.emplace_back(*role.program);
     list_issued();
     for (std::int32_t c = 0; c < std::ssize(plan_.communicators); ++c) {
-      if (plan_.communicators[nth(c)].one_at_a_time) look_at_certainty(c);
-      const std::vector<std::int32_t>& roles = plan_.communicators[nth(c)].roles;
+      if (plan_.communicators[c].one_at_a_time) look_at_certainty(c);
+      const std::vector<std::int32_t>& roles = plan_.communicators[c].roles;
       for (std::size_t i = 1; i < roles.size(); ++i) compare(c, roles.front(), roles[i]);
     }
     if (plan_.roles.size() > 1) look_for_deadlocks();
@@ -96,17 +94,11 @@ class CollectiveChecker {
  private:
   using Key = std::pair<std::int32_t, std::int32_t>;  ///< communicator, role
 
-  [[nodiscard]] const std::string& role_name(std::int32_t r) const {
-    return plan_.roles[nth(r)].name;
-  }
-  [[nodiscard]] const Program& program(std::int32_t r) const {
-    return *plan_.roles[nth(r)].program;
-  }
-  [[nodiscard]] const Task& task(std::int32_t r, TaskId t) const {
-    return program(r).tasks[nth(t)];
-  }
+  [[nodiscard]] const std::string& role_name(std::int32_t r) const { return plan_.roles[r].name; }
+  [[nodiscard]] const Program& program(std::int32_t r) const { return *plan_.roles[r].program; }
+  [[nodiscard]] const Task& task(std::int32_t r, TaskId t) const { return program(r).tasks[t]; }
   [[nodiscard]] const std::string& name(std::int32_t c) const {
-    return plan_.communicators[nth(c)].name;
+    return plan_.communicators[c].name;
   }
   [[nodiscard]] std::string label(std::int32_t r, TaskId t) const { return label_of(task(r, t)); }
   [[nodiscard]] const std::vector<Issued>& issued(std::int32_t c, std::int32_t r) const {
@@ -126,14 +118,14 @@ class CollectiveChecker {
 
   void list_issued() {
     for (std::int32_t r = 0; r < std::ssize(plan_.roles); ++r) {
-      const IssueOrder& order = orders_[nth(r)];
+      const IssueOrder& order = orders_[r];
       for (const TaskId t : order.tasks()) {
         if (task(r, t).kind != Task::Kind::kCommunicate) continue;
         const PlanView::Use use = plan_.use(r, task(r, t));
         if (use.communicator < 0) continue;
         std::vector<Issued>& all = issued_[{use.communicator, r}];
         Issued one{t, use.collective, program(r).block_of(t), true};
-        if (plan_.communicators[nth(use.communicator)].one_at_a_time && !all.empty())
+        if (plan_.communicators[use.communicator].one_at_a_time && !all.empty())
           one.certain = order.is_certain(all.back().task, t);
         all.push_back(one);
       }
@@ -144,7 +136,7 @@ class CollectiveChecker {
   /// timing. If timing decides the order, another rank may issue the two collectives in the
   /// opposite order.
   void look_at_certainty(std::int32_t c) {
-    for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
+    for (const std::int32_t r : plan_.communicators[c].roles) {
       const std::vector<Issued>& all = issued(c, r);
       const auto count =
           std::count_if(all.begin(), all.end(), [](const Issued& one) { return !one.certain; });
@@ -164,7 +156,7 @@ class CollectiveChecker {
 
   void compare(std::int32_t c, std::int32_t a, std::int32_t b) {
     if (&program(a) == &program(b)) return;
-    if (!compare_counts(c, a, b) || !plan_.communicators[nth(c)].one_at_a_time) return;
+    if (!compare_counts(c, a, b) || !plan_.communicators[c].one_at_a_time) return;
     bool certain = true;
     Unrolled x(program(a), issued(c, a)), y(program(b), issued(c, b));
     for (; !x.at_end() && !y.at_end(); x.next(), y.next()) {
@@ -185,7 +177,7 @@ class CollectiveChecker {
   std::map<std::int64_t, Count> counts(std::int32_t c, std::int32_t r) const {
     std::map<std::int64_t, Count> all;
     for (const Issued& one : issued(c, r)) {
-      const std::int64_t times = one.block < 0 ? 1 : program(r).blocks[nth(one.block)].repeat;
+      const std::int64_t times = one.block < 0 ? 1 : program(r).blocks[one.block].repeat;
       Count& count = all[one.collective];
       count.times += times;
       count.by_every_steps[task(r, one.task).every_steps] += times;
@@ -241,37 +233,36 @@ class CollectiveChecker {
     std::vector<std::int64_t> first(plan_.roles.size() + 1, 0);
     for (std::size_t r = 0; r < plan_.roles.size(); ++r)
       first[r + 1] = first[r] + plan_.roles[r].program->size();
-    std::vector<std::int64_t> node(nth(first.back()));
+    std::vector<std::int64_t> node(first.back());
     for (std::size_t i = 0; i < node.size(); ++i) node[i] = static_cast<std::int64_t>(i);
     for (std::int32_t c = 0; c < std::ssize(plan_.communicators); ++c) {
       std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>
           shared;  // collective, instance -> node
-      for (const std::int32_t r : plan_.communicators[nth(c)].roles) {
+      for (const std::int32_t r : plan_.communicators[c].roles) {
         std::map<std::int64_t, std::int64_t> instance;
         for (const Issued& one : issued(c, r)) {
           const std::pair<std::int64_t, std::int64_t> key(one.collective,
                                                           instance[one.collective]++);
-          const std::int64_t own = first[nth(r)] + one.task;
-          node[nth(own)] = shared.try_emplace(key, own).first->second;
+          const std::int64_t own = first[r] + one.task;
+          node[own] = shared.try_emplace(key, own).first->second;
         }
       }
     }
     std::vector<std::vector<std::int64_t>> before(node.size());
     const auto edge = [&](std::int64_t from, std::int64_t to) {
-      if (node[nth(from)] != node[nth(to)]) before[nth(node[nth(to)])].push_back(node[nth(from)]);
+      if (node[from] != node[to]) before[node[to]].push_back(node[from]);
     };
     for (std::int32_t r = 0; r < std::ssize(plan_.roles); ++r) {
       for (TaskId t = 0; t < program(r).size(); ++t) {
-        orders_[nth(r)].each_awaited(t,
-                                     [&](TaskId b) { edge(first[nth(r)] + b, first[nth(r)] + t); });
-        if (const TaskId b = orders_[nth(r)].earlier_on_stream(t); b != kNoTask)
-          edge(first[nth(r)] + b, first[nth(r)] + t);
+        orders_[r].each_awaited(t, [&](TaskId b) { edge(first[r] + b, first[r] + t); });
+        if (const TaskId b = orders_[r].earlier_on_stream(t); b != kNoTask)
+          edge(first[r] + b, first[r] + t);
       }
       for (std::int32_t c = 0; c < std::ssize(plan_.communicators); ++c) {
-        if (!plan_.communicators[nth(c)].one_at_a_time) continue;
+        if (!plan_.communicators[c].one_at_a_time) continue;
         const std::vector<Issued>& all = issued(c, r);
         for (std::size_t i = 1; i < all.size(); ++i) {
-          if (all[i].certain) edge(first[nth(r)] + all[i - 1].task, first[nth(r)] + all[i].task);
+          if (all[i].certain) edge(first[r] + all[i - 1].task, first[r] + all[i].task);
         }
       }
     }
@@ -285,7 +276,7 @@ class CollectiveChecker {
       const auto r = static_cast<std::int32_t>(std::upper_bound(first.begin(), first.end(), n) -
                                                first.begin()) -
                      1;
-      const auto t = static_cast<TaskId>(n - first[nth(r)]);
+      const auto t = static_cast<TaskId>(n - first[r]);
       if (task(r, t).kind != Task::Kind::kCommunicate && circle.size() > 2) continue;
       if (task_of_first == kNoTask) role_of_first = r, task_of_first = t;
       if (++named <= 6) text += fmt::format("{}{}", text.empty() ? "" : " waits for ", label(r, t));
@@ -304,25 +295,25 @@ class CollectiveChecker {
     for (std::size_t n = 0; n < before.size(); ++n) {
       missing[n] = std::ssize(before[n]);
       if (missing[n] == 0) open.push_back(static_cast<std::int64_t>(n));
-      for (const std::int64_t b : before[n]) after[nth(b)].push_back(static_cast<std::int64_t>(n));
+      for (const std::int64_t b : before[n]) after[b].push_back(static_cast<std::int64_t>(n));
     }
     while (!open.empty()) {
       const std::int64_t n = open.back();
       open.pop_back();
-      for (const std::int64_t next : after[nth(n)]) {
-        if (--missing[nth(next)] == 0) open.push_back(next);
+      for (const std::int64_t next : after[n]) {
+        if (--missing[next] == 0) open.push_back(next);
       }
     }
     const auto left =
         std::find_if(missing.begin(), missing.end(), [](std::int64_t m) { return m > 0; });
     if (left == missing.end()) return {};
     const auto back = [&](std::int64_t n) {
-      return *std::find_if(before[nth(n)].begin(), before[nth(n)].end(),
-                           [&](std::int64_t b) { return missing[nth(b)] > 0; });
+      return *std::find_if(before[n].begin(), before[n].end(),
+                           [&](std::int64_t b) { return missing[b] > 0; });
     };
     std::vector<bool> passed(before.size(), false);
     std::int64_t n = left - missing.begin();
-    for (; !passed[nth(n)]; n = back(n)) passed[nth(n)] = true;
+    for (; !passed[n]; n = back(n)) passed[n] = true;
     std::vector<std::int64_t> circle{n};
     for (std::int64_t at = back(n); at != n; at = back(at)) circle.push_back(at);
     return circle;

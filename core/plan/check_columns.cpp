@@ -76,7 +76,7 @@ class ColumnChecker {
   }
 
   void look_at_tasks() {
-    opened_.assign(static_cast<std::size_t>(c_.hold_count), false);
+    opened_.assign(c_.hold_count, false);
     std::size_t next_root = 0, block = 0;
     std::int64_t edge = 0;
     for (TaskId t = 0; t < c_.tasks && problems_.size() < kEnough; ++t) {

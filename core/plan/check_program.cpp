@@ -17,8 +17,6 @@
 namespace tutti::core {
 namespace {
 
-std::size_t slot(std::int32_t index) { return static_cast<std::size_t>(index); }
-
 /// True if `index` is -1 ("none") or an index below `count`.
 bool is_index_or_none(std::int32_t index, std::int64_t count) {
   return index >= -1 && index < count;
@@ -40,7 +38,7 @@ class ProgramChecker {
     look_for_cycles();
     mark_ancestors(program_.end);
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (!seen_[slot(t)])
+      if (!seen_[t])
         add(PlanProblemCode::kNotAwaited, t,
             fmt::format("the end of the step does not wait for {}", name(t)));
     }
@@ -49,7 +47,7 @@ class ProgramChecker {
   }
 
  private:
-  [[nodiscard]] const Task& task(TaskId t) const { return program_.tasks[slot(t)]; }
+  [[nodiscard]] const Task& task(TaskId t) const { return program_.tasks[t]; }
   [[nodiscard]] std::string name(TaskId t) const {
     return fmt::format("{} (task {})", label_of(task(t)), t);
   }
@@ -90,7 +88,7 @@ class ProgramChecker {
       const Task& one = task(t);
       if (!is_index_or_none(one.hold, p.holds) || !is_index_or_none(one.opens, p.holds))
         damaged(t, fmt::format("{} refers to a hold that does not exist", name(t)));
-      if (!is_index_or_none(p.join[slot(t)], std::ssize(p.predecessors)))
+      if (!is_index_or_none(p.join[t], std::ssize(p.predecessors)))
         damaged(t,
                 fmt::format("{} refers to a count of predecessors that does not exist", name(t)));
       if (one.kind == Task::Kind::kCompute) look_at_cost(t, one.cost);
@@ -129,28 +127,27 @@ class ProgramChecker {
   /// Checks the data that ProgramBuilder derives from the edges.
   void look_at_counts() {
     std::vector<std::int32_t> count(program_.tasks.size(), 0);
-    for (const TaskId to : program_.successors) ++count[slot(to)];
+    for (const TaskId to : program_.successors) ++count[to];
     std::vector<bool> is_root(program_.tasks.size(), false);
     for (const TaskId root : program_.roots) {
-      if (count[slot(root)] > 0 || is_root[slot(root)])
+      if (count[root] > 0 || is_root[root])
         add(PlanProblemCode::kDamaged, root,
             fmt::format("{} is listed as a root twice, or has predecessors", name(root)));
-      is_root[slot(root)] = true;
+      is_root[root] = true;
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
-      const std::int32_t join = program_.join[slot(t)];
-      const std::int32_t stated =
-          join < 0 ? std::min(count[slot(t)], 1) : program_.predecessors[slot(join)];
-      if (stated != count[slot(t)] || (count[slot(t)] == 0 && !is_root[slot(t)]))
+      const std::int32_t join = program_.join[t];
+      const std::int32_t stated = join < 0 ? std::min(count[t], 1) : program_.predecessors[join];
+      if (stated != count[t] || (count[t] == 0 && !is_root[t]))
         add(PlanProblemCode::kDamaged, t,
             fmt::format("{} has {} predecessors, which does not match the edges that lead to it",
-                        name(t), count[slot(t)]));
+                        name(t), count[t]));
     }
     for (const Block& block : program_.blocks) {
       std::int32_t joins = 0;
       bool all_inside = true;
       for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
-        const std::int32_t join = program_.join[slot(t)];
+        const std::int32_t join = program_.join[t];
         if (join < 0) continue;
         ++joins;
         all_inside &= join >= block.joins.first && join - block.joins.first < block.joins.count;
@@ -167,53 +164,51 @@ class ProgramChecker {
 
   /// Collects, for each task, its predecessors and the task that opens its hold.
   void find_predecessors() {
-    std::vector<TaskId> opener(slot(program_.holds), kNoTask);
+    std::vector<TaskId> opener(program_.holds, kNoTask);
     for (TaskId t = 0; t < program_.size(); ++t) {
       const std::int32_t hold = task(t).opens;
       if (hold < 0) continue;
-      if (opener[slot(hold)] != kNoTask)
+      if (opener[hold] != kNoTask)
         add(PlanProblemCode::kHoldOpenedTwice, t,
-            fmt::format("{} and {} open the same hold", name(opener[slot(hold)]), name(t)));
-      opener[slot(hold)] = t;
+            fmt::format("{} and {} open the same hold", name(opener[hold]), name(t)));
+      opener[hold] = t;
     }
     first_before_.assign(program_.tasks.size() + 1, 0);
     const auto each_edge = [&](const auto& visit) {
       for (TaskId t = 0; t < program_.size(); ++t) {
-        for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1];
-             ++e)
-          visit(t, program_.successors[slot(e)]);
-        if (const std::int32_t hold = task(t).hold; hold >= 0 && opener[slot(hold)] != kNoTask)
-          visit(opener[slot(hold)], t);
+        for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)
+          visit(t, program_.successors[e]);
+        if (const std::int32_t hold = task(t).hold; hold >= 0 && opener[hold] != kNoTask)
+          visit(opener[hold], t);
       }
     };
-    each_edge([&](TaskId, TaskId to) { ++first_before_[slot(to) + 1]; });
+    each_edge([&](TaskId, TaskId to) { ++first_before_[to + 1]; });
     std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
-    before_.resize(slot(first_before_.back()));
+    before_.resize(first_before_.back());
     std::vector<std::int32_t> next(first_before_.begin(), first_before_.end() - 1);
-    each_edge([&](TaskId from, TaskId to) { before_[slot(next[slot(to)]++)] = from; });
+    each_edge([&](TaskId from, TaskId to) { before_[next[to]++] = from; });
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (task(t).hold >= 0 && opener[slot(task(t).hold)] == kNoTask)
+      if (task(t).hold >= 0 && opener[task(t).hold] == kNoTask)
         add(PlanProblemCode::kHoldNeverOpened, t,
             fmt::format("{} waits for hold {}, which no task opens", name(t), task(t).hold));
     }
   }
   template <class Visit>
   void each_before(TaskId t, const Visit& visit) const {
-    for (std::int32_t e = first_before_[slot(t)]; e < first_before_[slot(t) + 1]; ++e)
-      visit(before_[slot(e)]);
+    for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e) visit(before_[e]);
   }
 
   /// Sets seen_ for the task `to` and for all tasks that `to` waits for, directly or indirectly.
   void mark_ancestors(TaskId to) {
     seen_.assign(program_.tasks.size(), false);
     std::vector<TaskId> open{to};
-    seen_[slot(to)] = true;
+    seen_[to] = true;
     while (!open.empty()) {
       const TaskId t = open.back();
       open.pop_back();
       each_before(t, [&](TaskId before) {
-        if (seen_[slot(before)]) return;
-        seen_[slot(before)] = true;
+        if (seen_[before]) return;
+        seen_[before] = true;
         open.push_back(before);
       });
     }
@@ -223,27 +218,27 @@ class ProgramChecker {
     std::vector<std::int32_t> missing(program_.tasks.size());
     std::vector<TaskId> open;
     for (TaskId t = 0; t < program_.size(); ++t) {
-      missing[slot(t)] = first_before_[slot(t) + 1] - first_before_[slot(t)];
-      if (missing[slot(t)] == 0) open.push_back(t);
+      missing[t] = first_before_[t + 1] - first_before_[t];
+      if (missing[t] == 0) open.push_back(t);
     }
-    std::vector<std::vector<TaskId>> held(slot(program_.holds));
+    std::vector<std::vector<TaskId>> held(program_.holds);
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (task(t).hold >= 0) held[slot(task(t).hold)].push_back(t);
+      if (task(t).hold >= 0) held[task(t).hold].push_back(t);
     }
     std::size_t reached = 0;
     const auto arrive = [&](TaskId t) {
-      if (--missing[slot(t)] == 0) open.push_back(t);
+      if (--missing[t] == 0) open.push_back(t);
     };
-    std::vector<bool> opened(slot(program_.holds), false);
+    std::vector<bool> opened(program_.holds, false);
     while (!open.empty()) {
       const TaskId t = open.back();
       open.pop_back();
       ++reached;
-      for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
-        arrive(program_.successors[slot(e)]);
-      if (const std::int32_t hold = task(t).opens; hold >= 0 && !opened[slot(hold)]) {
-        opened[slot(hold)] = true;
-        for (const TaskId waits : held[slot(hold)]) arrive(waits);
+      for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)
+        arrive(program_.successors[e]);
+      if (const std::int32_t hold = task(t).opens; hold >= 0 && !opened[hold]) {
+        opened[hold] = true;
+        for (const TaskId waits : held[hold]) arrive(waits);
       }
     }
     if (reached == program_.tasks.size()) return;
@@ -256,12 +251,12 @@ class ProgramChecker {
     const auto back = [&](TaskId from) {
       TaskId to = kNoTask;
       each_before(from, [&](TaskId before) {
-        if (to == kNoTask && missing[slot(before)] > 0) to = before;
+        if (to == kNoTask && missing[before] > 0) to = before;
       });
       return to;
     };
-    while (t != kNoTask && !passed[slot(t)]) {
-      passed[slot(t)] = true;
+    while (t != kNoTask && !passed[t]) {
+      passed[t] = true;
       t = back(t);
     }
     if (t == kNoTask) return;  // a hold is opened twice, which is reported as its own problem
@@ -281,9 +276,9 @@ class ProgramChecker {
     std::vector<bool> in_block(program_.tasks.size(), false);
     for (const Block& block : program_.blocks) {
       for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
-        if (in_block[slot(t)])
+        if (in_block[t])
           add(PlanProblemCode::kBlocksOverlap, t, fmt::format("{} is in two blocks", name(t)));
-        in_block[slot(t)] = true;
+        in_block[t] = true;
       }
     }
     for (TaskId t = 0; t < program_.size(); ++t) {
@@ -292,7 +287,7 @@ class ProgramChecker {
         add(PlanProblemCode::kNeverTakesPart, t,
             fmt::format("{} takes part every {} steps; expected at least 1", name(t),
                         one.every_steps));
-      if (one.number_stride != 0 && !in_block[slot(t)])
+      if (one.number_stride != 0 && !in_block[t])
         add(PlanProblemCode::kNumberOutsideBlock, t,
             fmt::format("{} has one number per iteration, but is not in a block", name(t)));
     }
@@ -307,20 +302,20 @@ class ProgramChecker {
           fmt::format("the block that begins with {} has {} iterations; expected at least 1",
                       name(block.entry), block.repeat));
     // Mark those tasks of the block for which the block's exit waits.
-    std::vector<bool> awaited(slot(block.tasks.count), false);
+    std::vector<bool> awaited(block.tasks.count, false);
     std::vector<TaskId> open{block.exit};
-    awaited[slot(block.exit - block.tasks.first)] = true;
+    awaited[block.exit - block.tasks.first] = true;
     while (!open.empty()) {
       const TaskId t = open.back();
       open.pop_back();
       each_before(t, [&](TaskId before) {
-        if (!inside(before) || awaited[slot(before - block.tasks.first)]) return;
-        awaited[slot(before - block.tasks.first)] = true;
+        if (!inside(before) || awaited[before - block.tasks.first]) return;
+        awaited[before - block.tasks.first] = true;
         open.push_back(before);
       });
     }
     for (TaskId t = block.tasks.first; t < block.tasks.first + block.tasks.count; ++t) {
-      if (!awaited[slot(t - block.tasks.first)])
+      if (!awaited[t - block.tasks.first])
         add(PlanProblemCode::kOutlastsIteration, t,
             fmt::format("{} can outlast its iteration, because the exit of its block does not wait "
                         "for this task",
@@ -332,10 +327,10 @@ class ProgramChecker {
                 name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });
-      for (std::int32_t e = program_.first_edge[slot(t)]; e < program_.first_edge[slot(t) + 1]; ++e)
-        left |= !inside(program_.successors[slot(e)]);
-      entered |= first_before_[slot(t)] ==
-                 first_before_[slot(t) + 1];  // a root would start only in the first iteration
+      for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)
+        left |= !inside(program_.successors[e]);
+      entered |= first_before_[t] ==
+                 first_before_[t + 1];  // a root would start only in the first iteration
       if (entered && t != block.entry)
         add(PlanProblemCode::kBlockEnteredElsewhere, t,
             fmt::format("{} enters a block without passing the entry", name(t)));

@@ -14,7 +14,7 @@ void ColumnRunner::begin_step(std::int64_t pace_ppm, Host& host) {
   ++step_;
   pace_ppm_ = pace_ppm;
   iteration_.assign(columns_.blocks.size(), 0);
-  open_.assign(static_cast<std::size_t>(columns_.hold_count), false);
+  open_.assign(columns_.hold_count, false);
   arrived_.clear();
   const std::size_t base = frames_.size();
   for (const TaskId root : columns_.roots) {
@@ -93,7 +93,7 @@ void ColumnRunner::start(TaskId id, Host& host) {
       ++in_flight_;
       std::int64_t number = task.number;
       if (task.number_stride != 0) {
-        const auto block = static_cast<std::size_t>(columns_.block_of(id));
+        const std::size_t block = columns_.block_of(id);
         number += std::int64_t{task.number_stride} * iteration_[block];
       }
       return host.communicate(id, task, number);

@@ -11,8 +11,6 @@
 namespace tutti::core {
 namespace {
 
-std::size_t place(std::int32_t index) { return static_cast<std::size_t>(index); }
-
 /// A host that completes tasks in the order in which the runner starts them.
 class InOrder : public Host {
  public:
@@ -38,7 +36,7 @@ class InOrder : public Host {
     issued.push_back(id);
     in_flight_.push_back(id);
   }
-  void complete(TaskId id) { completed[place(id)] = completions_++; }
+  void complete(TaskId id) { completed[id] = completions_++; }
 
   const Task* first_;
   std::deque<TaskId> in_flight_;
@@ -54,33 +52,32 @@ class InOrder : public Host {
 
 IssueOrder::IssueOrder(const Program& program) : program_(program) {
   const std::size_t tasks = program.tasks.size();
-  std::vector<TaskId> opener(place(program.holds), kNoTask);
+  std::vector<TaskId> opener(program.holds, kNoTask);
   for (TaskId t = 0; t < program.size(); ++t) {
-    if (program.tasks[place(t)].opens >= 0) opener[place(program.tasks[place(t)].opens)] = t;
+    if (program.tasks[t].opens >= 0) opener[program.tasks[t].opens] = t;
   }
   const auto each_edge = [&](const auto& visit) {
     for (TaskId t = 0; t < program.size(); ++t) {
-      for (std::int32_t e = program.first_edge[place(t)]; e < program.first_edge[place(t) + 1]; ++e)
-        visit(t, program.successors[place(e)]);
-      if (program.tasks[place(t)].hold >= 0) visit(opener[place(program.tasks[place(t)].hold)], t);
+      for (std::int32_t e = program.first_edge[t]; e < program.first_edge[t + 1]; ++e)
+        visit(t, program.successors[e]);
+      if (program.tasks[t].hold >= 0) visit(opener[program.tasks[t].hold], t);
     }
   };
   first_before_.assign(tasks + 1, 0);
-  each_edge([&](TaskId, TaskId to) { ++first_before_[place(to) + 1]; });
+  each_edge([&](TaskId, TaskId to) { ++first_before_[to + 1]; });
   std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
-  before_.resize(place(first_before_.back()));
+  before_.resize(first_before_.back());
   std::vector<std::int32_t> next(first_before_.begin(), first_before_.end() - 1);
-  each_edge([&](TaskId from, TaskId to) { before_[place(next[place(to)]++)] = from; });
+  each_edge([&](TaskId from, TaskId to) { before_[next[to]++] = from; });
 
   earlier_.assign(tasks, kNoTask);
   seen_.assign(tasks, 0);
   run();
   TaskId last = kNoTask;
   for (const TaskId t : issued_) {
-    if (program.tasks[place(t)].kind != Task::Kind::kCompute ||
-        program.tasks[place(t)].every_steps != 1)
+    if (program.tasks[t].kind != Task::Kind::kCompute || program.tasks[t].every_steps != 1)
       continue;
-    if (last != kNoTask && is_certain(last, t)) earlier_[place(t)] = last;
+    if (last != kNoTask && is_certain(last, t)) earlier_[t] = last;
     last = t;
   }
 }
@@ -101,17 +98,15 @@ void IssueOrder::run() {
   TUTTI_CHECK(host.ended, "a program of {} tasks without problems does not end", program_.size());
   issued_ = std::move(host.issued);
   completed_ = std::move(host.completed);
-  completed_[place(once.end)] = std::numeric_limits<std::int32_t>::max();
+  completed_[once.end] = std::numeric_limits<std::int32_t>::max();
 }
 
 TaskId IssueOrder::released_by(TaskId task, bool& several) const {
-  const auto count = [this](TaskId t) {
-    return first_before_[place(t) + 1] - first_before_[place(t)];
-  };
+  const auto count = [this](TaskId t) { return first_before_[t + 1] - first_before_[t]; };
   several = count(task) > 1;
   while (count(task) == 1) {
-    task = before_[place(first_before_[place(task)])];
-    if (program_.tasks[place(task)].kind != Task::Kind::kMark || count(task) > 1) return task;
+    task = before_[first_before_[task]];
+    if (program_.tasks[task].kind != Task::Kind::kMark || count(task) > 1) return task;
   }
   return kNoTask;
 }
@@ -128,17 +123,16 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   // complete.
   std::vector<TaskId> needed;
   std::vector<TaskId> marks{before};
-  std::int32_t oldest = completed_[place(before)];
+  std::int32_t oldest = completed_[before];
   for (std::size_t i = 0; i < marks.size(); ++i) {
     each_awaited(marks[i], [&](TaskId t) {
-      oldest = std::min(oldest, completed_[place(t)]);
-      std::vector<TaskId>& list =
-          program_.tasks[place(t)].kind == Task::Kind::kMark ? marks : needed;
+      oldest = std::min(oldest, completed_[t]);
+      std::vector<TaskId>& list = program_.tasks[t].kind == Task::Kind::kMark ? marks : needed;
       if (std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
     });
   }
-  const std::int32_t steps_before = program_.tasks[place(before)].every_steps;
-  const std::int32_t steps_after = program_.tasks[place(after)].every_steps;
+  const std::int32_t steps_before = program_.tasks[before].every_steps;
+  const std::int32_t steps_after = program_.tasks[after].every_steps;
   // A skipped task takes no time. Consider only training steps that execute both tasks.
   const auto takes_time_between = [&](const Task& task) {
     return task.kind != Task::Kind::kMark &&
@@ -146,25 +140,24 @@ bool IssueOrder::is_certain(TaskId before, TaskId after) const {
   };
   const auto arrive = [&](TaskId t, bool behind) {
     const std::uint8_t state = behind ? 2 : 1;
-    if (seen_[place(t)] >= state || completed_[place(t)] < oldest) return;
-    seen_[place(t)] = state;
+    if (seen_[t] >= state || completed_[t] < oldest) return;
+    seen_[t] = state;
     touched_.push_back(t);
   };
   each_awaited(after, [&](TaskId t) { arrive(t, false); });
   bool any_takes_time = false;
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const TaskId t = touched_[i];
-    const bool takes_time = takes_time_between(program_.tasks[place(t)]);
+    const bool takes_time = takes_time_between(program_.tasks[t]);
     any_takes_time |= takes_time;
-    const bool behind = seen_[place(t)] == 2 || takes_time;
+    const bool behind = seen_[t] == 2 || takes_time;
     each_awaited(t, [&](TaskId b) { arrive(b, behind); });
-    if (earlier_[place(t)] != kNoTask) arrive(earlier_[place(t)], true);
+    if (earlier_[t] != kNoTask) arrive(earlier_[t], true);
   }
-  const bool certain =
-      needed.empty() ? any_takes_time : std::all_of(needed.begin(), needed.end(), [this](TaskId t) {
-        return seen_[place(t)] == 2;
-      });
-  for (const TaskId t : touched_) seen_[place(t)] = 0;
+  const bool certain = needed.empty() ? any_takes_time
+                                      : std::all_of(needed.begin(), needed.end(),
+                                                    [this](TaskId t) { return seen_[t] == 2; });
+  for (const TaskId t : touched_) seen_[t] = 0;
   touched_.clear();
   return certain;
 }

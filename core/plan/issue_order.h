@@ -36,7 +36,7 @@ class IssueOrder {
   /// opens the hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
-    const auto t = static_cast<std::size_t>(task);
+    const std::size_t t = task;
     for (std::int32_t e = first_before_[t]; e < first_before_[t + 1]; ++e) visit(before_[e]);
   }
 

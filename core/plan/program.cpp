@@ -50,7 +50,7 @@ Program ProgramBuilder::build_unchecked(TaskId end) && {
   std::vector<std::int32_t> count(p.tasks.size(), 0);
   p.first_edge.assign(p.tasks.size() + 1, 0);
   for (const Edge& edge : edges_) {
-    ++p.first_edge[static_cast<std::size_t>(edge.from) + 1];
+    ++p.first_edge[edge.from + 1];
     ++count[edge.to];
   }
   for (std::size_t t = 0; t < p.tasks.size(); ++t) p.first_edge[t + 1] += p.first_edge[t];

@@ -89,7 +89,7 @@ Expected<ProgramFile> ProgramFile::open(const std::string& path, std::int64_t ro
     if (file >= 0) ::close(file);
     return tl::make_unexpected(no_program(path, std::strerror(why)));
   }
-  const auto size = static_cast<std::size_t>(about.st_size);
+  const std::size_t size = about.st_size;
   if (!S_ISREG(about.st_mode) || size < sizeof(FileHeader)) {
     ::close(file);
     return tl::make_unexpected(no_program(path, "this is not a program file"));
@@ -168,7 +168,7 @@ ProgramFile::~ProgramFile() {
 void ProgramFile::release_before(TaskId task) const {
   if (task <= 0 || task > columns_.end())
     task = static_cast<TaskId>(task <= 0 ? 0 : columns_.tasks);
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = ::sysconf(_SC_PAGESIZE);
   const auto release = [&](const void* column, std::int64_t count, std::size_t width) {
     if (!column) return;
     // Do not release the first page, which also holds the end of the previous column.

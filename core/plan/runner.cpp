@@ -9,7 +9,7 @@ Runner::Runner(const Program& program, const Durations& durations, const Compute
       durations_(&durations),
       rates_(rates),
       requested_(program.tasks.size(), false),
-      holds_(static_cast<std::size_t>(program.holds)) {}
+      holds_(program.holds) {}
 
 void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
   ++step_;
@@ -42,7 +42,7 @@ void Runner::follow(std::size_t base, Host& host) {
     Frame& frame = frames_.back();
     switch (frame.of) {
       case Frame::Of::kSuccessors:
-        if (frame.next == program_->first_edge[static_cast<std::size_t>(frame.index) + 1])
+        if (frame.next == program_->first_edge[frame.index + 1])
           frames_.pop_back();
         else
           arrive(program_->successors[frame.next++], host);

@@ -59,13 +59,12 @@ bool has_forward_edges(const Program& program) {
     if (block.entry != block.tasks.first || block.exit != block.tasks.first + block.tasks.count - 1)
       return false;
   }
-  std::vector<bool> opened(static_cast<std::size_t>(program.holds), false);
+  std::vector<bool> opened(program.holds, false);
   for (TaskId t = 0; t < program.size(); ++t) {
     const Task& task = program.tasks[t];
     if (task.hold >= 0 && !opened[task.hold]) return false;
     if (task.opens >= 0) opened[task.opens] = true;
-    for (std::int32_t e = program.first_edge[t];
-         e < program.first_edge[static_cast<std::size_t>(t) + 1]; ++e) {
+    for (std::int32_t e = program.first_edge[t]; e < program.first_edge[t + 1]; ++e) {
       if (program.successors[e] <= t) return false;
     }
   }
@@ -80,7 +79,7 @@ OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
   for (TaskId t = 0; t < program.size(); ++t) {
     const Task& task = program.tasks[t];
     kinds_.push_back(TaskColumns::packed_kinds(task));
-    edges_end_.push_back(program.first_edge[static_cast<std::size_t>(t) + 1]);
+    edges_end_.push_back(program.first_edge[t + 1]);
     values_.push_back(task.cost.value);
     packs_.push_back(task.pack);
     indices_.push_back(task.index);

@@ -17,7 +17,7 @@ class TaskCounts {
   /// until the next change.
   [[nodiscard]] std::int32_t* find(TaskId task) {
     if (count_ == 0) return nullptr;
-    Place& place = places_[place_of(task)];
+    Slot& place = places_[place_of(task)];
     return place.task == task ? &place.number : nullptr;
   }
   /// Adds a number for a task. REQUIRES: the task has none.
@@ -41,10 +41,10 @@ class TaskCounts {
     --count_;
   }
   [[nodiscard]] std::size_t size() const { return count_; }
-  [[nodiscard]] std::size_t bytes() const { return places_.capacity() * sizeof(Place); }
+  [[nodiscard]] std::size_t bytes() const { return places_.capacity() * sizeof(Slot); }
 
  private:
-  struct Place {
+  struct Slot {
     TaskId task = kNoTask;
     std::int32_t number = 0;
   };
@@ -60,15 +60,15 @@ class TaskCounts {
     return i;
   }
   void grow() {
-    std::vector<Place> old(places_.empty() ? 8 : 2 * places_.size());
+    std::vector<Slot> old(places_.empty() ? 8 : 2 * places_.size());
     old.swap(places_);
     shift_ = 32 - std::countr_zero(places_.size());
-    for (const Place& place : old) {
+    for (const Slot& place : old) {
       if (place.task != kNoTask) places_[place_of(place.task)] = place;
     }
   }
 
-  std::vector<Place> places_;
+  std::vector<Slot> places_;
   std::size_t count_ = 0;
   int shift_ = 32;
 };

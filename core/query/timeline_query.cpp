@@ -243,7 +243,7 @@ Expected<QueryResult> TimelineQuery::run(const std::string& sql,
       return result;
     }
     std::vector<QueryValue>& row = result.rows.emplace_back();
-    row.reserve(static_cast<std::size_t>(columns));
+    row.reserve(columns);
     for (int c = 0; c < columns; ++c) {
       row.push_back(value_of(statement, c));
       if (const auto* const cell = std::get_if<std::string>(&row.back())) text += cell->size();

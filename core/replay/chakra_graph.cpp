@@ -45,7 +45,7 @@ class ChakraGraph {
 
   Expected<ExecutionGraph> read() {
     graph_.file = files_.path;
-    std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+    std::vector<std::int64_t> all(ranks_);
     for (std::int64_t r = 0; r < ranks_; ++r) all[r] = r;
     graph_.communicators.push_back({"", std::move(all)});
     if (!files_.groups.empty()) {
@@ -81,7 +81,7 @@ class ChakraGraph {
       while (const auto key = in.next_key()) {
         const std::string name(key->substr(0, 256));
         ExecutionGraph::Communicator one{name, {}};
-        std::vector<bool> seen(static_cast<std::size_t>(ranks_), false);
+        std::vector<bool> seen(ranks_, false);
         if (!in.enter_array()) {
           wrong(ProblemCode::kWrongType, fmt::format("\"{}\" must be a list of ranks", name));
           break;

@@ -73,7 +73,7 @@ class DryRun {
     while (!done_.empty()) {
       const Done next = done_.front();
       done_.pop_front();
-      const auto r = static_cast<std::size_t>(next.rank);
+      const std::size_t r = next.rank;
       runners_[r].done(next.task, worlds_[r]);
     }
   }

@@ -77,7 +77,7 @@ class PytorchGraph {
       graph_.notes.push_back(fmt::format(
           "there is the trace of one rank only; all {} ranks execute its collectives", ranks_));
     }
-    std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
+    std::vector<std::int64_t> all(ranks_);
     for (std::int64_t r = 0; r < ranks_; ++r) all[r] = r;
     graph_.communicators.push_back({"", std::move(all)});
     for (rank_ = 0; rank_ < ranks_; ++rank_) {
@@ -213,7 +213,7 @@ class PytorchGraph {
     if (known != ranges_.end()) return known->second;
     const std::int64_t last = group.first_rank + (group.size - 1) * group.stride;
     if (last >= ranks_) return wrong_rank(call, last);
-    std::vector<std::int64_t> ranks(static_cast<std::size_t>(group.size));
+    std::vector<std::int64_t> ranks(group.size);
     for (std::int64_t r = 0; r < group.size; ++r) ranks[r] = group.first_rank + r * group.stride;
     const auto found = communicator_of_ranks(call, ranks);
     if (found)

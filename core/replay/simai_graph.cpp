@@ -109,8 +109,7 @@ class SimaiGraph {
       const std::size_t count = static_cast<std::size_t>(ranks_ / groups.size);
       graph_.communicators.resize(graph_.communicators.size() + count);
       for (std::size_t g = 0; g < count; ++g)
-        graph_.communicators[static_cast<std::size_t>(groups.first) + g].name =
-            fmt::format("{} {}", kNames[kind], g);
+        graph_.communicators[groups.first + g].name = fmt::format("{} {}", kNames[kind], g);
       for (std::int64_t rank = 0; rank < ranks_; ++rank)
         graph_.communicators[groups.first + groups.group_of(rank)].ranks.push_back(rank);
     }

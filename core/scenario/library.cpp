@@ -12,12 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Place {
+struct FilePattern {
   const char* folder;
   const char* ending;
 };
 
-Place place_of(Library::Kind kind) {
+FilePattern pattern_of(Library::Kind kind) {
   switch (kind) {
     case Library::Kind::kMachine: return {"machines", ".textproto"};
     case Library::Kind::kModel: return {"models", ".csv"};
@@ -45,8 +45,8 @@ std::optional<std::string> Library::find(Kind kind, const std::string& name,
     if (is_file(file)) return file.string();
   }
   if (kind == Kind::kCluster) return std::nullopt;
-  const Place place = place_of(kind);
-  const fs::path shipped = fs::path(folder_) / place.folder / (name + place.ending);
+  const FilePattern pattern = pattern_of(kind);
+  const fs::path shipped = fs::path(folder_) / pattern.folder / (name + pattern.ending);
   if (name.find("..") == std::string::npos && is_file(shipped)) return shipped.string();
   return std::nullopt;
 }
@@ -68,11 +68,11 @@ Expected<std::optional<Library::File>> Library::read(Kind kind, const std::strin
 std::vector<std::string> Library::names(Kind kind) const {
   std::vector<std::string> names;
   if (sent_) return names;
-  const Place place = place_of(kind);
+  const FilePattern pattern = pattern_of(kind);
   std::error_code ignored;
   for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(folder_) / place.folder, ignored)) {
-    if (entry.path().extension() == place.ending) names.push_back(entry.path().stem().string());
+       fs::directory_iterator(fs::path(folder_) / pattern.folder, ignored)) {
+    if (entry.path().extension() == pattern.ending) names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
   return names;

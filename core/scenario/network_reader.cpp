@@ -159,8 +159,8 @@ class NetworkReader {
   }
 
   void refuse_fields_of_other_kinds() {
-    const auto only = [this](bool said, const char* field, bool fits, const char* kinds) {
-      if (said && !fits)
+    const auto only = [this](bool given, const char* field, bool fits, const char* kinds) {
+      if (given && !fits)
         fields_.complain_at(message_, field, ProblemCode::kUnused,
                             "network: {} applies only to kind {}; remove it", field, kinds);
     };

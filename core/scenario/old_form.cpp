@@ -80,7 +80,7 @@ bool is_written(const Value& message, std::string_view path) {
 /// not exist.
 void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& parts) {
   Value::Field moved = std::move(strategy.fields[at]);
-  strategy.fields.erase(strategy.fields.begin() + static_cast<std::ptrdiff_t>(at));
+  strategy.fields.erase(strategy.fields.begin() + at);
   if (!is_field_name(moved.name, parts.back())) moved.name = parts.back();
   Value* message = &strategy;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -98,9 +98,7 @@ void move_into(Value& strategy, std::size_t at, const std::vector<std::string>& 
     made.value.end = moved.value.end;
     // A created message gets the position of the moved field in the strategy. If two fields
     // conflict, the problem is therefore reported at the later one.
-    const auto place = message == &strategy
-                           ? message->fields.begin() + static_cast<std::ptrdiff_t>(at)
-                           : message->fields.end();
+    const auto place = message == &strategy ? message->fields.begin() + at : message->fields.end();
     message = &message->fields.insert(place, std::move(made))->value;
   }
   message->fields.push_back(std::move(moved));
@@ -177,7 +175,7 @@ std::vector<MovedValue> bring_up_to_date(Value& document) {
     moved.push_back(
         {"strategy." + was, now.empty() ? "" : "strategy." + now, strategy.fields[next->field].at});
     if (now.empty())
-      strategy.fields.erase(strategy.fields.begin() + static_cast<std::ptrdiff_t>(next->field));
+      strategy.fields.erase(strategy.fields.begin() + next->field);
     else
       move_into(strategy, next->field, parts_of(now));
   }

@@ -247,7 +247,7 @@ Time leading_time(std::string_view text) {
   double number = 0;
   const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc()) return kNever;
-  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  text.remove_prefix(rest - text.data());
   for (const auto& [unit, picoseconds] : kUnits) {
     const double time = number * picoseconds;
     if (text.starts_with(unit) && time >= 0 && time < 9e18) return Time(std::llround(time));

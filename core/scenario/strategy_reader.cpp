@@ -81,9 +81,9 @@ class StrategyReader {
   /// Returns false if it cannot be determined how gradients are reduced.
   bool read_who_reduces() {
     ReadFramework read = read_framework(message_, guests_, fields_, complaints_);
-    bool known = !read.said || read.framework;
+    bool known = !read.given || read.framework;
     // A framework needs the cluster and the gradients for its choice, so it chooses later.
-    const bool later = read.said && (!read.framework || read.framework->chooses_algorithm());
+    const bool later = read.given && (!read.framework || read.framework->chooses_algorithm());
     const auto algorithm = later ? AlgorithmChoice(BaseAlgorithm::kTfRing) : read_algorithm();
     check_custom(later);
     known = known && algorithm.has_value();
@@ -210,8 +210,8 @@ class StrategyReader {
     const std::pair<bool, const char*> of_small[] = {
         {message_.agg_small_grads_exact_group(), "agg_small_grads_exact_group"},
         {message_.has_agg_small_grads_max_group(), "agg_small_grads_max_group"}};
-    for (const auto& [said, field] : of_small) {
-      if (said && !message_.has_agg_small_grads_max_bytes()) {
+    for (const auto& [given, field] : of_small) {
+      if (given && !message_.has_agg_small_grads_max_bytes()) {
         fields_.complain_at(
             message_, field, ProblemCode::kUnused,
             "strategy: {} has no effect without agg_small_grads_max_bytes; set both", field);

@@ -86,7 +86,7 @@ class RoundCount {
         other.waiting.push_back(own);
         return false;
       }
-      depth = std::max(depth, other.depths[static_cast<std::size_t>(step.wait.count) - 1]);
+      depth = std::max(depth, other.depths[step.wait.count - 1]);
     }
     if (receives(step.kind) && !receive(lane, step, depth)) return false;
     if (sends(step.kind)) send_on(own, lane, step, depth);

@@ -33,14 +33,14 @@ class Stages : public Schedule {
   }
 
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     // A lane that has no steps in its stage also waits, so that later stages cannot start before
     // earlier stages are complete.
     return place.stage->schedule->steps(place.local, place.lane) + place.lanes_before;
   }
 
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     if (index < place.lanes_before) {
       Step nop;
       const auto awaited = static_cast<Lane>(place.first_lane_before + index);
@@ -54,7 +54,7 @@ class Stages : public Schedule {
 
   [[nodiscard]] IdenticalSteps identical_from(Rank rank, Lane lane,
                                               std::int64_t index) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     if (index < place.lanes_before) return {};
     IdenticalSteps identical =
         place.stage->schedule->identical_from(place.local, place.lane, index - place.lanes_before);
@@ -72,22 +72,22 @@ class Stages : public Schedule {
   }
 
   [[nodiscard]] int credits(Rank rank, Lane lane) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     return place.stage->schedule->credits(place.local, place.lane);
   }
   [[nodiscard]] Engine engine(Rank rank, Lane lane) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     return place.stage->schedule->engine(place.local, place.lane);
   }
   [[nodiscard]] std::int32_t arrival_slot(Rank rank, Lane lane, Rank sender) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     return place.stage->schedule->arrival_slot(place.local, place.lane,
                                                local(place.stage->scope, sender));
   }
 
   void visit_ways(Rank rank, Lane lane,
                   const std::function<void(const Step&)>& visit) const override {
-    const Place place = locate(rank, lane);
+    const StageLane place = locate(rank, lane);
     place.stage->schedule->visit_ways(place.local, place.lane, [&](const Step& way) {
       Step step = way;
       translate(step, rank, place);
@@ -115,7 +115,7 @@ class Stages : public Schedule {
  private:
   /// Identifies a lane of the composed schedule by its stage, and by its rank and lane within the
   /// stage.
-  struct Place {
+  struct StageLane {
     const Stage* stage = nullptr;
     Rank local = 0;
     Lane lane = 0;
@@ -204,8 +204,8 @@ class Stages : public Schedule {
     return takes_part(stage, rank) ? stage.schedule->lanes(local(stage.scope, rank)) : 0;
   }
 
-  [[nodiscard]] Place locate(Rank rank, Lane lane) const {
-    Place place;
+  [[nodiscard]] StageLane locate(Rank rank, Lane lane) const {
+    StageLane place;
     for (const Stage& stage : stages_) {
       const std::int32_t count = lanes_in(stage, rank);
       if (lane < place.first_lane + count) {
@@ -247,7 +247,7 @@ class Stages : public Schedule {
     range.buffer = Buffer::kScratch;
   }
 
-  [[nodiscard]] Peer translate(const Peer& peer, Rank rank, const Place& place) const {
+  [[nodiscard]] Peer translate(const Peer& peer, Rank rank, const StageLane& place) const {
     const Rank other =
         global(place.stage->scope, rank, peer.rank(place.local, place.stage->schedule->ranks()));
     return Peer::at(other, first_lane(*place.stage, other) + peer.lane);
@@ -256,7 +256,7 @@ class Stages : public Schedule {
   /// Translates the ranks and lanes of a multicast or switch reduction. The translation relies on
   /// the replicas of a worker having consecutive ranks and the same number of lanes in earlier
   /// stages.
-  void translate_group(Step& step, Rank rank, const Place& place) const {
+  void translate_group(Step& step, Rank rank, const StageLane& place) const {
     const StageScope scope = place.stage->scope;
     TUTTI_CHECK(scope == StageScope::kInsideWorkers || scope == StageScope::kEveryone ||
                     scope == StageScope::kReplicas,
@@ -267,7 +267,7 @@ class Stages : public Schedule {
       step.to.lane += first_lane(*place.stage, step.group.first);
   }
 
-  void translate(Step& step, Rank rank, const Place& place) const {
+  void translate(Step& step, Rank rank, const StageLane& place) const {
     translate(step.source, rank);
     translate(step.target, rank);
     if (receives(step.kind) && step.kind != StepKind::kReceiveAny)

@@ -13,7 +13,7 @@ namespace {
 /// Lists ranks in the form "0, 1, 2". Lists at most eight ranks; an ellipsis stands for the rest.
 std::string listed(const std::vector<Rank>& ranks) {
   constexpr std::size_t kMaxListed = 8;
-  const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMaxListed));
+  const auto end = ranks.begin() + std::min(ranks.size(), kMaxListed);
   return fmt::format("{}{}", fmt::join(ranks.begin(), end, ", "),
                      ranks.size() > kMaxListed ? ", …" : "");
 }
@@ -47,7 +47,7 @@ std::int32_t Sums::contributions(Id id) const {
 }
 
 bool Sums::contains(Id id, Rank rank) const {
-  const auto r = static_cast<std::size_t>(rank);
+  const std::size_t r = rank;
   return !sets_[id].empty() && (sets_[id][r / 64] >> (r % 64) & 1) != 0;
 }
 

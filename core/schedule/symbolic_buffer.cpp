@@ -50,7 +50,7 @@ void SymbolicBuffer::fill(std::int64_t offset, const Stretch& content) {
 std::size_t SymbolicBuffer::cut(std::int64_t at) {
   const auto after = std::partition_point(cells_.begin(), cells_.end(),
                                           [at](const Cell& cell) { return cell.end <= at; });
-  const auto index = static_cast<std::size_t>(after - cells_.begin());
+  const std::size_t index = after - cells_.begin();
   if (after == cells_.end() || after->begin == at) return index;
   Cell left = *after;
   left.end = at;

@@ -3,7 +3,7 @@
 namespace tutti::core {
 
 WrittenSchedule WrittenSchedule::of(const Schedule& schedule) {
-  std::vector<RankLanes> ranks(static_cast<std::size_t>(schedule.ranks()));
+  std::vector<RankLanes> ranks(schedule.ranks());
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     RankLanes& written = ranks[rank];
     written.scratch = schedule.scratch(rank);

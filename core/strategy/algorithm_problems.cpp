@@ -17,9 +17,9 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
                      "tf_cnn_benchmarks; set tf_ring {{ subdiv_offsets: … }} for more rings",
                      strategy.shards)});
   }
-  const int said = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +
-                   (runtime.max_subdivs_per_device ? 1 : 0);
-  if (said > 1) {
+  const int given = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +
+                    (runtime.max_subdivs_per_device ? 1 : 0);
+  if (given > 1) {
     problems.push_back({"tf_ring",
                         "shards, subdiv_offsets and max_subdivs_per_device all set the number of "
                         "rings; keep one"});
@@ -39,7 +39,7 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
                                 "a worker; use {} to {}",
                                 offset, per_worker, 1 - per_worker, per_worker - 1)});
   }
-  std::vector<LinkedDevice> devices(static_cast<std::size_t>(per_worker));
+  std::vector<LinkedDevice> devices(per_worker);
   for (int i = 0; i < per_worker; ++i) devices[i].number = i;
   if (!runtime.gpu_ring_order.empty() && !names_each_once(devices, runtime.gpu_ring_order)) {
     problems.push_back(

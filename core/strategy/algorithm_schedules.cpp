@@ -54,7 +54,7 @@ bool uses_chain(const ScheduleRequest& r) {
 }
 
 std::vector<Rank> counted_from(std::int32_t first, std::int32_t count) {
-  std::vector<Rank> ranks(static_cast<std::size_t>(count));
+  std::vector<Rank> ranks(count);
   std::iota(ranks.begin(), ranks.end(), first);
   return ranks;
 }

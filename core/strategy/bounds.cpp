@@ -149,7 +149,7 @@ class Cuts {
         if (part.in_switch_reduction && switches_ == Switches::kMayReduce) return;
       }
       std::vector<int> senders = devices(machine);
-      senders.resize(static_cast<std::size_t>(cluster_.replicas_per_worker()));
+      senders.resize(cluster_.replicas_per_worker());
       if (!machine.gpus().empty())
         senders.insert(senders.end(), machine.cpus().begin(), machine.cpus().end());
       // GPUs without a replica can also send.
@@ -224,7 +224,7 @@ Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t 
                  NetworkModel model, bool network_adds) {
   // The time of each task is scaled and rounded down separately, so the sum may be too low by one
   // picosecond per task.
-  const auto passes = static_cast<std::size_t>(workload.micro_batches);
+  const std::size_t passes = workload.micro_batches;
   const Time rounding(compute_faster_ppm == 0
                           ? 0
                           : static_cast<std::int64_t>(passes * (workload.segments.size() + 1) *

@@ -32,7 +32,7 @@ namespace {
 /// reach more than that (23 GB/s).
 Bandwidth ceiling_of(const Hop& hop, const Cluster& cluster) {
   if (hop.kind == LinkKind::kNetwork) return hop.bandwidth;
-  const auto local = static_cast<std::size_t>(hop.link - cluster.first_link(hop.from.worker));
+  const std::size_t local = hop.link - cluster.first_link(hop.from.worker);
   return std::max(hop.bandwidth, cluster.machine(hop.from.worker).links()[local].nominal);
 }
 
@@ -92,7 +92,7 @@ class Routes {
         ranks_(schedule.ranks()),
         sends_(!collective.nccl->choice),
         take_(std::move(take)),
-        of_rank_(static_cast<std::size_t>(schedule.ranks())) {
+        of_rank_(schedule.ranks()) {
     for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
       for (Lane lane = 0; lane < schedule.lanes(rank); ++lane) {
         schedule.visit_ways(rank, lane, [&](const Step& step) {
@@ -240,15 +240,16 @@ Bytes whole_bytes(double bytes) { return Bytes(std::llround(bytes)); }
 /// Adds up the traffic of each link and port.
 class NcclLinks::Adder {
  public:
-  Adder(const Cluster& cluster, const PathTable& paths, Staging staging, std::vector<Place>& places)
-      : cluster_(cluster), paths_(paths), staging_(staging), places_(places) {}
+  Adder(const Cluster& cluster, const PathTable& paths, Staging staging,
+        std::vector<UsedLink>& used_links)
+      : cluster_(cluster), paths_(paths), staging_(staging), used_links_(used_links) {}
 
   void add(const Routes::PathSegment& way) {
     const Path& path = path_of(way);
     for (const PathHop& hop : path.hops) add(hop.resource, hop.link(), hop.rate, way);
     for (const LinkId link : path.silent_links) add(-1, link, cluster_.link(link).bandwidth, way);
     if (!way.between_workers) return;
-    if (of_worker_.empty()) of_worker_.resize(static_cast<std::size_t>(cluster_.workers()));
+    if (of_worker_.empty()) of_worker_.resize(cluster_.workers());
     of_worker_[way.from.worker].first += way.elements;
     of_worker_[way.to.worker].second += way.elements;
   }
@@ -278,33 +279,32 @@ class NcclLinks::Adder {
     const auto [number, fresh] = index_.find_or_add(
         FlatIndex::hash_of(static_cast<std::uint64_t>(resource), static_cast<std::uint64_t>(link)),
         [&](std::int32_t n) {
-          const Place& known = places_[n];
+          const UsedLink& known = used_links_[n];
           return known.resource == resource && known.link == link;
         });
     if (fresh) {
-      Place& place = places_.emplace_back();
-      place.resource = resource;
-      place.link = link;
-      place.rate = place.ceiling = rate;
-      place.part =
-          way.between_workers ? Part::kPort : Part::kInside;  // a port of the ideal network
-      if (link >= 0) describe(place);
+      UsedLink& used = used_links_.emplace_back();
+      used.resource = resource;
+      used.link = link;
+      used.rate = used.ceiling = rate;
+      used.part = way.between_workers ? Part::kPort : Part::kInside;  // a port of the ideal network
+      if (link >= 0) describe(used);
     }
-    Place& place = places_[number];
-    (way.far ? place.far : place.near) += way.elements;
+    UsedLink& used = used_links_[number];
+    (way.far ? used.far : used.near) += way.elements;
   }
 
-  void describe(Place& place) const {
-    if (place.link < cluster_.switch_links()) {
-      place.part = Part::kSwitches;
+  void describe(UsedLink& used) const {
+    if (used.link < cluster_.switch_links()) {
+      used.part = Part::kSwitches;
       return;
     }
-    const Hop hop = cluster_.link(place.link);
-    place.part = hop.kind == LinkKind::kNetwork  ? Part::kPort
-                 : hop.kind == LinkKind::kNvlink ? Part::kInside
-                                                 : Part::kBetween;
-    place.ceiling = ceiling_of(hop, cluster_);
-    place.of_device = is_of_device(hop, cluster_);
+    const Hop hop = cluster_.link(used.link);
+    used.part = hop.kind == LinkKind::kNetwork  ? Part::kPort
+                : hop.kind == LinkKind::kNvlink ? Part::kInside
+                                                : Part::kBetween;
+    used.ceiling = ceiling_of(hop, cluster_);
+    used.of_device = is_of_device(hop, cluster_);
   }
 
   struct Recent {
@@ -318,15 +318,15 @@ class NcclLinks::Adder {
   const PathTable& paths_;
   Staging staging_;
   std::array<Recent, 64> recent_;
-  std::vector<Place>& places_;
-  FlatIndex index_;                                   ///< index into `places_`, by resource and
+  std::vector<UsedLink>& used_links_;
+  FlatIndex index_;                                   ///< index into `used_links_`, by resource and
                                                       ///< link
   std::vector<std::pair<double, double>> of_worker_;  ///< for each worker: the elements that it
                                                       ///< sends and the elements that it receives
 };
 
 NcclLinks::NcclLinks(const Collective& collective, const Group& group, const PathTable& paths) {
-  Adder adder(group.cluster(), paths, collective.staging, places_);
+  Adder adder(group.cluster(), paths, collective.staging, used_links_);
   const Routes routes(collective, group,
                       collective.nccl_ways ? *collective.nccl_ways : *collective.schedule,
                       [&](const Routes::PathSegment& way) { adder.add(way); });
@@ -334,26 +334,26 @@ NcclLinks::NcclLinks(const Collective& collective, const Group& group, const Pat
   most_of_worker_ = adder.most_of_worker();
   inside_ = routes.by_nvlink_alone() ? LinkKind::kNvlink : LinkKind::kPcie;
   if (inside_ == LinkKind::kNvlink) return;
-  for (Place& place : places_) {
-    if (place.part == Part::kBetween) place.part = Part::kInside;
+  for (UsedLink& used : used_links_) {
+    if (used.part == Part::kBetween) used.part = Part::kInside;
   }
 }
 
-NcclLinks::Load NcclLinks::load_of(const Place& place, const nccl::CollectiveTime& time) const {
-  return {(time.time.links.bytes - time.time.relayed) * core::part_of(place.near, most_of_gpu_),
-          time.time.cards.bytes * core::part_of(place.far, most_of_worker_)};
+NcclLinks::Load NcclLinks::load_of(const UsedLink& used, const nccl::CollectiveTime& time) const {
+  return {(time.time.links.bytes - time.time.relayed) * core::part_of(used.near, most_of_gpu_),
+          time.time.cards.bytes * core::part_of(used.far, most_of_worker_)};
 }
 
-Time NcclLinks::min_of(const Place& place, const Load& load) {
-  return place.link < 0 ? Time() : transfer_time(whole_bytes(load.near + load.far), place.ceiling);
+Time NcclLinks::min_of(const UsedLink& used, const Load& load) {
+  return used.link < 0 ? Time() : transfer_time(whole_bytes(load.near + load.far), used.ceiling);
 }
 
 NcclLinks::Busiest NcclLinks::busiest(const nccl::CollectiveTime& time) const {
   Busiest busiest;
-  for (const Place& place : places_) {
-    if (place.part == Part::kSwitches) continue;
-    const Time least = min_of(place, load_of(place, time));
-    if (least > busiest.least) busiest = {least, place.link, place.of_device};
+  for (const UsedLink& used : used_links_) {
+    if (used.part == Part::kSwitches) continue;
+    const Time least = min_of(used, load_of(used, time));
+    if (least > busiest.least) busiest = {least, used.link, used.of_device};
   }
   return busiest;
 }
@@ -362,47 +362,47 @@ std::vector<LinkUse> NcclLinks::uses(const nccl::CollectiveTime& time) const {
   // For the links and the ports with the highest load relative to their rate, the time model gives
   // the busy time. The busy times of all other links and ports are in proportion to their loads.
   const bool nvlink = inside_ == LinkKind::kNvlink;
-  const auto modelled = [&](const Place& place, const Load& load) {
-    const double bytes = place.part == Part::kPort || nvlink ? load.near + load.far : load.near;
-    return bytes / static_cast<double>(place.rate.count());
+  const auto modelled = [&](const UsedLink& used, const Load& load) {
+    const double bytes = used.part == Part::kPort || nvlink ? load.near + load.far : load.near;
+    return bytes / static_cast<double>(used.rate.count());
   };
   double max_inside = 0, most_port = 0;
-  for (const Place& place : places_) {
-    double* const most = place.part == Part::kInside ? &max_inside
-                         : place.part == Part::kPort ? &most_port
-                                                     : nullptr;
-    if (most) *most = std::max(*most, modelled(place, load_of(place, time)));
+  for (const UsedLink& used : used_links_) {
+    double* const most = used.part == Part::kInside ? &max_inside
+                         : used.part == Part::kPort ? &most_port
+                                                    : nullptr;
+    if (most) *most = std::max(*most, modelled(used, load_of(used, time)));
   }
   std::vector<LinkUse> uses;
-  uses.reserve(places_.size());
-  for (const Place& place : places_) {
-    const Load load = load_of(place, time);
+  uses.reserve(used_links_.size());
+  for (const UsedLink& used : used_links_) {
+    const Load load = load_of(used, time);
     LinkUse use;
-    use.resource = place.resource;
-    use.link = place.link;
-    use.rate = place.rate;
+    use.resource = used.resource;
+    use.link = used.link;
+    use.rate = used.rate;
     use.carried = whole_bytes(load.near + load.far);
-    const Time least = min_of(place, load);
-    switch (place.part) {
+    const Time least = min_of(used, load);
+    switch (used.part) {
       case Part::kInside:
-        use.busy = part_of_time(time.links, core::part_of(modelled(place, load), max_inside));
-        if (!nvlink) use.busy += transfer_time(whole_bytes(load.far), place.rate);
+        use.busy = part_of_time(time.links, core::part_of(modelled(used, load), max_inside));
+        if (!nvlink) use.busy += transfer_time(whole_bytes(load.far), used.rate);
         break;
       case Part::kPort:
-        use.busy = part_of_time(time.cards, core::part_of(modelled(place, load), most_port));
+        use.busy = part_of_time(time.cards, core::part_of(modelled(used, load), most_port));
         break;
       case Part::kSwitches:
-      case Part::kBetween: use.busy = transfer_time(use.carried, place.rate); break;
+      case Part::kBetween: use.busy = transfer_time(use.carried, used.rate); break;
     }
     // Real systems exceed the rates that NCCL assumes, but no link exceeds its `ceiling`. The time
     // model does not include links between switches of the network. In a small collective with few
     // channels, a link can be busy for longer than `work`, because its bytes also move during
     // `delay`.
-    if (place.part != Part::kSwitches) {
+    if (used.part != Part::kSwitches) {
       use.busy = std::max(least, std::min(use.busy, time.work));
       if (least <= time.delay + time.work) use.busy = std::min(use.busy, time.work);
     }
-    if (place.part == Part::kSwitches && place.resource < 0)
+    if (used.part == Part::kSwitches && used.resource < 0)
       use.busy = Time();  // ideal: switches are not modelled
     if (use.busy > Time() || use.carried.count() > 0) uses.push_back(use);
   }

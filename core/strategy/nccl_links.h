@@ -50,7 +50,7 @@ class NcclLinks {
   [[nodiscard]] Busiest busiest(const nccl::CollectiveTime& time) const;
 
   /// The number of links and other resources that the collective can use.
-  [[nodiscard]] std::size_t size() const { return places_.size(); }
+  [[nodiscard]] std::size_t size() const { return used_links_.size(); }
 
   /// The kind of link between the GPUs of a worker.
   [[nodiscard]] LinkKind inside() const { return inside_; }
@@ -60,7 +60,7 @@ class NcclLinks {
  private:
   enum class Part : std::uint8_t { kInside, kPort, kSwitches, kBetween };
 
-  struct Place {
+  struct UsedLink {
     ResourceId resource = -1;
     LinkId link = -1;
     Bandwidth rate;
@@ -71,7 +71,7 @@ class NcclLinks {
                       ///< the schedule
     double far = 0;   ///< elements that this link carries to ranks of other workers, per round of
                       ///< the schedule
-    bool operator==(const Place&) const = default;
+    bool operator==(const UsedLink&) const = default;
   };
   class Adder;
   /// The bytes that cross a link or port: those that stay on the worker, and those from or to other
@@ -81,10 +81,10 @@ class NcclLinks {
     double far = 0;
   };
 
-  [[nodiscard]] Load load_of(const Place& place, const nccl::CollectiveTime& time) const;
-  [[nodiscard]] static Time min_of(const Place& place, const Load& load);
+  [[nodiscard]] Load load_of(const UsedLink& used, const nccl::CollectiveTime& time) const;
+  [[nodiscard]] static Time min_of(const UsedLink& used, const Load& load);
 
-  std::vector<Place> places_;
+  std::vector<UsedLink> used_links_;
   LinkKind inside_ = LinkKind::kPcie;
   double most_of_gpu_ = 0;  ///< largest number of elements that a rank sends to other ranks of its
                             ///< worker, or receives from them

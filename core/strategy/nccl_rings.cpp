@@ -59,8 +59,7 @@ RingOptions nccl_rings(std::vector<RingPath> channels, const Strategy& strategy,
   const std::int64_t traffic = times * elements * size_of(type).count();
   const std::int64_t worthwhile =
       std::max<std::int64_t>(1, traffic / kMinTrafficPerChannel.count());
-  if (worthwhile < static_cast<std::int64_t>(channels.size()))
-    channels.resize(static_cast<std::size_t>(worthwhile));
+  if (worthwhile < static_cast<std::int64_t>(channels.size())) channels.resize(worthwhile);
   RingOptions options;
   options.lanes = std::move(channels);
   options.max_elements_per_message = std::max<std::int64_t>(1, kRingSlice / size_of(type));

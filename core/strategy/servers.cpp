@@ -21,7 +21,7 @@ std::string_view to_string(Placement placement) {
 std::vector<int> place(const std::vector<Placed>& variables, int places, Placement placement) {
   TUTTI_CHECK(places > 0 && placement != Placement::kByHash, "{} places, {}", places,
               to_string(placement));
-  std::vector<std::int64_t> loads(static_cast<std::size_t>(places));
+  std::vector<std::int64_t> loads(places);
   std::vector<int> placed;
   for (const Placed& variable : variables) {
     if (variable.pinned) {

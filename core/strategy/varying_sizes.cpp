@@ -54,7 +54,7 @@ Shares shares_of(const Collective& uneven) {
                        : static_cast<double>(std::max(sent, received)) / static_cast<double>(full);
     }
   };
-  std::vector<Load> near(static_cast<std::size_t>(ranks)), far(static_cast<std::size_t>(ranks));
+  std::vector<Load> near(ranks), far(static_cast<std::size_t>(ranks));
   std::map<std::int32_t, Load> of_worker;
   const auto worker = [&](Rank r) { return uneven.group.device(r).worker; };
   for (Rank from = 0; from < ranks; ++from) {

@@ -62,7 +62,7 @@ FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity) {
       continue;
     }
     for (int& link : route) {
-      const auto old = static_cast<std::size_t>(link);
+      const std::size_t old = link;
       if (number[old] < 0) {
         number[old] = static_cast<int>(wide.links.size());
         wide.links.push_back(graph.links[old]);
@@ -107,7 +107,7 @@ FabricGraph with_merged_nodes(const FabricGraph& graph) {
 FabricGraph reversed(const FabricGraph& graph) {
   FabricGraph turned = graph;
   for (FabricLink& link : turned.links) std::swap(link.from, link.to);
-  const auto ranks = static_cast<std::size_t>(graph.ranks);
+  const std::size_t ranks = graph.ranks;
   for (std::size_t from = 0; from < ranks; ++from) {
     for (std::size_t to = 0; to < ranks; ++to) {
       std::vector<int>& route = turned.routes[from * ranks + to];

@@ -15,7 +15,7 @@ class GraphBuilder {
     graph_.ranks_per_node = cluster_.replicas_per_worker();
     graph_.switches_reduce = switches_reduce();
     for (std::int64_t rank = 0; rank < cluster_.replicas(); ++rank) node_of(cluster_.replica(rank));
-    const auto ranks = static_cast<std::size_t>(graph_.ranks);
+    const std::size_t ranks = graph_.ranks;
     graph_.routes.resize(ranks * ranks);
     for (int from = 0; from < graph_.ranks; ++from) {
       for (int to = 0; to < graph_.ranks; ++to) {
@@ -57,7 +57,7 @@ class GraphBuilder {
 
   /// Returns the name of a rank to which no path from rank 0 leads; "" if there is none.
   [[nodiscard]] std::string rank_apart() const {
-    std::vector<bool> reached(static_cast<std::size_t>(graph_.nodes()), false);
+    std::vector<bool> reached(graph_.nodes(), false);
     std::vector<int> queue{0};
     reached[0] = true;
     for (std::size_t i = 0; i < queue.size(); ++i) {

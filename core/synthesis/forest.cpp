@@ -9,7 +9,7 @@ namespace tutti::core::synthesis {
 int Forest::depth() const {
   int deepest = 0;
   for (const SpanningTree& tree : all) {
-    std::vector<int> depth(static_cast<std::size_t>(ranks), 0);
+    std::vector<int> depth(ranks, 0);
     for (const int rank : tree.order) {
       const int parent = tree.parent[rank];
       if (parent < 0) continue;
@@ -42,7 +42,7 @@ double time_of_busiest_link(const FabricGraph& graph, const Forest& forest, Cros
 std::string flaw_of(const Forest& forest) {
   Contributions copies(static_cast<std::size_t>(forest.ranks), 0);
   for (const SpanningTree& tree : forest.all) {
-    std::vector<bool> reached(static_cast<std::size_t>(forest.ranks), false);
+    std::vector<bool> reached(forest.ranks, false);
     for (const int rank : tree.order) {
       const int parent = tree.parent[rank];
       if (reached[rank] || (rank == tree.root ? parent >= 0 : parent < 0 || !reached[parent]))
@@ -54,7 +54,7 @@ std::string flaw_of(const Forest& forest) {
     copies[tree.root] += tree.copies;
   }
   for (int rank = 0; rank < forest.ranks; ++rank) {
-    const auto at = static_cast<std::size_t>(rank);
+    const std::size_t at = rank;
     if (copies[at] != forest.contributions[at] * forest.trees)
       return fmt::format("{} has {} trees", rank, copies[at]);
   }

@@ -67,7 +67,7 @@ class ForestWriter {
  public:
   ForestWriter(const Forest& forest, CollectiveKind kind, const TextOptions& options)
       : forest_(forest), kind_(kind), options_(options) {
-    std::vector<std::int64_t> used(static_cast<std::size_t>(forest.ranks), 0);
+    std::vector<std::int64_t> used(forest.ranks, 0);
     const bool blocks = forest.contributions == one_of_each(forest.ranks);
     for (const SpanningTree& tree : forest.all) {
       std::int64_t& before = used[tree.root];
@@ -196,7 +196,7 @@ class ForestWriter {
   /// of the tree.
   [[nodiscard]] std::vector<RankStatements> steps_down(std::int64_t t) const {
     const TreeWithLanes& tree = trees_[t];
-    std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
+    std::vector<RankStatements> steps(tree.lanes);
     const std::string data = place("data", tree);
     for (const int rank : tree.tree->order) {
       const int parent = tree.parent(rank);
@@ -232,7 +232,7 @@ class ForestWriter {
   /// its parent.
   [[nodiscard]] std::vector<RankStatements> steps_up(std::int64_t t) const {
     const TreeWithLanes& tree = trees_[t];
-    std::vector<RankStatements> steps(static_cast<std::size_t>(tree.lanes));
+    std::vector<RankStatements> steps(tree.lanes);
     const std::string data = place("data", tree);
     const std::string input = place("input", tree);
     for (const int rank : tree.tree->order) {

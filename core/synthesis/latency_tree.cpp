@@ -3,7 +3,7 @@
 namespace tutti::core::synthesis {
 
 Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
-  const auto ranks = static_cast<std::size_t>(graph.ranks);
+  const std::size_t ranks = graph.ranks;
   // The time of a send depends only on its two ranks, so all times are computed in advance.
   std::vector<Time> sending(ranks * ranks), latency(ranks * ranks);
   for (int from = 0; from < graph.ranks; ++from) {
@@ -21,7 +21,7 @@ Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes) {
     Time earliest = kNever;
     std::size_t from = 0, to = 0;
     for (const int sender : tree.order) {
-      const auto s = static_cast<std::size_t>(sender);
+      const std::size_t s = sender;
       for (std::size_t r = 0; r < ranks; ++r) {
         if (free[r] != kNever || sending[s * ranks + r] == Time()) continue;
         const Time end = free[s] + sending[s * ranks + r] + latency[s * ranks + r];

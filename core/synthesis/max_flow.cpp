@@ -4,10 +4,7 @@
 
 namespace tutti::core::synthesis {
 
-MaxFlow::MaxFlow(int nodes)
-    : leaving_(static_cast<std::size_t>(nodes)),
-      level_(static_cast<std::size_t>(nodes), -1),
-      next_(static_cast<std::size_t>(nodes)) {}
+MaxFlow::MaxFlow(int nodes) : leaving_(nodes), level_(nodes, -1), next_(nodes) {}
 
 int MaxFlow::add_node() {
   leaving_.emplace_back();
@@ -46,7 +43,7 @@ bool MaxFlow::label(int from, int to) {
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     const int node = queue_[i];
     for (const int half : leaving_[node]) {
-      const auto head = static_cast<std::size_t>(heads_[half]);
+      const std::size_t head = heads_[half];
       if (room_[half] == 0 || level_[head] >= 0) continue;
       level_[head] = level_[node] + 1;
       queue_.push_back(static_cast<int>(head));
@@ -63,7 +60,7 @@ std::int64_t MaxFlow::send(int node, int to, std::int64_t at_most) {
   const std::vector<int>& leaving = leaving_[node];
   std::int64_t sent = 0;
   for (std::size_t& i = next_[node]; i < leaving.size(); ++i) {
-    const auto half = static_cast<std::size_t>(leaving[i]);
+    const std::size_t half = leaving[i];
     const int head = heads_[half];
     if (room_[half] == 0 || level_[head] != level_[node] + 1) continue;
     const std::int64_t more = send(head, to, std::min(at_most - sent, room_[half]));

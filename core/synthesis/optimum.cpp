@@ -83,7 +83,7 @@ std::optional<Optimum> optimum_of(const FabricGraph& graph, const Contributions&
   int last = 0;
   while (last < graph.ranks && contributions[last] == flow.total())
     ++last;  // a cut must contain a rank with a contribution
-  best.cut.assign(static_cast<std::size_t>(graph.nodes()), true);
+  best.cut.assign(graph.nodes(), true);
   best.cut[last] = false;
   auto time = time_of_cut(graph, contributions, best.cut);
   if (!time) return std::nullopt;

@@ -30,7 +30,7 @@ std::vector<bool> links_of_wide_routes(const FabricGraph& graph, std::int64_t wi
 /// Chooses one narrow route to each rank, so that the routes begin at different ranks if possible.
 std::vector<Flow> choose_flows(const FabricGraph& graph, const std::vector<bool>& taken) {
   std::vector<Flow> flows;
-  std::vector<int> chosen(static_cast<std::size_t>(graph.ranks), 0);
+  std::vector<int> chosen(graph.ranks, 0);
   for (int to = 0; to < graph.ranks; ++to) {
     int best = -1;
     for (int from = 0; from < graph.ranks; ++from) {

@@ -181,10 +181,10 @@ class CandidateSearch {
     Forest ring{graph_.ranks, contributions_, 1, {}};
     for (int root = 0; root < graph_.ranks; ++root) {
       if (contributions_[root] == 0) continue;
-      SpanningTree path{root, 1, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {}};
+      SpanningTree path{root, 1, std::vector<int>(graph_.ranks, -1), {}};
       for (int i = 0; i < graph_.ranks; ++i) {
         path.order.push_back((root + i) % graph_.ranks);
-        if (i > 0) path.parent[path.order.back()] = path.order[static_cast<std::size_t>(i) - 1];
+        if (i > 0) path.parent[path.order.back()] = path.order[i - 1];
       }
       ring.all.push_back(std::move(path));
     }
@@ -400,8 +400,8 @@ std::optional<Time> bound_between_nodes(const FabricGraph& graph, Bytes bytes) {
 
 std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task) {
   if (!switch_sums_for(graph, task.kind)) return std::nullopt;
-  std::vector<std::int64_t> out(static_cast<std::size_t>(graph.nodes()), 0);
-  std::vector<std::int64_t> in(static_cast<std::size_t>(graph.nodes()), 0);
+  std::vector<std::int64_t> out(graph.nodes(), 0);
+  std::vector<std::int64_t> in(graph.nodes(), 0);
   for (const FabricLink& link : graph.links) {
     out[link.from] += link.capacity;
     in[link.to] += link.capacity;

@@ -42,7 +42,7 @@ class Packer {
         go_on_(go_on),
         flow_(graph.ranks + 1),
         source_(graph.ranks),
-        leaving_(static_cast<std::size_t>(graph.ranks)) {
+        leaving_(graph.ranks) {
     for (std::size_t i = 0; i < graph.links.size(); ++i) {
       const RankLink& link = graph.links[i];
       room_.push_back(link.capacity);
@@ -59,9 +59,8 @@ class Packer {
       const std::int64_t copies = contributions[root] * trees;
       if (copies == 0) continue;
       Growing seed;
-      seed.tree = {
-          root, copies, std::vector<int>(static_cast<std::size_t>(graph_.ranks), -1), {root}};
-      seed.reached.assign(static_cast<std::size_t>(graph_.ranks), kNever);
+      seed.tree = {root, copies, std::vector<int>(graph_.ranks, -1), {root}};
+      seed.reached.assign(graph_.ranks, kNever);
       seed.reached[root] = Time();
       add(std::move(seed));
       links_to_take_ += static_cast<std::size_t>(graph_.ranks) - 1;

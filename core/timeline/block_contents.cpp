@@ -319,7 +319,7 @@ std::optional<std::vector<Span>> BlockContents::decode(const proto::SpanColumns&
           kSpansPerBlock)) {
     return std::nullopt;
   }
-  std::vector<Span> spans(static_cast<std::size_t>(n));
+  std::vector<Span> spans(n);
   RunningSum<std::int64_t> start, index, peer_index;
   RunningSum<std::int32_t> step, pack, peer;
   for (int i = 0; i < n; ++i) {

@@ -33,7 +33,7 @@ class FileBytes : public ByteSource {
                                   static_cast<off_t>(offset + there));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) break;
-      there += static_cast<std::size_t>(got);
+      there += got;
     }
     bytes.resize(there);
     return bytes;
@@ -49,9 +49,8 @@ class BytesInMemory : public ByteSource {
   explicit BytesInMemory(std::string bytes) : bytes_(std::move(bytes)) {}
   [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
   [[nodiscard]] std::string read(std::uint64_t offset, std::uint64_t count) const override {
-    return offset >= bytes_.size()
-               ? std::string()
-               : bytes_.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count));
+    return offset >= bytes_.size() ? std::string()
+                                   : bytes_.substr(offset, static_cast<std::size_t>(count));
   }
 
  private:
@@ -88,8 +87,7 @@ std::string ReadAhead::read(std::uint64_t offset, std::uint64_t count) {
     piece_ = source_.read(offset, std::max(count, kPiece));
     piece_at_ = offset;
   }
-  return piece_.substr(static_cast<std::size_t>(offset - piece_at_),
-                       static_cast<std::size_t>(count));
+  return piece_.substr(offset - piece_at_, static_cast<std::size_t>(count));
 }
 
 }  // namespace tutti::core

@@ -47,8 +47,8 @@ using Items = std::vector<Item>;
 
 /// The indices of a training step and of a pack, which identify the transfer of the pack on the
 /// current device.
-using Place = std::pair<std::int32_t, std::int32_t>;
-Place place_of(const Key& key) { return {key.step, key.pack}; }
+using StepAndPack = std::pair<std::int32_t, std::int32_t>;
+StepAndPack step_and_pack(const Key& key) { return {key.step, key.pack}; }
 
 /// The tracks of each device. A device is identified by its worker and its name.
 using Devices = std::map<std::pair<std::int32_t, std::string>, std::vector<const Track*>>;
@@ -212,17 +212,17 @@ Items as_channels(const Items& items) {
   return united(items, [](const Key& key) { return Key{key.step, key.pack, key.lane, 0, 0}; });
 }
 
-std::map<Place, std::int64_t> channels_by_place(const Items& channels) {
-  std::map<Place, std::int64_t> counts;
-  for (const Item& item : channels) ++counts[place_of(item.key)];
+std::map<StepAndPack, std::int64_t> channels_by_pack(const Items& channels) {
+  std::map<StepAndPack, std::int64_t> counts;
+  for (const Item& item : channels) ++counts[step_and_pack(item.key)];
   return counts;
 }
 
-/// Removes the channels of the packs in `places` from `channels`. Returns one merged item for each
+/// Removes the channels of the packs in `packs` from `channels`. Returns one merged item for each
 /// of these packs.
-Items take_together(Items& channels, const std::set<Place>& places) {
+Items take_together(Items& channels, const std::set<StepAndPack>& packs) {
   const auto rest = std::stable_partition(channels.begin(), channels.end(), [&](const Item& i) {
-    return !places.contains(place_of(i.key));
+    return !packs.contains(step_and_pack(i.key));
   });
   const Items out(rest, channels.end());
   channels.erase(rest, channels.end());
@@ -249,9 +249,9 @@ bool join(const Items& a, const Items& b, bool together, const TakePair& take, J
 /// Otherwise all channels of the pack are merged before they are joined, because NCCL's channel
 /// numbers are arbitrary.
 bool join_channels(Items a, Items b, const TakePair& take, JoinCounts& counts) {
-  const std::map<Place, std::int64_t> counts_a = channels_by_place(a);
-  const std::map<Place, std::int64_t> counts_b = channels_by_place(b);
-  std::set<Place> differ;
+  const std::map<StepAndPack, std::int64_t> counts_a = channels_by_pack(a);
+  const std::map<StepAndPack, std::int64_t> counts_b = channels_by_pack(b);
+  std::set<StepAndPack> differ;
   for (const auto& [place, count] : counts_a) {
     const auto other = counts_b.find(place);
     if (other == counts_b.end() || other->second == count) continue;

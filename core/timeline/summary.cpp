@@ -118,12 +118,12 @@ std::vector<PackRecord> Summary::last_packs() const {
 std::vector<LinkRecord> Summary::busiest_links(std::size_t most) const {
   std::vector<std::size_t> order(links_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(most, order.size()));
+  const auto end = order.begin() + std::min(most, order.size());
   std::partial_sort(order.begin(), end, order.end(), [this](std::size_t a, std::size_t b) {
     return links_[a].busy != links_[b].busy ? links_[a].busy > links_[b].busy : a < b;
   });
   std::vector<LinkRecord> links;
-  links.reserve(static_cast<std::size_t>(end - order.begin()));
+  links.reserve(end - order.begin());
   for (auto i = order.begin(); i != end; ++i) links.push_back(links_[*i]);
   return links;
 }

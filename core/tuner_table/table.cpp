@@ -24,7 +24,8 @@ constexpr std::size_t kMaxCells = 11;  // cells of a line with pipe_ops, registe
 // Maximum length of a line that NVIDIA's example does not split.
 constexpr std::size_t kLongest = 254;
 constexpr std::size_t kMaxRows = 1'000'000;
-constexpr std::size_t kShown = 40;  // maximum number of characters of a cell that a message shows
+constexpr std::size_t kMaxShownLetters =
+    40;  // maximum number of characters of a cell that a message shows
 
 constexpr std::array<std::string_view, kMaxCells> kColumns = {
     "collective", "min_bytes", "max_bytes", "algorithm",  "protocol",   "channels",
@@ -58,8 +59,8 @@ std::vector<Cell> cells_of(std::string_view line) {
 /// Returns the text in quotes, shortened and printable.
 std::string shown(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text.substr(0, kShown)) result += c >= ' ' && c < '\x7f' ? c : '?';
-  return result + (text.size() > kShown ? "…\"" : "\"");
+  for (const char c : text.substr(0, kMaxShownLetters)) result += c >= ' ' && c < '\x7f' ? c : '?';
+  return result + (text.size() > kMaxShownLetters ? "…\"" : "\"");
 }
 
 std::string list(const auto& names) {

@@ -127,7 +127,7 @@ class ModelReader {
     while (!rest.empty()) {
       std::int64_t side = 0;
       const auto [stopped, status] = std::from_chars(rest.data(), rest.data() + rest.size(), side);
-      const auto used = static_cast<std::size_t>(stopped - rest.data());
+      const std::size_t used = stopped - rest.data();
       if (status != std::errc() ||
           (used < rest.size() && (rest[used] != 'x' || used + 1 == rest.size()))) {
         return complain(cell.at, {ProblemCode::kSyntax, "shape"},

@@ -352,8 +352,7 @@ class WorkloadMaker {
           "layer_times", ProblemCode::kMissing,
           "no layer of the profile produces the gradient{} of {}{}; every variable must belong to "
           "a layer",
-          missing.size() > 1 ? "s" : "",
-          fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+          missing.size() > 1 ? "s" : "", fmt::join(missing.begin(), missing.begin() + listed, ", "),
           missing.size() > listed ? fmt::format(" and {} more", missing.size() - listed) : "");
     }
     for (StepTimes& times : workload_.times) {

@@ -378,8 +378,8 @@ std::string describe_point(const SweepData& data, std::int64_t point) {
     const double error =
         100.0 *
         (static_cast<double>(outcome->step.count()) / static_cast<double>(one.step.count()) - 1);
-    text += fmt::format("\nmeasured {} ({}): predicted {:+.1f} %", core::show(one.step), one.said,
-                        error);
+    text += fmt::format("\nmeasured {} ({}): predicted {:+.1f} %", core::show(one.step),
+                        one.program, error);
   }
   return text;
 }

@@ -29,7 +29,7 @@ Expected<void> join_one(const SweepStore& store, const std::string& path,
   if (!run) return tl::make_unexpected(run.error());
   auto writable = SweepStore::open(path, core::Database::Mode::kWrite);
   if (!writable) return tl::make_unexpected(writable.error());
-  return writable->add_measured({run->point, run->step, run->source, run->said});
+  return writable->add_measured({run->point, run->step, run->source, run->program});
 }
 
 }  // namespace

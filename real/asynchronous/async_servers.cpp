@@ -83,7 +83,7 @@ void AsyncServers::place_variable(const Part& part) {
   Variable& variable = variables_[v];
   variable.type = part.collective.type;
   variable.elements = part.collective.elements;
-  variable.value.resize(static_cast<std::size_t>(part.collective.bytes().count()));
+  variable.value.resize(part.collective.bytes().count());
   Reduced as_begun = reduced(-1, part);
   as_begun.key = key_of(-1, v, -1);
   fill_inputs(as_begun, 0, variable.value.data(), variable.elements);
@@ -186,7 +186,7 @@ void AsyncServers::fill(std::int32_t step, const Part& part, Rank rank, std::byt
   if (input.count == 0) return;
   if (devices_.host_reaches(rank))
     return fill_inputs(reduced(step, part), part.contract, own, buffer);
-  std::vector<std::byte> inputs(static_cast<std::size_t>(part.collective.buffer_bytes().count()));
+  std::vector<std::byte> inputs(part.collective.buffer_bytes().count());
   fill_inputs(reduced(step, part), part.contract, own, inputs.data());
   devices_.copy_now(buffer, inputs.data(), std::ssize(inputs));
 }
@@ -242,9 +242,9 @@ void AsyncServers::rank_done(CollectiveTag done, Rank rank, Collectives& collect
 // --- where variables lie ---
 
 std::byte* AsyncServers::data(std::int32_t step, const Part& part, Rank rank) const {
-  const auto index = static_cast<std::size_t>(&part - parts_.data());
-  const auto place = static_cast<std::size_t>(
-      std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin());
+  const std::size_t index = &part - parts_.data();
+  const std::size_t place =
+      std::find(part.ranks.begin(), part.ranks.end(), rank) - part.ranks.begin();
   return sets_[step - first_][index][place].get();
 }
 
@@ -324,7 +324,7 @@ std::vector<ReadSeen> AsyncServers::take_reads() {
         const std::byte* there = data(step, part, rank);
         std::vector<std::byte> fetched;
         if (!devices_.host_reaches(rank)) {
-          fetched.resize(static_cast<std::size_t>(bytes));
+          fetched.resize(bytes);
           devices_.copy_now(fetched.data(), there, bytes);
           there = fetched.data();
         }

@@ -83,7 +83,7 @@ class Coordinator {
   /// True if the GPUs of the workers exist only in the scenario.
   [[nodiscard]] bool devices_in_memory() const;
   /// Merges the steps that have ended.
-  void settle();
+  void merge_ended_steps();
   void closing_notes(const Expected<void>& done);
 
   const TcpExecutorOptions& options_;
@@ -118,14 +118,14 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       listener_(listener),
       time_scale_(options.time_scale ? options.time_scale(scenario) : 0),
       control_(control),
-      worker_set_(static_cast<std::size_t>(scenario.cluster->workers()), children_, control_,
+      worker_set_(scenario.cluster->workers(), children_, control_,
                   std::chrono::duration_cast<WorkerSet::Clock::duration>(
                       std::chrono::duration<double>(options.timeout_seconds))),
       merger_(scenario, time_scale_, record, sink) {
   fill_random(run_.data(), run_.size());
-  control_.progress = [this, tell = control.progress](double share) {
+  control_.progress = [this, send = control.progress](double share) {
     keep_timeline();
-    if (tell) tell(share);
+    if (send) send(share);
   };
 }
 
@@ -136,7 +136,7 @@ Expected<bool> Coordinator::run() {
   const bool stopped = !done && worker_set_.cancelled();
   worker_set_.dismiss(done || stopped ? nullptr : &done.error(), come_again);
   record_complete_steps();
-  settle();
+  merge_ended_steps();
   if (stopped) {
     sink_.note(
         fmt::format("stopped by request after {} of {} steps", steps_ended_, scenario_.run.steps));
@@ -218,7 +218,7 @@ Expected<void> Coordinator::all_steps() {
     take_notes(*ready);
     if (auto same = async_servers_.take(*ready, name); !same) return same;
     if (auto aligned = worker_set_.align_clocks(); !aligned) return aligned;
-    settle();
+    merge_ended_steps();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
   auto ready = worker_set_.receive_from_all(Control::kReady, "has not verified its results");
@@ -312,7 +312,7 @@ Expected<void> Coordinator::assign() {
     assignment.set_workers_here(here[worker_set_[w].host]);
     assignment.set_workers_before(before[worker_set_[w].host]++);
     assignment.set_spin_ns(50'000);
-    if (auto told = worker_set_.tell(w, message); !told) return told;
+    if (auto sent = worker_set_.send(w, message); !sent) return sent;
   }
   return {};
 }
@@ -330,7 +330,7 @@ Expected<void> Coordinator::broadcast_nccl_id() {
                                worker_set_.name(0), size, kTuttiNcclIdBytes)));
   }
   for (std::size_t w = 0; w < worker_set_.size(); ++w) {
-    if (auto told = worker_set_.tell(w, *ids->front()); !told) return told;
+    if (auto sent = worker_set_.send(w, *ids->front()); !sent) return sent;
   }
   return {};
 }
@@ -396,7 +396,7 @@ Expected<void> Coordinator::run_batch(std::int32_t first, std::int32_t count) {
     Control go;
     go.mutable_go()->set_step(first);
     go.mutable_go()->set_start_ns(worker_set_[w].clock.to_theirs(start_ns));
-    if (auto told = worker_set_.tell(w, go); !told) return told;
+    if (auto sent = worker_set_.send(w, go); !sent) return sent;
   }
   for (std::int32_t step = first; step < first + count; ++step) {
     if (auto taken = take_results(step); !taken) return taken;
@@ -438,10 +438,10 @@ void Coordinator::record_complete_steps() {
 void Coordinator::keep_timeline() {
   // Clocks of other machines are also compared after the batch, and times are less exact until
   // then.
-  if (!worker_set_.several_machines()) settle();
+  if (!worker_set_.several_machines()) merge_ended_steps();
 }
 
-void Coordinator::settle() {
+void Coordinator::merge_ended_steps() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     std::vector<WorkerPart> parts;
     // Workers report totals since the start of the run, so the latest step has the current totals.

@@ -305,18 +305,18 @@ void refuse_joiners(const Gathering& gathering, std::size_t others, const Listen
   RunId run;
   fill_random(run.data(), run.size());
   Reception reception(reception_options(gathering, run, others), &listener);
-  std::vector<ControlChannel> told;
+  std::vector<ControlChannel> notified;
   const auto until = Clock::now() + std::chrono::seconds(10);
-  while (told.size() < others && Clock::now() < until) {
+  while (notified.size() < others && Clock::now() < until) {
     for (Reception::Event& event : reception.wait(Clock::now() + std::chrono::milliseconds(100))) {
       if (event.state != State::kDone) continue;
-      told.emplace_back(std::move(event.connection), ControlChannel::kLongestIntroduction);
-      refuse(told.back(), why);
+      notified.emplace_back(std::move(event.connection), ControlChannel::kLongestIntroduction);
+      refuse(notified.back(), why);
     }
   }
   // Wait until the peers close their connections. If this process closed the connections first,
   // messages that it has just sent could be lost.
-  for (ControlChannel& channel : told) {
+  for (ControlChannel& channel : notified) {
     while (Clock::now() < until) {
       const auto message = channel.receive(Clock::now() + std::chrono::milliseconds(200));
       if (!message || !*message) break;

@@ -183,7 +183,7 @@ Expected<void> TcpExecutor::run(const core::Scenario& scenario, const core::Reco
 }
 
 void TcpExecutor::refuse_joiners(const Error& why) {
-  const auto others = static_cast<std::size_t>(std::exchange(joining_, 0));
+  const std::size_t others = std::exchange(joining_, 0);
   if (others > 0 && open()) real::refuse_joiners(options_.gathering, others, *listener_, why);
 }
 

@@ -43,8 +43,8 @@ constexpr std::chrono::hours kLongestStill{24 * 365};
 
 /// True if the worker reports only that it waited for another worker until its timeout. (The cause
 /// of the failure is then in the report of another worker.)
-bool only_waited(const Error& said) {
-  return kind_of(said).code == ProblemCode::kTimeout && kind_of(said).worker < 0;
+bool only_waited(const Error& report) {
+  return kind_of(report).code == ProblemCode::kTimeout && kind_of(report).worker < 0;
 }
 
 void leaves(Member& member, const Error& why) {
@@ -90,8 +90,8 @@ Error WorkerSet::failed(std::size_t worker, ProblemCode code, const std::string&
                     fmt::format("{} {}", name(worker), what));
 }
 
-Error WorkerSet::reported_by(std::size_t worker, const Error& said) const {
-  return failed(worker, kind_of(said).code, "reports: " + said.message());
+Error WorkerSet::reported_by(std::size_t worker, const Error& report) const {
+  return failed(worker, kind_of(report).code, "reports: " + report.message());
 }
 
 bool WorkerSet::cancelled() {
@@ -106,7 +106,7 @@ bool WorkerSet::cancelled() {
 
 // --- messages ---
 
-Expected<void> WorkerSet::tell(std::size_t worker, const Control& message) {
+Expected<void> WorkerSet::send(std::size_t worker, const Control& message) {
   if (members_[worker].channel && members_[worker].channel->send(message)) return {};
   members_[worker].gone = true;
   return tl::make_unexpected(find_cause());
@@ -233,7 +233,7 @@ Expected<void> WorkerSet::align_clocks() {
       if (cancelled()) return tl::make_unexpected(Error::run({ProblemCode::kStopped}, "stopped"));
       Control ping;
       ping.mutable_ping()->set_sent_ns(ControlChannel::now_ns());
-      if (auto told = tell(w, ping); !told) return told;
+      if (auto sent = send(w, ping); !sent) return sent;
       // Read the reply to each ping before the next ping, since a reply that waits to be read would
       // seem late.
       if (!take_answer(w, ping.ping().sent_ns())) return tl::make_unexpected(find_cause());
@@ -328,10 +328,11 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
     if (members_[w].exceeds) return failed(w, ProblemCode::kProtocol, members_[w].farewell);
     if (const auto end = children_.ended(w); end && !end->reported_failure)
       return failed(w, ProblemCode::kLost, fmt::format("{} ({})", end->how, members_[w].doing));
-    const std::optional<Error> said = failure_of(w);
-    if (said && kind_of(*said).code == ProblemCode::kWrongResult) return reported_by(w, *said);
-    const bool waited = said && only_waited(*said);
-    if (said && (!first || (first_waited && !waited))) {
+    const std::optional<Error> report = failure_of(w);
+    if (report && kind_of(*report).code == ProblemCode::kWrongResult)
+      return reported_by(w, *report);
+    const bool waited = report && only_waited(*report);
+    if (report && (!first || (first_waited && !waited))) {
       first = w;
       first_waited = waited;
     }
@@ -340,14 +341,14 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
   std::string because;
   std::size_t culprit = first.value_or(0);
   for (std::size_t i = 0; first && i < size(); ++i) {
-    const Error said = *failure_of(culprit);
-    const std::int32_t worker = kind_of(said).worker;
-    const auto blamed = static_cast<std::size_t>(worker);
+    const Error report = *failure_of(culprit);
+    const std::int32_t worker = kind_of(report).worker;
+    const std::size_t blamed = worker;
     if (worker < 0 || blamed >= size() || blamed == culprit) break;
     const std::optional<Error> blamed_failure = failure_of(blamed);
     if (!blamed_failure) {
       if (members_[blamed].gone)
-        because = fmt::format("; {} reports: {}", name(culprit), said.message());
+        because = fmt::format("; {} reports: {}", name(culprit), report.message());
       // A process closes its connections before its exit status is available.
       if (members_[blamed].gone && !drain_over && children_.started(blamed)) return std::nullopt;
       if (members_[blamed].gone)
@@ -358,21 +359,21 @@ std::optional<Error> WorkerSet::known_cause(bool drain_over) {
     }
     // The blamed worker was only waiting, so the report that blames this worker is the best known
     // cause.
-    if (only_waited(*blamed_failure)) return reported_by(culprit, said);
+    if (only_waited(*blamed_failure)) return reported_by(culprit, report);
     culprit = blamed;
   }
   if (first) {
-    const Error said = *failure_of(culprit);
+    const Error report = *failure_of(culprit);
     // A worker that reports a timeout has waited for another worker, which has been silent for the
     // same time.
     if (const auto w = silent(timeout_ * 3 / 5); w && *w != culprit) {
       return failed(*w, ProblemCode::kLost,
                     fmt::format("has not been heard from for {:.3g} s ({}); {} reports: {}",
                                 seconds(Clock::now() - members_[*w].heard), members_[*w].doing,
-                                name(culprit), said.message()));
+                                name(culprit), report.message()));
     }
-    if (!drain_over && kind_of(said).worker >= 0) return std::nullopt;
-    return reported_by(culprit, said);
+    if (!drain_over && kind_of(report).worker >= 0) return std::nullopt;
+    return reported_by(culprit, report);
   }
   if (!drain_over) return std::nullopt;
   for (std::size_t w = 0; w < size(); ++w) {

@@ -80,7 +80,7 @@ class WorkerSet {
   void limit_inboxes(const InboxLimit& limit);
 
   /// Sends a message to one worker. ERRORS: the worker is gone.
-  core::Expected<void> tell(std::size_t worker, const proto::Control& message);
+  core::Expected<void> send(std::size_t worker, const proto::Control& message);
   /// Waits for one message of the kind `wanted` (proto::Control::ContentCase) from every worker.
   /// During the wait, this function sends heartbeats to the workers whose message has arrived.
   /// `due` ends the error message about a worker that has not sent its message in time, such as
@@ -126,9 +126,9 @@ class WorkerSet {
   [[nodiscard]] std::optional<core::Error> known_cause(bool drain_over);
   [[nodiscard]] std::optional<std::size_t> silent(Clock::duration longer_than) const;
   [[nodiscard]] std::optional<core::Error> standstill() const;
-  /// Returns the error `said` that the worker has reported, with the worker's name added to the
+  /// Returns the error `report` that the worker has reported, with the worker's name added to the
   /// message.
-  [[nodiscard]] core::Error reported_by(std::size_t worker, const core::Error& said) const;
+  [[nodiscard]] core::Error reported_by(std::size_t worker, const core::Error& report) const;
   /// Returns the failure that the worker has reported; nullopt if it has reported none.
   [[nodiscard]] std::optional<core::Error> failure_of(std::size_t worker) const;
 

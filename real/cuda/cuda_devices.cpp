@@ -100,8 +100,8 @@ Expected<void> CudaDevices::open_gpus() {
     if (!gpu) {
       gpu = std::make_unique<Gpu>();
       gpu->device = rank.device;
-      if (!right(api_.device_info(rank.device, &gpu->info), "querying the GPU", gpu.get()) ||
-          !right(api_.make_stream(rank.device, 1, &gpu->copies), "making a stream", gpu.get()))
+      if (!succeeded(api_.device_info(rank.device, &gpu->info), "querying the GPU", gpu.get()) ||
+          !succeeded(api_.make_stream(rank.device, 1, &gpu->copies), "making a stream", gpu.get()))
         return failed();
     }
     gpu->ranks.push_back(rank.name);
@@ -111,8 +111,8 @@ Expected<void> CudaDevices::open_gpus() {
     for (const auto& [other, peer] : gpus_) {
       if (device == other) continue;
       int enabled = 0;
-      if (!right(api_.enable_peer(device, other, &enabled), "reaching another GPU's memory",
-                 gpu.get()))
+      if (!succeeded(api_.enable_peer(device, other, &enabled), "reaching another GPU's memory",
+                     gpu.get()))
         return failed();
       if (!enabled)
         peer_notes_.push_back(fmt::format(
@@ -169,7 +169,7 @@ std::vector<std::string> CudaDevices::notes() const {
 
 /// Stores the error of a CUDA call on a device, if it is the first error. Returns true if this call
 /// and all earlier calls succeeded.
-bool CudaDevices::right(int error, const std::string& doing, const Gpu* gpu) {
+bool CudaDevices::succeeded(int error, const std::string& doing, const Gpu* gpu) {
   if (error != 0 && failure_.empty())
     failure_ = cuda_error(api_, error, doing, gpu ? name_of(gpu->device, gpu->info) : "");
   return failure_.empty();
@@ -208,13 +208,14 @@ Devices::Memory CudaDevices::take(core::Rank rank, std::int64_t bytes, bool for_
     if (memory) return {memory, {give_back, this}};
     std::uint64_t left = 0;
     static_cast<void>(api_.memory_left(near->device, &left));
-    right(error,
-          host ? fmt::format("allocating {} MB more of host memory", bytes / 1'000'000)
-               : fmt::format(
-                     "allocating {} MB more, with {} MB of {} in use by this process and {} free",
-                     bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
-                     near->info.memory_bytes / 1'000'000, left / 1'000'000),
-          near);
+    succeeded(
+        error,
+        host ? fmt::format("allocating {} MB more of host memory", bytes / 1'000'000)
+             : fmt::format(
+                   "allocating {} MB more, with {} MB of {} in use by this process and {} free",
+                   bytes / 1'000'000, pool_.bytes_of(near->device) / 1'000'000,
+                   near->info.memory_bytes / 1'000'000, left / 1'000'000),
+        near);
   }
   return {substitute(bytes), {give_back, this}};
 }
@@ -238,8 +239,9 @@ void CudaDevices::copy_now(std::byte* to, const std::byte* from, std::int64_t by
     return;
   }
   const Gpu& gpu = *gpus_.at(source == MemoryPool::kHost ? target : source);
-  if (right(api_.copy(gpu.copies, to, from, static_cast<std::uint64_t>(bytes)), "copying", &gpu))
-    right(api_.synchronize(gpu.copies), "copying", &gpu);
+  if (succeeded(api_.copy(gpu.copies, to, from, static_cast<std::uint64_t>(bytes)), "copying",
+                &gpu))
+    succeeded(api_.synchronize(gpu.copies), "copying", &gpu);
 }
 
 // --- work ---
@@ -250,7 +252,8 @@ CudaDevices::Queue* CudaDevices::queue_of(core::Rank rank, core::Lane lane) {
   if (queue.stream) return &queue;
   queue.gpu = gpu_of(rank);
   TUTTI_CHECK(queue.gpu, "rank {} is not on a GPU", rank);
-  return right(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream", queue.gpu)
+  return succeeded(api_.make_stream(queue.gpu->device, 1, &queue.stream), "making a stream",
+                   queue.gpu)
              ? &queue
              : nullptr;
 }
@@ -263,7 +266,7 @@ TuttiCudaEvent* CudaDevices::event_of(Gpu& gpu) {
     gpu.events.pop_back();
     return event;
   }
-  return right(api_.make_event(gpu.device, &event), "making an event", &gpu) ? event : nullptr;
+  return succeeded(api_.make_event(gpu.device, &event), "making an event", &gpu) ? event : nullptr;
 }
 
 bool CudaDevices::perform(const Work& work, Ticket ticket) {
@@ -305,14 +308,14 @@ void CudaDevices::put(Queue& queue, const Work& work) {
                         static_cast<std::uint64_t>(work.count * core::size_of(work.type).count()));
       break;
   }
-  right(error, doing, queue.gpu);
+  succeeded(error, doing, queue.gpu);
 }
 
 void CudaDevices::mark(Queue& queue, Ticket ticket) {
   TuttiCudaEvent* const event = failure_.empty() ? event_of(*queue.gpu) : nullptr;
   if (!event) return;
   queue.pending.push_back({event, ticket});
-  right(api_.record(event, queue.stream), "recording an event", queue.gpu);
+  succeeded(api_.record(event, queue.stream), "recording an event", queue.gpu);
   last_change_ = Clock::now();
   if (queue.active) return;
   queue.active = true;
@@ -328,7 +331,7 @@ std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank,
     if (!gpu->stamp) gpu->stamp = take(rank, kStampBytes, true);
     auto* const stamp = reinterpret_cast<std::uint64_t*>(gpu->stamp.get());
     if (!failure_.empty() ||
-        !right(gpu->clock.align(api_, gpu->copies, stamp), "reading its clock", gpu))
+        !succeeded(gpu->clock.align(api_, gpu->copies, stamp), "reading its clock", gpu))
       return std::nullopt;
   }
   return gpu->clock.to_host(device_ns);
@@ -337,7 +340,7 @@ std::optional<Devices::Clock::time_point> CudaDevices::time_of(core::Rank rank,
 bool CudaDevices::compute(core::Rank rank, Clock::time_point end) {
   const Gpu* const gpu = gpu_of(rank);
   if (!gpu) return false;
-  if (failure_.empty()) right(busy_.ask(rank, gpu->device, end), "replaying computation", gpu);
+  if (failure_.empty()) succeeded(busy_.ask(rank, gpu->device, end), "replaying computation", gpu);
   return true;
 }
 
@@ -348,7 +351,7 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
     Queue& queue = *active_[i];
     while (!queue.pending.empty()) {
       const int answer = api_.query(queue.pending.front().event);
-      if (answer == kTuttiCudaNotReady || !right(answer, "working on a lane", queue.gpu)) break;
+      if (answer == kTuttiCudaNotReady || !succeeded(answer, "working on a lane", queue.gpu)) break;
       queue.gpu->events.push_back(queue.pending.front().event);
       done_.push_back(queue.pending.front().ticket);
       queue.pending.pop_front();
@@ -363,7 +366,7 @@ Expected<void> CudaDevices::poll(WorkListener& listener) {
   }
   int device = -1;
   const int answer = failure_.empty() ? busy_.poll(computed_, device) : 0;
-  if (answer != 0) right(answer, "replaying computation", gpus_.at(device).get());
+  if (answer != 0) succeeded(answer, "replaying computation", gpus_.at(device).get());
   if (!failure_.empty())
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (!done_.empty()) last_change_ = Clock::now();

@@ -104,7 +104,7 @@ class CudaDevices : public Devices {
   TuttiCudaEvent* event_of(Gpu& gpu);
   void put(Queue& queue, const Work& work);
   void mark(Queue& queue, Ticket ticket);
-  bool right(int error, const std::string& doing, const Gpu* gpu);
+  bool succeeded(int error, const std::string& doing, const Gpu* gpu);
   [[nodiscard]] std::byte* substitute(std::int64_t bytes);
   static void give_back(void* self, std::byte* memory);
 

@@ -33,7 +33,7 @@ bool EmulatedDevices::perform(const Work& work, Ticket ticket) {
   const Time time = cost(work, rates);
   if (time == Time()) return true;
   std::vector<Clock::time_point>& threads = free_[device];
-  threads.resize(static_cast<std::size_t>(rates.threads));
+  threads.resize(rates.threads);
   const auto first = std::min_element(threads.begin(), threads.end());
   *first = later(std::max(*first, timers_.now()), scale_.here(time));
   timers_.at(*first, [this, ticket] { done_.push_back(ticket); });

@@ -82,7 +82,7 @@ EmulatedNetwork::EmulatedNetwork(const core::Plan& plan, Transport& below, const
       traffic_(plan, paths_, [&below](core::Rank rank) { return below.is_local(rank); }),
       opened_(timers.clock()),
       furthest_(std::min(2 * scale.here(traffic_.one_after_the_other()), kLongestHere)),
-      free_(static_cast<std::size_t>(paths_.resources())) {}
+      free_(paths_.resources()) {}
 
 EmulatedNetwork::~EmulatedNetwork() = default;
 
@@ -169,7 +169,7 @@ EmulatedNetwork::MessagePointer EmulatedNetwork::begin(const Piece& piece) {
   TUTTI_CHECK(message->local == (message->own_hops == 0),
               "message from rank {} to rank {}: {} hops at the sender", piece.channel.from,
               piece.channel.to, message->own_hops);
-  if (message->local) message->bytes.resize(static_cast<std::size_t>(piece.total));
+  if (message->local) message->bytes.resize(piece.total);
   if (!message->local) ++on_own_links_;
   sending_[piece.channel].push_back(message);
   const Clock::time_point now = timers_.now();
@@ -275,7 +275,7 @@ void EmulatedNetwork::give_back(const MessagePointer& message, Ticket ticket) {
 void EmulatedNetwork::leave_sender(const MessagePointer& message) {
   message->buffer_free = true;
   if (!message->local && !message->handed_over) {
-    message->bytes.resize(static_cast<std::size_t>(message->total));
+    message->bytes.resize(message->total);
     for (Message::Waiting& waiting : message->waiting) {
       std::byte* const kept = message->bytes.data() + waiting.piece.offset;
       if (waiting.piece.length > 0)
@@ -326,11 +326,11 @@ std::byte* EmulatedNetwork::place_message(const Piece& piece) {
     if (piece.length != kStamp || !receiver_->is_open(channel.collective)) return nullptr;
     Incoming& incoming = receiving_[channel];
     if (incoming.message ||
-        incoming.under_way >= std::min<std::int64_t>(connection->messages, connection->slots))
+        incoming.in_flight >= std::min<std::int64_t>(connection->messages, connection->slots))
       return nullptr;
-    ++incoming.under_way;
+    ++incoming.in_flight;
     incoming.message = new_message(piece, piece.total - kStamp);
-    incoming.message->bytes.resize(static_cast<std::size_t>(piece.total));
+    incoming.message->bytes.resize(piece.total);
     return incoming.message->bytes.data();
   }
   const auto found = receiving_.find(channel);
@@ -395,7 +395,7 @@ void EmulatedNetwork::deliver(const MessagePointer& message) {
   const Piece whole{message->channel, message->total, 0, message->total, message->number};
   if (!message->local) {
     const auto incoming = receiving_.find(message->channel);
-    if (--incoming->second.under_way == 0) receiving_.erase(incoming);
+    if (--incoming->second.in_flight == 0) receiving_.erase(incoming);
   }
   began_ = message->began;
   std::byte* const to = receiver_->place(whole);

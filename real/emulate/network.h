@@ -115,7 +115,7 @@ class EmulatedNetwork : public Transport, private Receiver {
     /// The message that has been received only in part; null if there is none.
     MessagePointer message;
     /// The number of messages in flight, including messages that wait for a link.
-    std::int64_t under_way = 0;
+    std::int64_t in_flight = 0;
   };
   std::map<Channel, Incoming> receiving_;
   /// Indexed by channel: the number of freed slots that have not been reported to the sender.

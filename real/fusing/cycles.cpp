@@ -146,7 +146,7 @@ void Cycles::agreed() {
     if (std::exchange(last, decision.batch.get()) != decision.batch.get())
       packs_to_agree_ -= std::ssize(decision.batch->items);
   }
-  carry_out(decisions);
+  apply_decisions(decisions);
   if (packs_to_agree_ == 0) return;
   open_agreement();
   if (const auto next = gate_->next_round(now()))
@@ -166,7 +166,7 @@ const core::Collective& Cycles::collective_of(core::DataType type, std::int64_t 
 
 /// Executes the gate's decisions. All workers open the collectives of fused packs in the same
 /// order, even while replicas of this process are busy with earlier collectives.
-void Cycles::carry_out(const std::vector<core::GateDecision>& decisions) {
+void Cycles::apply_decisions(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     const CollectiveTag tag = open(decision.batch);
     for (std::int64_t r = 0; r < decision.replicas; ++r)
@@ -237,7 +237,7 @@ void Cycles::copy(const Fused& fused, std::size_t replica, bool out) {
 }
 
 void Cycles::ask(std::int32_t step, int pack, std::size_t replica) {
-  carry_out(gate_->ready({replicas_[replica], step, pack}, now()));
+  apply_decisions(gate_->ready({replicas_[replica], step, pack}, now()));
 }
 
 bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
@@ -246,13 +246,13 @@ bool Cycles::rank_done(CollectiveTag tag, Rank rank) {
     decided_ = true;
     return true;
   }
-  const auto replica = static_cast<std::size_t>(
-      std::find(replicas_.begin(), replicas_.end(), rank) - replicas_.begin());
+  const std::size_t replica =
+      std::find(replicas_.begin(), replicas_.end(), rank) - replicas_.begin();
   Fused& fused = fused_.at(tag);
   copy(fused, replica, true);
   if (--fused.left == 0) over_.push_back(tag);
   const std::shared_ptr<const core::GateBatch> batch = fused.batch;
-  carry_out(gate_->done({rank, batch->step, batch->items.front()}));
+  apply_decisions(gate_->done({rank, batch->step, batch->items.front()}));
   for (const int p : batch->items) hooks_.done(batch->step, p, replica);
   return true;
 }

@@ -79,7 +79,7 @@ class Cycles {
   void open_agreement();
   void begin_cycle();
   void agreed();
-  void carry_out(const std::vector<core::GateDecision>& decisions);
+  void apply_decisions(const std::vector<core::GateDecision>& decisions);
   CollectiveTag open(const std::shared_ptr<const core::GateBatch>& batch);
   void start(CollectiveTag tag, std::size_t replica);
   [[nodiscard]] core::Time now() const;

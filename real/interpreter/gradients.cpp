@@ -84,7 +84,7 @@ void Gradients::fill(const Reduced& reduced, const core::Contract& contract, Ran
   if (devices_.host_reaches(rank)) return fill_inputs(reduced, contract, rank, buffer);
   const core::Range input = contract.input(rank);
   const std::int64_t item = core::size_of(reduced.type).count();
-  std::vector<std::byte> inputs(static_cast<std::size_t>(input.count * item));
+  std::vector<std::byte> inputs(input.count * item);
   fill_inputs(reduced, rank, inputs.data(), input.count, input.offset);
   devices_.copy_now(buffer + (input.offset + contract.input_shift) * item, inputs.data(),
                     input.count * item);

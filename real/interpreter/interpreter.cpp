@@ -66,7 +66,7 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
   instance->ranks_in_all = instance->schedule->ranks();
   instance->item = core::size_of(collective.type).count();
   instance->bytes = collective.bytes().count();  // no message is longer than the collective
-  instance->places.assign(static_cast<std::size_t>(instance->ranks_in_all), -1);
+  instance->places.assign(instance->ranks_in_all, -1);
   instance->ranks.resize(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Rank rank = ranks[i];
@@ -74,7 +74,7 @@ std::unique_ptr<Interpreter::Instance> Interpreter::fresh(const core::Collective
     Local& local = instance->ranks[i];
     local.rank = rank;
     local.scratch = devices_.take(rank, instance->schedule->scratch(rank) * instance->item, false);
-    local.lanes.resize(static_cast<std::size_t>(instance->schedule->lanes(rank)));
+    local.lanes.resize(instance->schedule->lanes(rank));
     for (std::size_t l = 0; l < local.lanes.size(); ++l)
       make_lane(*instance, local, static_cast<core::Lane>(l), devices_.host_reaches(rank));
   }

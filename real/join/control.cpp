@@ -62,7 +62,7 @@ core::Expected<void> ControlChannel::send_bytes(std::string_view message) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t sent = connection_.send(bytes.data() + done, bytes.size() - done);
     if (sent > 0) {
-      done += static_cast<std::size_t>(sent);
+      done += sent;
       until = Clock::now() + std::chrono::seconds(10);
     }
     if (sent > 0 || (sent < 0 && errno == EINTR)) continue;
@@ -89,7 +89,7 @@ core::Expected<std::unique_ptr<proto::Control>> ControlChannel::receive(Clock::t
     if (got > 0) {
       reader_.take({chunk, static_cast<std::size_t>(got)});
       arrived_ += static_cast<std::uint64_t>(got);
-      taken += static_cast<std::size_t>(got);
+      taken += got;
       if (taken > kMaxWhenLate && Clock::now() >= until) return nullptr;
       continue;
     }

@@ -136,7 +136,7 @@ class Mesh {
   Mesh(const PeerConnectionOptions& meeting, const Listener& listener)
       : meeting_(meeting),
         reception_(reception_options(meeting), &listener),
-        streams_(static_cast<std::size_t>(meeting.streams)),
+        streams_(meeting.streams),
         connections_(meeting.peers.size()) {}
 
   Expected<std::vector<Connection>> meet(const std::function<Expected<void>()>& idle) {
@@ -199,7 +199,7 @@ class Mesh {
   /// Numbers the connections of each pair. The connections may arrive in any order, so the worker
   /// that opened them sends one control message with the number of each connection.
   Expected<void> number_streams(const std::function<Expected<void>()>& idle) {
-    const auto own = static_cast<std::size_t>(meeting_.worker);
+    const std::size_t own = meeting_.worker;
     for (std::size_t w = 0; w < own && streams_ > 1; ++w) {
       for (std::size_t i = 0; i < connections_[w].size(); ++i) {
         Connection& connection = connections_[w][i];
@@ -236,7 +236,7 @@ class Mesh {
       const ssize_t got = connection.receive(bytes.data(), left);
       if (got > 0) {
         reader.take({bytes.data(), static_cast<std::size_t>(got)});
-        left -= static_cast<std::size_t>(got);
+        left -= got;
         continue;
       }
       if (got == 0 || (errno != EINTR && errno != EAGAIN)) break;

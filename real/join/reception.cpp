@@ -186,7 +186,7 @@ std::vector<Reception::Event> Reception::wait(Clock::time_point until,
       if (events.back().state == Handshake::State::kTlsFailed && !events.back().closed &&
           !guests_[i]->reached)
         refuse(*guests_[i]);
-      guests_.erase(guests_.begin() + static_cast<std::ptrdiff_t>(i));
+      guests_.erase(guests_.begin() + i);
     }
     drain_refused();
     if (!events.empty() || Clock::now() >= until) return events;

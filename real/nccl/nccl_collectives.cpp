@@ -108,21 +108,22 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
   const auto failed = [this] {
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   };
-  right(api_.group_begin(), doing);
+  succeeded(api_.group_begin(), doing);
   for (std::size_t i = 0; i < options_.ranks.size() && failure_.empty(); ++i) {
     const Rank rank = options_.ranks[i];
-    right(api_.make_communicator(
-              devices_.device_of(rank), options_.id.data(), shared ? options_.ranks_in_all : own,
-              shared ? rank : static_cast<Rank>(i), static_cast<int>(i), &communicators_[i]),
-          doing);
+    succeeded(api_.make_communicator(devices_.device_of(rank), options_.id.data(),
+                                     shared ? options_.ranks_in_all : own,
+                                     shared ? rank : static_cast<Rank>(i), static_cast<int>(i),
+                                     &communicators_[i]),
+              doing);
   }
-  right(api_.group_end(), doing);
+  succeeded(api_.group_end(), doing);
   const Clock::time_point until =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
   while (failure_.empty()) {
     const int state = state_of_all();
     if (state == 0) return {};
-    if (!right(state, doing)) break;
+    if (!succeeded(state, doing)) break;
     if (Clock::now() > until) {
       failure_ = fmt::format("NCCL: {}: not all ranks joined within {:g} s", doing,
                              options_.timeout.count());
@@ -138,7 +139,7 @@ Expected<void> NcclCollectives::make_communicators(const std::function<bool()>& 
 /// Stores the failure if NCCL's result `answer` is an error. Returns true if nothing has failed so
 /// far. "In progress" is not an error; a caller that needs the final result queries the
 /// communicator's state.
-bool NcclCollectives::right(int answer, const std::string& doing) {
+bool NcclCollectives::succeeded(int answer, const std::string& doing) {
   if (answer == 0 || answer == kTuttiNcclInProgress || !failure_.empty()) return failure_.empty();
   failure_ =
       nccl_error(api_, answer, doing, communicators_.empty() ? nullptr : communicators_.front());
@@ -165,7 +166,7 @@ void NcclCollectives::end_communicators() {
   bool in_order = failure_.empty() && tickets_.empty() && !issuing_ && queued_.empty();
   for (TuttiNcclCommunicator* const communicator : communicators_) {
     if (communicator && in_order)
-      in_order = right(api_.finalize(communicator), "ending a communicator");
+      in_order = succeeded(api_.finalize(communicator), "ending a communicator");
   }
   const Clock::time_point until = Clock::now() + kFarewell;
   int state = kTuttiNcclInProgress;
@@ -277,13 +278,13 @@ void NcclCollectives::enter(Pack& pack, Phase phase) {
       return;
     case Phase::kBroadcasting:
       if (!alone || options_.factor != 1) return queued_.push_back(&pack);
-      return through(pack, options_.ranks.front());
+      return phase_done(pack, options_.ranks.front());
     case Phase::kDone: return;
   }
 }
 
 /// Called when a rank has completed the current phase of the pack.
-void NcclCollectives::through(Pack& pack, Rank rank) {
+void NcclCollectives::phase_done(Pack& pack, Rank rank) {
   const CollectiveTag tag = pack.tag;
   ++moved_;
   const bool last = --pack.missing == 0;
@@ -299,7 +300,7 @@ void NcclCollectives::through(Pack& pack, Rank rank) {
 /// Called when a rank has completed a schedule between workers.
 void NcclCollectives::rank_done(CollectiveTag tag, Rank rank) {
   if (devices_.host_reaches(rank)) return listener_->rank_done(tag, rank);
-  through(packs_.at(tag), rank);
+  phase_done(packs_.at(tag), rank);
 }
 
 // --- NCCL ---
@@ -319,7 +320,7 @@ TuttiNcclFunction NcclCollectives::function_of(const Pack& pack) const {
 /// Issues the sends and receives of one rank, for a collective that has no NCCL operation of its
 /// own. If necessary, also copies the rank's own data. SOURCE: NVIDIA/nccl-tests src/alltoall.cu,
 /// gather.cu, scatter.cu, sendrecv.cu.
-int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* stream) {
+int NcclCollectives::call_nccl_in_parts(const Pack& pack, std::size_t rank, void* stream) {
   const core::Contract contract = pack.collective->contract();
   const std::int64_t item = core::size_of(pack.collective->type).count();
   const auto type = static_cast<int>(pack.collective->type);
@@ -346,7 +347,7 @@ int NcclCollectives::ask_for_parts(const Pack& pack, std::size_t rank, void* str
 
 /// Calls the NCCL operation of the pack's current phase for one rank of this process. Inputs and
 /// outputs are at the positions that the contract specifies.
-int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
+int NcclCollectives::call_nccl(const Pack& pack, std::size_t rank, void* stream) {
   TuttiNcclCommunicator* const communicator = communicators_[rank];
   const core::Collective& collective = *pack.collective;
   const core::Contract contract = collective.contract();
@@ -377,7 +378,7 @@ int NcclCollectives::ask(const Pack& pack, std::size_t rank, void* stream) {
                              stream);
     case kTuttiNcclOther: break;
   }
-  return ask_for_parts(pack, rank, stream);
+  return call_nccl_in_parts(pack, rank, stream);
 }
 
 /// Issues the operation of the pack's phase to NCCL, as one group for all ranks of this process.
@@ -388,13 +389,13 @@ void NcclCollectives::issue(Pack& pack) {
   if (collective.elements == 0 || !communicators_.front()) return;
   const std::string doing =
       fmt::format("{} pack {}", spreads ? "broadcasting" : "reducing", pack.tag.pack);
-  right(api_.group_begin(), doing);
+  succeeded(api_.group_begin(), doing);
   for (std::size_t i = 0; i < communicators_.size() && failure_.empty(); ++i) {
     void* const stream = devices_.outside_stream(options_.ranks[i]);
     if (!stream) break;  // the device has failed and reports that itself
-    right(ask(pack, i, stream), doing);
+    succeeded(call_nccl(pack, i, stream), doing);
   }
-  right(api_.group_end(), doing);
+  succeeded(api_.group_end(), doing);
   // A single rank has no NCCL kernel, and thus no channels. The profiler does not report sends and
   // receives.
   const TuttiNcclFunction function = function_of(pack);
@@ -411,7 +412,7 @@ void NcclCollectives::issue(Pack& pack) {
 /// operation, and a notification of its end.
 Expected<void> NcclCollectives::after_issue() {
   const int state = state_of_all();
-  right(state, "enqueuing a pack on the streams");
+  succeeded(state, "enqueuing a pack on the streams");
   if (!failure_.empty())
     return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
   if (state == kTuttiNcclInProgress) return {};
@@ -438,22 +439,22 @@ Expected<void> NcclCollectives::after_issue() {
 }
 
 /// Checks the communicators regularly, since their state shows the loss of a peer.
-Expected<void> NcclCollectives::looked_at() {
+Expected<void> NcclCollectives::check_communicators() {
   const Clock::time_point now = Clock::now();
   if (now - looked_ < kLook) return {};
   looked_ = now;
-  if (right(state_of_all(), "waiting for peers")) return {};
+  if (succeeded(state_of_all(), "waiting for peers")) return {};
   return tl::make_unexpected(Error::run({core::ProblemCode::kSystem}, failure_));
 }
 
 // --- channels ---
 
-void NcclCollectives::listen_to_channels() {
+void NcclCollectives::poll_channels() {
   TuttiNcclChannel channels[64];
   int count = 0;
   while (following_ == Following::kYes && (count = api_.take_channels(channels, 64)) > 0) {
     for (const TuttiNcclChannel& channel : std::span(channels, static_cast<std::size_t>(count))) {
-      if (following_ == Following::kYes) hear(channel);
+      if (following_ == Following::kYes) record_channel(channel);
     }
   }
 }
@@ -461,10 +462,10 @@ void NcclCollectives::listen_to_channels() {
 /// Assigns a reported channel to the operation that Tutti has issued. NCCL and Tutti identify
 /// operations only by counting them, so this function checks that the reported operation has the
 /// expected kind and size.
-void NcclCollectives::hear(const TuttiNcclChannel& channel) {
-  const auto who = static_cast<std::size_t>(channel.communicator);
+void NcclCollectives::record_channel(const TuttiNcclChannel& channel) {
+  const std::size_t who = channel.communicator;
   if (who >= options_.ranks.size() || channel.operation < given_up_) return;
-  const auto what = static_cast<std::size_t>(channel.operation - given_up_);
+  const std::size_t what = channel.operation - given_up_;
   if (what >= requested_.size() || requested_[what].function != channel.function ||
       requested_[what].bytes != channel.bytes) {
     following_ = Following::kLost;
@@ -484,9 +485,8 @@ void NcclCollectives::hear(const TuttiNcclChannel& channel) {
 
 void NcclCollectives::drain() {
   const Clock::time_point until = Clock::now() + kLastWords;
-  for (listen_to_channels();
-       following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
-       listen_to_channels())
+  for (poll_channels(); following_ == Following::kYes && channels_due_ > 0 && Clock::now() < until;
+       poll_channels())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   if (following_ == Following::kYes && !requested_.empty() && channels_reported_ == 0)
     following_ = Following::kNoProfiler;
@@ -509,8 +509,8 @@ Expected<void> NcclCollectives::poll() {
     issue(pack);
     if (auto issued = after_issue(); !issued) return issued;
   }
-  if (auto looked = looked_at(); !looked) return looked;
-  listen_to_channels();
+  if (auto checked = check_communicators(); !checked) return checked;
+  poll_channels();
   return lowered_->poll();
 }
 
@@ -523,7 +523,7 @@ Collectives::Clock::time_point NcclCollectives::next_due() const {
 void NcclCollectives::worked(Ticket ticket) {
   const auto entry = tickets_.extract(ticket);
   if (entry.empty()) return lowered_->worked(ticket);
-  through(*entry.mapped().first, entry.mapped().second);
+  phase_done(*entry.mapped().first, entry.mapped().second);
 }
 
 std::string NcclCollectives::progress_text() const {

@@ -100,8 +100,8 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   NcclCollectives(const TuttiNcclApi& api, Transport& transport, CudaDevices& devices,
                   NcclOptions options);
   core::Expected<void> make_communicators(const std::function<bool()>& idle);
-  void listen_to_channels();
-  void hear(const TuttiNcclChannel& channel);
+  void poll_channels();
+  void record_channel(const TuttiNcclChannel& channel);
   void rank_done(CollectiveTag tag, core::Rank rank) override;
   void step_done(const StepDone&) override {}
 
@@ -111,14 +111,14 @@ class NcclCollectives : public Collectives, private InterpreterListener {
   }
   void enter(Pack& pack, Phase phase);
   void issue(Pack& pack);
-  int ask(const Pack& pack, std::size_t rank, void* stream);
-  int ask_for_parts(const Pack& pack, std::size_t rank, void* stream);
+  int call_nccl(const Pack& pack, std::size_t rank, void* stream);
+  int call_nccl_in_parts(const Pack& pack, std::size_t rank, void* stream);
   [[nodiscard]] TuttiNcclFunction function_of(const Pack& pack) const;
   core::Expected<void> after_issue();
-  void through(Pack& pack, core::Rank rank);
+  void phase_done(Pack& pack, core::Rank rank);
   [[nodiscard]] int state_of_all();
-  [[nodiscard]] core::Expected<void> looked_at();
-  bool right(int answer, const std::string& doing);
+  [[nodiscard]] core::Expected<void> check_communicators();
+  bool succeeded(int answer, const std::string& doing);
   void end_communicators();
 
   const TuttiNcclApi& api_;

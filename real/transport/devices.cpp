@@ -65,7 +65,7 @@ class HostDevices::Store {
       const std::size_t room = room_of(blocks_[i]);
       if (room < bytes || room > 2 * bytes + kSmall) continue;
       std::byte* const block = blocks_[i];
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+      blocks_.erase(blocks_.begin() + i);
       kept_ -= room;
       return block;
     }

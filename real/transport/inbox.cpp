@@ -60,7 +60,7 @@ bool exactly(int socket, short event, std::size_t bytes, SetupDeadline& deadline
     const ssize_t moved = move(done, bytes - done);
     if (moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (moved <= 0) return false;
-    done += static_cast<std::size_t>(moved);
+    done += moved;
   }
   return true;
 }
@@ -93,7 +93,7 @@ Expected<void> map(InboxPeer& peer, const SharedMemory& own, std::size_t number,
         Error::run({core::ProblemCode::kProtocol}, "the peer sent an unexpected message"));
   auto memory = SharedMemory::open(offer.process, offer.number, layout.all());
   if (!memory) return tl::make_unexpected(memory.error());
-  const auto other = static_cast<std::size_t>(peer.worker);
+  const std::size_t other = peer.worker;
   auto front = memory->map(0, layout.front());
   auto out_lines = memory->map_twice(layout.lines(number), layout.line_bytes(), Touch::kNow);
   auto in_lines = own.map_twice(layout.lines(other), layout.line_bytes(), Touch::kNow);

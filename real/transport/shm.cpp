@@ -103,7 +103,7 @@ struct ShmTransport::State {
   Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
 
   [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
-    const auto place = static_cast<std::size_t>(rank);
+    const std::size_t place = rank;
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
@@ -118,7 +118,7 @@ struct ShmTransport::State {
   /// Wakes peers that are asleep and have new messages. The fence waits until the stores of the
   /// messages have left this core. After short messages, poll() calls this function only when there
   /// is no other work.
-  void settle() {
+  void wake_peers() {
     polls_without_wake = 0;
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (Peer* const peer : others) {
@@ -333,7 +333,7 @@ Expected<void> ShmTransport::poll(Clock::time_point until) {
   // Reading the clock takes as long as a short message.
   const bool patient = until == Clock::time_point::max();
   if (s.polls_without_wake > 0 && (!moved || ++s.polls_without_wake > kMaxPollsBeforeWake)) {
-    s.settle();
+    s.wake_peers();
     moved = moved || !patient;  // the caller may have waited for this only: see flushed()
   }
   if (!moved && patient) {

@@ -173,7 +173,7 @@ struct TcpTransport::State {
   Peer* peer_of(core::Rank rank) { return peers[worker_of[rank]].get(); }
 
   [[nodiscard]] bool is_of(const Peer& peer, core::Rank rank) const {
-    const auto place = static_cast<std::size_t>(rank);
+    const std::size_t place = rank;
     return place < worker_of.size() && worker_of[place] == peer.worker;
   }
 
@@ -219,7 +219,7 @@ struct TcpTransport::State {
       }
       moved = true;
       carried += sent;
-      auto left = static_cast<std::size_t>(sent);
+      std::size_t left = sent;
       while (left > 0) {
         Outgoing& out = stream.queue.front();
         const std::size_t rest = kHeaderBytes + out.length + tail - out.written;
@@ -271,7 +271,7 @@ struct TcpTransport::State {
       }
       moved = true;
       carried += got;
-      auto bytes = static_cast<std::size_t>(got);
+      std::size_t bytes = got;
       taken += bytes;
       const std::size_t straight = std::min(bytes, stream.straight);
       stream.done += straight;
@@ -328,7 +328,7 @@ struct TcpTransport::State {
       if (!parse_header(peer, stream)) return false;
       if (!stream.in_payload) return true;
     }
-    const auto length = static_cast<std::size_t>(stream.header.piece.length);
+    const std::size_t length = stream.header.piece.length;
     const std::size_t part = std::min(length - stream.done, stream.end - stream.begin);
     if (part > 0)
       std::memcpy(stream.target + stream.done, stream.buffer.data() + stream.begin, part);
@@ -395,7 +395,7 @@ struct TcpTransport::State {
                        header->piece.channel.from));
       return false;
     }
-    const auto length = static_cast<std::size_t>(header->piece.length);
+    const std::size_t length = header->piece.length;
     std::byte* const bytes = stream.buffer.data() + stream.begin + kHeaderBytes;
     if (stream.end - stream.begin >= kHeaderBytes + length + stream.tail() &&
         reinterpret_cast<std::uintptr_t>(bytes) % kAlignment == 0) {
@@ -481,7 +481,7 @@ TcpTransport::TcpTransport(std::vector<Connection> connections, std::vector<std:
     : state_(std::make_unique<State>()) {
   TUTTI_CHECK(streams >= 1 && connections.size() % static_cast<std::size_t>(streams) == 0,
               "{} connections, {} to each", connections.size(), streams);
-  const auto each = static_cast<std::size_t>(streams);
+  const std::size_t each = streams;
   state_->worker_of = std::move(worker_of);
   state_->options = options;
   state_->peers.resize(connections.size() / each);

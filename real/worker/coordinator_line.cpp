@@ -49,7 +49,7 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::next(Clock::duration silence
   // clocks sends several pings and needs immediate replies.
   Clock::time_point listens_until;
   for (std::uint64_t arrived = channel_.arrived();;) {
-    if (auto told = interrupted(); !told) return tl::make_unexpected(told.error());
+    if (auto stop = interrupted(); !stop) return tl::make_unexpected(stop.error());
     const bool listens = Clock::now() < listens_until;
     auto message =
         channel_.receive(Clock::now() + std::chrono::milliseconds(meanwhile && !listens ? 2 : 20));
@@ -92,14 +92,14 @@ Expected<std::unique_ptr<Control>> CoordinatorLine::understood(std::unique_ptr<C
 }
 
 Expected<void> CoordinatorLine::look() {
-  if (auto told = interrupted(); !told) return told;
+  if (auto stop = interrupted(); !stop) return stop;
   auto message = channel_.receive({});
   if (!message) return tl::make_unexpected(gone("the coordinator " + message.error().message()));
   if (!*message) return {};
   if ((*message)->has_ping()) return answer((*message)->ping()), Expected<void>();
-  auto said = understood(std::move(*message));
-  if (!said) return tl::make_unexpected(said.error());
-  if ((*said)->has_finish()) {
+  auto received = understood(std::move(*message));
+  if (!received) return tl::make_unexpected(received.error());
+  if ((*received)->has_finish()) {
     failure_reported_ = true;
     return tl::make_unexpected(stopped("the run was stopped"));
   }
@@ -109,9 +109,9 @@ Expected<void> CoordinatorLine::look() {
 bool CoordinatorLine::still_wanted() {
   if (Clock::now() - looked_ < std::chrono::milliseconds(10)) return true;
   looked_ = Clock::now();
-  const auto said = look();
-  if (!said) stop_reason_ = said.error();
-  return said.has_value();
+  const auto received = look();
+  if (!received) stop_reason_ = received.error();
+  return received.has_value();
 }
 
 Expected<void> CoordinatorLine::interrupted() const {
@@ -127,19 +127,19 @@ Error not_due(const std::string& what) {
 // --- the end ---
 
 WorkerEnd CoordinatorLine::end(Expected<void> done) {
-  bool told = failure_reported_;
-  if (!done && !told) {
+  bool reported = failure_reported_;
+  if (!done && !reported) {
     Error error =
         Error::run(kind_of(done.error()), fmt::format("{} ({})", done.error().message(), doing()));
-    told = tell(error);
+    reported = report(error);
     // Even if sending to the coordinator fails, this worker may not yet have read all messages that
     // the coordinator sent earlier.
     done = tl::make_unexpected(interrupted() ? verdict(std::move(error)) : std::move(error));
   }
-  return {std::move(done), (told || failure_reported_) && !gone_};
+  return {std::move(done), (reported || failure_reported_) && !gone_};
 }
 
-bool CoordinatorLine::tell(const Error& error) {
+bool CoordinatorLine::report(const Error& error) {
   Control message;
   write_failure(error, *message.mutable_failure());
   return channel_.send(message).has_value();

@@ -67,7 +67,7 @@ class CoordinatorLine {
   [[nodiscard]] int file() const { return channel_.file(); }
 
  private:
-  bool tell(const core::Error& error);
+  bool report(const core::Error& error);
   core::Error verdict(core::Error error);
   void answer(const proto::Ping& ping);
   core::Expected<std::unique_ptr<proto::Control>> understood(

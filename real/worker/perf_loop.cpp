@@ -157,14 +157,13 @@ Expected<void> PerfLoop::checked(const std::function<bool()>& idle) {
   std::vector<std::vector<std::byte>> bounce(replicas_);  // for memory that the host cannot access
   for (std::size_t r = 0; r < replicas_; ++r) {
     const bool reached = devices_.host_reaches(ranks_[r]);
-    if (!reached) bounce[r].resize(static_cast<std::size_t>(bytes));
+    if (!reached) bounce[r].resize(bytes);
     std::byte* const to = reached ? places_[r] : bounce[r].data();
     fill_inputs(reduced, collective_.contract(), ranks_[r], to);
     if (!reached) devices_.copy_now(places_[r], to, bytes);
   }
   if (auto done = one(idle); !done || !options_.verify) return done;
-  const std::vector<Rank> ranks(ranks_.begin(),
-                                ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_));
+  const std::vector<Rank> ranks(ranks_.begin(), ranks_.begin() + replicas_);
   std::vector<const std::byte*> results;
   for (std::size_t r = 0; r < replicas_; ++r) {
     if (!bounce[r].empty()) devices_.copy_now(bounce[r].data(), places_[r], bytes);

@@ -31,8 +31,8 @@ Time stamp(StepLog::Clock::time_point t) {
 
 void StepLog::begin(std::int32_t first, std::int32_t count, std::size_t replicas) {
   first_ = taken_ = first;
-  steps_.assign(static_cast<std::size_t>(count), {});
-  rows_.assign(static_cast<std::size_t>(count), {});
+  steps_.assign(count, {});
+  rows_.assign(count, {});
   flights_.clear();
   for (std::int32_t i = 0; i < count; ++i) {
     WorkerStep& step = steps_[i];

@@ -7,14 +7,14 @@ namespace tutti::real {
 namespace {
 
 using Clock = Transport::Clock;
-using Shown = std::function<std::int64_t(std::int64_t)>;
+using ToShownTime = std::function<std::int64_t(std::int64_t)>;
 
 std::int64_t nanoseconds(Clock::time_point t) {
   return std::chrono::nanoseconds(t.time_since_epoch()).count();
 }
 std::int64_t nanoseconds(Clock::duration d) { return std::chrono::nanoseconds(d).count(); }
 
-void write_spans(const RecordedSpans& row, const Shown& shown, proto::TrackInfo& track,
+void write_spans(const RecordedSpans& row, const ToShownTime& shown, proto::TrackInfo& track,
                  proto::SpanColumns& columns) {
   track.set_kind(static_cast<int>(row.track.kind));
   track.set_worker(row.track.worker);
@@ -36,7 +36,7 @@ void write_spans(const RecordedSpans& row, const Shown& shown, proto::TrackInfo&
 
 }  // namespace
 
-void write_step(const WorkerStep& result, const Shown& shown, proto::StepResult& message) {
+void write_step(const WorkerStep& result, const ToShownTime& shown, proto::StepResult& message) {
   const auto at = [&](Clock::time_point t) { return shown(nanoseconds(t)); };
   message.set_step(result.step);
   for (const ReplicaStep& replica : result.replicas) {

@@ -244,9 +244,9 @@ class Worker {
       return report_now_and_then() && line_.still_wanted();
     });
     line_.set_standstill(std::nullopt, {});
-    const bool told = report_steps();
+    const bool reported = report_steps();
     if (!ran) return tl::make_unexpected(line_.stopped_or(ran.error()));
-    if (!told)
+    if (!reported)
       return tl::make_unexpected(
           Error::run({core::ProblemCode::kLost}, "the coordinator has disconnected"));
     if (auto flushed = run_->flush(); !flushed) return flushed;

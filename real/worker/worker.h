@@ -51,7 +51,7 @@ struct WorkerJoin {
 struct WorkerEnd {
   core::Expected<void> done;
   /// True: the coordinator is alive and knows the error, so this process need not print it.
-  bool told = false;
+  bool reported = false;
 };
 
 /// Runs a worker process. Joins a run, executes its steps, and ends when the coordinator requests

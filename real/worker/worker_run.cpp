@@ -125,8 +125,7 @@ std::vector<std::string> WorkerRun::final_notes() const {
 std::vector<Rank> WorkerRun::ranks_of(std::size_t pack) const {
   const bool host = scenario_.plan.collective(scenario_.plan.packs[pack]).schedule->ranks() >
                     scenario_.cluster->replicas();
-  return {ranks_.begin(),
-          host ? ranks_.end() : ranks_.begin() + static_cast<std::ptrdiff_t>(replicas_.size())};
+  return {ranks_.begin(), host ? ranks_.end() : ranks_.begin() + replicas_.size()};
 }
 
 bool WorkerRun::is_in(std::int32_t step, std::size_t pack) const {
@@ -158,7 +157,7 @@ void WorkerRun::prepare(std::int32_t first, std::int32_t count) {
 
 core::Expected<void> WorkerRun::run(Clock::time_point begin, const std::function<bool()>& idle) {
   const std::size_t packs = scenario_.plan.packs.size();
-  left_.assign(static_cast<std::size_t>(count_),
+  left_.assign(count_,
                std::ssize(replicas_) + (async_servers_ ? async_servers_->parts_of_step() : 0));
   for (std::int32_t step = first_; !async_servers_ && step < first_ + count_; ++step) {
     for (std::size_t p = 0; p < packs; ++p) {

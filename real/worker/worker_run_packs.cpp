@@ -23,7 +23,7 @@ void WorkerRun::launch(Replica& replica, int pack) {
 void WorkerRun::start(const std::vector<core::GateDecision>& decisions) {
   for (const core::GateDecision& decision : decisions) {
     for (std::int64_t r = 0; r < decision.replicas; ++r) {
-      const auto here = static_cast<std::size_t>(decision.first_replica + r - ranks_.front());
+      const std::size_t here = decision.first_replica + r - ranks_.front();
       for (const std::int32_t pack : decision.batch->items) begin(*replicas_[here], pack);
     }
   }
@@ -91,16 +91,16 @@ void WorkerRun::step_done(const StepDone& done) {
   if (cycles_ && cycles_->is_one(done.collective)) {
     const auto travels = cycles_->pack_of(done.collective);
     if (!travels) return;
-    StepDone told = done;
-    told.collective = *travels;
-    return log_.lane_step(told);
+    StepDone recorded = done;
+    recorded.collective = *travels;
+    return log_.lane_step(recorded);
   }
   if (!async_servers_) return log_.lane_step(done);
   const auto pack = async_servers_->pack_of(done.collective);
   if (!pack) return;
-  StepDone told = done;
-  told.collective.pack = *pack;
-  log_.lane_step(told);
+  StepDone recorded = done;
+  recorded.collective.pack = *pack;
+  log_.lane_step(recorded);
 }
 
 }  // namespace tutti::real

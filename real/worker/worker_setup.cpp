@@ -52,11 +52,11 @@ Expected<std::string> nccl_id(const BackendOptions& backend, const core::Scenari
   proto::Control message;
   message.set_nccl_id(own);
   if (auto sent = line.send(message); !sent) return tl::make_unexpected(sent.error());
-  auto told = line.next(longest_silence(backend.timeout), {});
-  if (!told) return tl::make_unexpected(told.error());
-  if (!(*told)->has_nccl_id() || (*told)->nccl_id().size() != kTuttiNcclIdBytes)
+  auto received = line.next(longest_silence(backend.timeout), {});
+  if (!received) return tl::make_unexpected(received.error());
+  if (!(*received)->has_nccl_id() || (*received)->nccl_id().size() != kTuttiNcclIdBytes)
     return tl::make_unexpected(not_due("the run's NCCL identifier"));
-  return (*told)->nccl_id();
+  return (*received)->nccl_id();
 }
 
 tl::unexpected<Error> cannot_be(const std::string& what) {

@@ -28,7 +28,7 @@ class Ends : public CollectiveListener {
 CollectiveRun run_alone(const core::Collective& collective, core::NetworkModel model,
                         const std::vector<core::Time>& start, bool keep_causal_chain) {
   const core::Cluster& cluster = collective.group.cluster();
-  const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
+  const std::size_t ranks = collective.schedule->ranks();
   TUTTI_CHECK(start.empty() || start.size() == ranks, "{} start times for {} ranks", start.size(),
               ranks);
   EventQueue events;

@@ -70,7 +70,7 @@ std::uint32_t StagedCollectives::open(const core::Collective& collective,
   whole->collective = &collective;
   whole->parts = core::timed_parts(collective);
   const CollectiveParts& parts = *whole->parts;
-  const auto ranks = static_cast<std::size_t>(collective.schedule->ranks());
+  const std::size_t ranks = collective.schedule->ranks();
   for (const CollectivePart& part : parts.all) {
     Stage& stage = whole->stages.emplace_back();
     stage.began.resize(part.inside_workers ? static_cast<std::size_t>(parts.layout.replicas())
@@ -78,7 +78,7 @@ std::uint32_t StagedCollectives::open(const core::Collective& collective,
     stage.left = collective.schedule->ranks();
     if (!part.inside_workers) continue;
     stage.serial = interpreter_.take_serial();
-    stage.waits_for.assign(static_cast<std::size_t>(parts.layout.workers), parts.layout.per_worker);
+    stage.waits_for.assign(parts.layout.workers, parts.layout.per_worker);
   }
   const std::uint32_t instance = whole->instance;
   wholes_[instance] = std::move(whole);
@@ -112,7 +112,7 @@ void StagedCollectives::enter(Whole& whole, std::size_t stage, Rank rank, Time n
     return whole.listener->rank_done(whole.instance, rank, now, causal_chain);
   whole.stages[stage].began[rank] = causal_chain;
   if (!all[stage].inside_workers) return run_among_all(whole, stage, rank, now);
-  const auto worker = static_cast<std::size_t>(rank / whole.parts->layout.per_worker);
+  const std::size_t worker = rank / whole.parts->layout.per_worker;
   if (--whole.stages[stage].waits_for[worker] == 0) call_nccl(whole, stage, rank, now);
 }
 

@@ -35,7 +35,7 @@ class Server {
 /// first.
 class ServerPool {
  public:
-  explicit ServerPool(int servers = 1) : servers_(static_cast<std::size_t>(servers)) {}
+  explicit ServerPool(int servers = 1) : servers_(servers) {}
 
   Server::Service serve(core::Time now, core::Time duration) {
     auto first = std::min_element(

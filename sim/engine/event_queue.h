@@ -138,7 +138,7 @@ class EventQueue {
 
   /// Returns a copy of all pending events, in no particular order. Cost: visits all buckets.
   [[nodiscard]] std::vector<Event> all() const {
-    std::vector<Event> all(run_.begin() + static_cast<std::ptrdiff_t>(next_), run_.end());
+    std::vector<Event> all(run_.begin() + next_, run_.end());
     all.insert(all.end(), due_heap_.all().begin(), due_heap_.all().end());
     for (const Bucket& bucket : buckets_) all.insert(all.end(), bucket.begin(), bucket.end());
     return all;
@@ -191,8 +191,8 @@ class EventQueue {
   /// and the current run is empty.
   void begin_run() {
     while (true) {
-      const auto level = static_cast<std::size_t>(std::countr_zero(levels_));
-      const auto digit = static_cast<std::size_t>(std::countr_zero(filled_[level]));
+      const std::size_t level = std::countr_zero(levels_);
+      const std::size_t digit = std::countr_zero(filled_[level]);
       filled_[level] &= filled_[level] - 1;
       if (filled_[level] == 0) levels_ &= levels_ - 1;
       keep(std::move(run_));

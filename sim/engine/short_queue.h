@@ -20,14 +20,12 @@ class ShortQueue {
     // Removed elements stay in the vector until they make up half of it; then they are erased
     // together.
     if (++taken_ * 2 < elements_.size()) return;
-    elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    elements_.erase(elements_.begin(), elements_.begin() + taken_);
     taken_ = 0;
   }
-  [[nodiscard]] auto begin() { return elements_.begin() + static_cast<std::ptrdiff_t>(taken_); }
+  [[nodiscard]] auto begin() { return elements_.begin() + taken_; }
   [[nodiscard]] auto end() { return elements_.end(); }
-  [[nodiscard]] auto begin() const {
-    return elements_.begin() + static_cast<std::ptrdiff_t>(taken_);
-  }
+  [[nodiscard]] auto begin() const { return elements_.begin() + taken_; }
   [[nodiscard]] auto end() const { return elements_.end(); }
 
  private:

@@ -68,11 +68,11 @@ class Folded : public core::Schedule {
     return rank < per_worker_ ? rank : workers_ * per_worker_;
   }
 
-  struct Place {
+  struct FoldedRank {
     std::int32_t worker = 0;
     Rank folded = 0;
   };
-  [[nodiscard]] Place place_of(Rank rank) const {
+  [[nodiscard]] FoldedRank place_of(Rank rank) const {
     const Rank replicas = workers_ * per_worker_;
     if (rank >= replicas) return {rank - replicas, per_worker_};
     // Most peers are in the same or in the next worker. Handle these cases without divisions,
@@ -100,7 +100,7 @@ class Folded : public core::Schedule {
 
   /// Returns the peer's rank within its worker, and the distance to that worker.
   [[nodiscard]] Peer peer(const Peer& peer, Rank own, bool sent_to) const {
-    const Place place = place_of(peer.rank(own, all_));
+    const FoldedRank place = place_of(peer.rank(own, all_));
     Peer folded = Peer::at(place.folded, peer.lane);
     // A message from worker w to worker 0 travels over the distance (workers - w). In an exchange,
     // the distance is the same in both directions.

@@ -33,11 +33,11 @@ class HeldTimeline : public core::TimelineSink {
   /// Passes the whole timeline to `sink`. Must be called only once.
   void tell(core::TimelineSink& sink) {
     std::size_t next = 0;
-    for (const HeldCall& told : held_) {
-      if (const auto* const spans = std::get_if<SpansUpTo>(&told)) {
+    for (const HeldCall& call : held_) {
+      if (const auto* const spans = std::get_if<SpansUpTo>(&call)) {
         for (; next < spans->end; ++next) sink.span(spans_[next].first, spans_[next].second);
       } else {
-        std::visit([&sink](const auto& what) { pass_on(what, sink); }, told);
+        std::visit([&sink](const auto& what) { pass_on(what, sink); }, call);
       }
     }
     held_.clear();

@@ -62,7 +62,7 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
     TUTTI_CHECK(lanes <= kMaxLanes, "{} lanes up to rank {}", lanes, rank);
   }
   instance->first_lane.push_back(static_cast<std::int32_t>(lanes));
-  instance->lanes.resize(static_cast<std::size_t>(lanes));
+  instance->lanes.resize(lanes);
   for (Rank rank = 0; rank < schedule.ranks(); ++rank) {
     for (Lane l = 0; l < schedule.lanes(rank); ++l) {
       // The lane may already have a state, because messages may arrive before the rank starts.
@@ -73,11 +73,10 @@ std::uint32_t Interpreter::open(const core::Collective& collective, CollectiveLi
     }
   }
   assign_event_order(*instance);
-  instance->waiting.resize(static_cast<std::size_t>(lanes));
-  if (watch_steps_) instance->watched.resize(static_cast<std::size_t>(lanes));
-  if (network_.keeps_causal_chains())
-    instance->causal_chains.resize(static_cast<std::size_t>(lanes));
-  instance->lanes_left.resize(static_cast<std::size_t>(schedule.ranks()));
+  instance->waiting.resize(lanes);
+  if (watch_steps_) instance->watched.resize(lanes);
+  if (network_.keeps_causal_chains()) instance->causal_chains.resize(lanes);
+  instance->lanes_left.resize(schedule.ranks());
   instances_[id] = std::move(instance);
   return id;
 }

@@ -403,7 +403,7 @@ bool Interpreter::switch_reduce(Instance& instance, std::int32_t lane, const Ste
 void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end) {
   LaneState& state = lane_at(instance, lane);
   ++steps_executed_;
-  if (watch_steps_) tell(instance, lane, end);
+  if (watch_steps_) report_step(instance, lane, end);
   ++state.next;
   state.step_known = false;
   state.phase = Phase::kFresh;
@@ -414,7 +414,7 @@ void Interpreter::complete_step(Instance& instance, std::int32_t lane, Time end)
 }
 
 /// Reports to the listener that the current step ends at `end`.
-void Interpreter::tell(Instance& instance, std::int32_t lane, Time end) {
+void Interpreter::report_step(Instance& instance, std::int32_t lane, Time end) {
   const LaneState& state = lane_at(instance, lane);
   Watched& watched = instance.watched[lane];
   const Step step = instance.schedule->step(state.rank, state.lane, state.next);

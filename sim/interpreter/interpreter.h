@@ -298,7 +298,7 @@ class Interpreter final : public CollectiveEngine {
   static void add_waiter(Instance& instance, std::int32_t lane, std::int32_t waiter,
                          std::int64_t count);
   void complete_step(Instance& instance, std::int32_t lane, core::Time end);
-  void tell(Instance& instance, std::int32_t lane, core::Time end);
+  void report_step(Instance& instance, std::int32_t lane, core::Time end);
   void take_causal_chain(Instance& instance, std::int32_t lane, std::int32_t from) const;
   void waited(Instance& instance, std::int32_t lane, core::Time wait) const;
   void free_slot(Instance& instance, std::int32_t lane, core::Time now);

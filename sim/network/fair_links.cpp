@@ -71,7 +71,7 @@ FairShare::Route FairLinks::route(const PathSegment& segment, std::vector<FairSh
 }
 
 const FairLinks::Way& FairLinks::way(std::int32_t id, const core::PathTable& paths) {
-  const auto index = static_cast<std::size_t>(id);
+  const std::size_t index = id;
   if (ways_.size() <= index) ways_.resize(index + 1);
   Way& way = ways_[index];
   if (!way.segments.empty()) return way;
@@ -161,10 +161,10 @@ void FairLinks::schedule_admission(Time now, EventQueue& events) {
   events.push({now, std::numeric_limits<std::uint64_t>::max(), EventKind::kShare, ++stamp_, 0});
 }
 
-const std::vector<FairLinks::Done>& FairLinks::settle(Time now) {
+const std::vector<FairLinks::Done>& FairLinks::update(Time now) {
   ended_.clear();
   done_.clear();
-  share_.settle(now, ended_);
+  share_.update(now, ended_);
   for (const FairShare::Done& flow : ended_) {
     done_.push_back(
         {static_cast<std::uint32_t>(flow.id), flow.bottleneck < 0 ? -1 : ids_[flow.bottleneck]});

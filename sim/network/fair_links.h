@@ -60,7 +60,7 @@ class FairLinks {
     core::LinkId bottleneck = -1;
   };
   /// Admits the flows that started at `now`, and returns the flows that have ended.
-  const std::vector<Done>& settle(core::Time now);
+  const std::vector<Done>& update(core::Time now);
   /// Adds an event for the next end of a flow, unless there are no flows.
   void wake(EventQueue& events);
 

@@ -1,4 +1,4 @@
-// The header explains the algorithm. settle() executes it in the order of this file: it ends flows,
+// The header explains the algorithm. update() executes it in the order of this file: it ends flows,
 // admits new flows and capacities, computes new rates (filling), and then commits them. A filling
 // covers a region, which consists of the links and routes whose `round` is the current `round_`.
 // Because this mark is a number, it never has to be cleared, and the cost depends on the size of
@@ -113,7 +113,7 @@ double FairShare::load(Link l) const {
   return static_cast<double>(links_[l].load) / static_cast<double>(std::uint64_t{1} << shift_);
 }
 
-void FairShare::settle(Time now, std::vector<Done>& done) {
+void FairShare::update(Time now, std::vector<Done>& done) {
   ++round_;
   region_.clear();
   filled_.clear();
@@ -452,7 +452,7 @@ void FairShare::refresh(Group g) {
   }
   if (state.next == kNever) {
     if (state.place < 0) return;
-    const auto hole = static_cast<std::size_t>(std::exchange(state.place, -1));
+    const std::size_t hole = std::exchange(state.place, -1);
     const Group last = ending_.back();
     ending_.pop_back();
     if (last == g) return;
@@ -476,7 +476,7 @@ void FairShare::insert(Group g, Route r) {
 
 void FairShare::remove(Group g, Route r) {
   GroupState& state = group(g);
-  const auto hole = static_cast<std::size_t>(std::exchange(progress(r).place, -1));
+  const std::size_t hole = std::exchange(progress(r).place, -1);
   const Route last = state.routes.back();
   state.routes.pop_back();
   if (last == r) return;

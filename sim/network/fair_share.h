@@ -65,10 +65,10 @@ class FairShare {
   /// flow on the route; 0 means no limit. REQUIRES: at least one link or a cap.
   Route add_route(std::span<const Link> links, core::Bandwidth cap);
 
-  /// Adds a flow of `bytes`, which starts at the next call of settle(). A later call of settle()
+  /// Adds a flow of `bytes`, which starts at the next call of update(). A later call of update()
   /// reports the end of the flow with Done::id = `id`. REQUIRES: bytes > 0.
   void start(Route route, core::Bytes bytes, std::uint64_t id);
-  /// Sets the link's bandwidth, starting with the next call of settle(). A bandwidth of 0 stops all
+  /// Sets the link's bandwidth, starting with the next call of update(). A bandwidth of 0 stops all
   /// flows over the link.
   void set_capacity(Link link, core::Bandwidth capacity);
 
@@ -79,7 +79,7 @@ class FairShare {
   };
   /// Appends the flows that have ended to `done`, starts the flows that were added, and updates all
   /// rates. REQUIRES: `now` is not earlier than in the last call, and not later than next().
-  void settle(core::Time now, std::vector<Done>& done);
+  void update(core::Time now, std::vector<Done>& done);
   /// Returns the time at which the next flow ends, if no other flow starts before; kNever if there
   /// are no flows.
   [[nodiscard]] core::Time next() const {

@@ -22,9 +22,9 @@ class LinkLoads {
   /// `links` is the number of links. Totals are kept for all links, and bins only for the links in
   /// `binned`.
   LinkLoads(core::LinkId links, LinkRange binned)
-      : totals_{std::vector<core::Bytes>(static_cast<std::size_t>(links)), {}},
+      : totals_{std::vector<core::Bytes>(links), {}},
         binned_(binned),
-        bins_(static_cast<std::size_t>(binned.end - binned.first)) {}
+        bins_(binned.end - binned.first) {}
 
   /// Adds `bytes` that `link` carried from `start` to `end` at a constant rate.
   void add(core::LinkId link, core::Bytes bytes, core::Time start, core::Time end);

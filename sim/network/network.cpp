@@ -24,7 +24,7 @@ using core::transfer_time;
 Network::Network(const core::Cluster& cluster, core::NetworkModel model, LinkRange binned_links,
                  bool keep_causal_chains, LinkHealth health)
     : paths_(cluster, model),
-      resources_(static_cast<std::size_t>(paths_.resources())),
+      resources_(paths_.resources()),
       health_(std::move(health)),
       sections_(paths_.resources(), health_, binned_links),
       fair_(model == core::NetworkModel::kFair ? std::make_unique<FairLinks>(cluster) : nullptr),
@@ -344,7 +344,7 @@ Time Network::be_served(std::uint32_t id, const FairLinks::Way& way, Time now, E
 
 void Network::share(const Event& event, EventQueue& events) {
   if (!fair_->is_due(event)) return;
-  for (const FairLinks::Done& done : fair_->settle(event.time))
+  for (const FairLinks::Done& done : fair_->update(event.time))
     end_stretch(done.message, done.bottleneck, event.time, events);
   fair_->wake(events);
 }
@@ -382,7 +382,7 @@ Network::Departure Network::departed(const Event& event) const {
 }
 
 void Network::carry_again(const LinkLoads::Totals& before, std::int64_t times) {
-  sections_.settle(loads_);
+  sections_.flush_loads(loads_);
   loads_.add_again(before, times);
 }
 

@@ -71,7 +71,7 @@ class Network {
   [[nodiscard]] bool keeps_causal_chains() const { return keep_causal_chains_; }
   /// Returns the current loads of the links.
   const LinkLoads& loads() {
-    sections_.settle(loads_);
+    sections_.flush_loads(loads_);
     return loads_;
   }
 

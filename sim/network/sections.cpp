@@ -20,9 +20,7 @@ constexpr ResourceId kSeveral = -3;  // messages come from several resources
 }  // namespace
 
 Sections::Sections(ResourceId resources, LinkHealth& health, LinkRange binned)
-    : health_(health),
-      binned_(binned.end > binned.first),
-      before_(static_cast<std::size_t>(resources)) {}
+    : health_(health), binned_(binned.end > binned.first), before_(resources) {}
 
 void Sections::expect(const Path& path) {
   TUTTI_CHECK(!complete_, "a path is announced after the announcements were complete");
@@ -166,7 +164,7 @@ Sections::Passage Sections::pass(std::uint32_t id, Bytes bytes, Time head, Time 
   return passage;
 }
 
-void Sections::settle(LinkLoads& loads) {
+void Sections::flush_loads(LinkLoads& loads) {
   for (Section& section : sections_) {
     if (section.carried.count() == 0) continue;
     for (std::uint32_t c = section.first_crossing; c < section.end_crossing; ++c)

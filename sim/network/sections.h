@@ -53,14 +53,14 @@ class Sections {
     /// recorded.
     bool in_detail = false;
     core::Bytes carried;  ///< if `in_detail` is false: bytes that passed since the last call of
-                          ///< settle()
+                          ///< flush_loads()
   };
   /// Returns the position of the path's first section in a list that contains the sections of all
   /// paths one after the other. at() returns the section at a position, and is_last() is true at
   /// the path's last position.
   /// REQUIRES: the path is a chain with hops.
   std::uint32_t first_place(std::int32_t path_id, const core::Path& path) {
-    const auto index = static_cast<std::size_t>(path_id);
+    const std::size_t index = path_id;
     if (index >= first_place_.size()) first_place_.resize(index + 1, kUnknown);
     if (first_place_[index] == kUnknown) split(index, path);
     return first_place_[index];
@@ -69,7 +69,7 @@ class Sections {
   [[nodiscard]] bool is_last(std::uint32_t place) const { return (places_[place] & kLast) != 0; }
   /// Returns the path's only section; kNone if the path has several sections or is not a chain.
   std::uint32_t only_section(std::int32_t path_id, const core::PathTable& paths) {
-    const auto index = static_cast<std::size_t>(path_id);
+    const std::size_t index = path_id;
     if (index < only_section_.size() && only_section_[index] != kUnknown)
       return only_section_[index];
     const core::Path& path = paths.path(path_id);
@@ -105,7 +105,7 @@ class Sections {
                std::vector<Server>& resources, LinkLoads& loads);
 
   /// Adds the bytes that sections have counted since the last call to `loads`.
-  void settle(LinkLoads& loads);
+  void flush_loads(LinkLoads& loads);
 
  private:
   static constexpr core::ResourceId kNoResource = -1;  ///< no announced path uses the resource

@@ -36,7 +36,7 @@ class Asynchrony {
         steps_(scenario.run.steps),
         versions_(scenario.plan.partition->groups(), scenario.workload.gradients.size()),
         paces_(scenario.plan.partition->groups()),
-        begun_(static_cast<std::size_t>(scenario.plan.partition->groups())) {
+        begun_(scenario.plan.partition->groups()) {
     if (continues_until_steady(scenario))
       search_.emplace(plan_.partition->groups(),
                       static_cast<std::int32_t>(

@@ -30,7 +30,7 @@ void Gates::ready(const core::GateRequest& request, const Cause& cause, Time now
   const Request requested{cause, now};
   if (plan_.scope() == core::GateScope::kAll) {
     std::vector<Request>& all = requested_[{request.step, request.item}];
-    all.resize(static_cast<std::size_t>(replicas_));
+    all.resize(replicas_);
     all[request.replica] = requested;
   }
   execute_points(gate_of(request.replica).ready(request, now), &requested);

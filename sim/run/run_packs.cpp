@@ -64,14 +64,13 @@ Flight& Run::flight_of(std::int32_t step, Cause cause, const Work& work, std::in
   const Rank ranks = collective.schedule->ranks();
   flight.ranks_left = ranks;
   flight.first_start = now_;
-  flight.causes.resize(static_cast<std::size_t>(ranks));
-  flight.started.assign(static_cast<std::size_t>(ranks), now_);
+  flight.causes.resize(ranks);
+  flight.started.assign(ranks, now_);
   if (fused) {
-    flight.requested.assign(static_cast<std::size_t>(ranks), now_);
-    flight.copies.assign(static_cast<std::size_t>(ranks), Time());
+    flight.requested.assign(ranks, now_);
+    flight.copies.assign(ranks, Time());
   }
-  if (pull_order_.has_pull(work))
-    flight.rank_completed.assign(static_cast<std::size_t>(ranks), false);
+  if (pull_order_.has_pull(work)) flight.rank_completed.assign(ranks, false);
   // Start the helper ranks together with the first replica, because they have no program of their
   // own.
   for (auto rank = static_cast<Rank>(collective.contributors); rank < ranks; ++rank) {
@@ -159,7 +158,7 @@ void Run::pack_done(const Flight& flight, std::int32_t pack, Time now) {
 /// which the pack's causal chain begins.
 std::int32_t Run::add_flight_node(const Flight& flight, Rank rank, Time now,
                                   CausalChain causal_chain) {
-  const auto origin = static_cast<std::size_t>(causal_chain.origin);
+  const std::size_t origin = causal_chain.origin;
   const Time start = flight.fused ? flight.requested[origin] : flight.started[origin];
   causal_chain.parts.launch += launch_overhead(flight);
   if (flight.fused)

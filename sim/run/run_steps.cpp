@@ -49,7 +49,7 @@ void Run::World::mark(const core::Task& task) {
 void Run::World::step_done() { run->step_done(*replica); }
 
 void Run::set_up_replicas() {
-  replicas_.reserve(static_cast<std::size_t>(cluster_.replicas()));
+  replicas_.reserve(cluster_.replicas());
   std::int64_t first = 0;
   for (std::size_t g = 0; g < cluster_.replica_groups(); ++g) {
     const std::int64_t count = cluster_.groups()[g].count * cluster_.replicas_per_worker();

@@ -77,7 +77,7 @@ std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
 
   Key key;
   for (const core::Override& change : changes) {
-    if (!core::decides_packing_only(change.path)) key.first += change.said + '\n';
+    if (!core::decides_packing_only(change.path)) key.first += change.label + '\n';
   }
   key.second = core::plan_key(scenario->plan);
   if (shares_ == Shares::kYes) {

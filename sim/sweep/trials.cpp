@@ -75,8 +75,7 @@ Expected<bool> Trials::search(core::Tuner& tuner, core::Time now,
                                            : core::Time(static_cast<std::int64_t>(
                                                  static_cast<double>(best.count()) * kMaxSlowdown));
       const std::vector<std::int64_t> some(
-          points.begin() + static_cast<std::ptrdiff_t>(from),
-          points.begin() + static_cast<std::ptrdiff_t>(std::min(points.size(), from + kAtATime)));
+          points.begin() + from, points.begin() + std::min(points.size(), from + kAtATime));
       all = evaluate(some, max_step_time);
       if (!all || !*all) break;
       for (const std::int64_t point : some) {

@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Digests, testing::ValuesIn(names_of_blocks()),
 
 // --- the corpus ---
 
-TEST(DigestCorpus, IsWhatTheGeneratorMakes) {
+TEST(DigestCorpus, EqualsTheGeneratedCorpus) {
   const std::vector<DigestCase> cases = corpus_cases();
   ASSERT_EQ(cases.size(), static_cast<std::size_t>(kCorpus));
   for (std::int32_t i = 0; i < kCorpus; ++i) {
@@ -123,7 +123,7 @@ TEST(Digest, DependsOnEveryValueAndTheirOrder) {
   EXPECT_NE(of({}), of({0}));
 }
 
-TEST(Digest, OfTextsTellsWhereOneEnds) {
+TEST(Digest, DependsOnTheBordersOfTexts) {
   const auto of = [](std::initializer_list<std::string_view> texts) {
     Digest digest;
     for (const std::string_view t : texts) digest.add(t);

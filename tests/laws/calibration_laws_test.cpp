@@ -155,7 +155,7 @@ TEST(CalibrationLaw, RepetitionsCountByTheirMedian) {
   EXPECT_EQ(figure(one, "network.latency").value, figure(two, "network.latency").value);
 }
 
-TEST(CalibrationLaw, WhatCannotBeKnownIsLeftAndSaid) {
+TEST(CalibrationLaw, ReportsUndeterminedParameters) {
   const TemporaryFolder folder;
   const std::string log = log_of(folder, "log", text_of({12, 1.5, 20}), 0.05, 4);
   const Calibration c = calibrated(text_of({3, 4, 20}), request({}, {log}, {}));
@@ -206,7 +206,7 @@ TEST(CalibrationLaw, ALinkThatHeldBackIsRaisedNoFurtherThanNeeded) {
   EXPECT_THAT(card.why() + pcie.why(), HasSubstr("a lower bound"));
 }
 
-TEST(CalibrationLaw, TheClusterTextPredictsWhatTheReportSays) {
+TEST(CalibrationLaw, TheWrittenClusterReproducesTheReportedTimes) {
   const TemporaryFolder folder;
   const std::string timeline = simulated(folder, "t", text_of({12, 1.5, 20}));
   const std::string start = text_of({3, 4, 20});

@@ -174,7 +174,7 @@ TEST(CalibrationLawApart, ALinkThatIsEarlierThanItsLikeIsFoundWithItsInterval) {
   EXPECT_NEAR(figure(c, "nvlink.latency").value, 1, 0.05);
 }
 
-TEST(CalibrationLawApart, WhatCouldNotBeToldApartIsSaid) {
+TEST(CalibrationLawApart, ReportsParametersThatCannotBeSeparated) {
   const TemporaryFolder folder;
   // With two workers, every message crosses the links of both workers.
   const std::string two = text_of({3, 4, 20}, "ring", 2);
@@ -280,7 +280,7 @@ TEST(CalibrationLawApart, LinksThatAreThereInNameAloneAreNotLookedAt) {
   EXPECT_THAT(c.notes, testing::Contains(HasSubstr("devices were emulated in host memory")));
 }
 
-TEST(CalibrationLawApart, WhereNothingStandsOutEachKindHasOneFigure) {
+TEST(CalibrationLawApart, FitsOneParameterPerKindWithoutOutliers) {
   const TemporaryFolder folder;
   const std::string timeline =
       simulated(folder, "even", hosts(4, "2", "10", "30"), core::RecordLevel::kSteps);

@@ -110,7 +110,7 @@ TEST(Exchanges, HappenInEveryPassOfEveryMicroBatch) {
       << "3 steps, passes, exchanges; each of 4 ranks sends what it reduces once, over 4 links";
 }
 
-TEST(Exchanges, ThatOverlapAreHiddenAsLongAsComputationGoesOn) {
+TEST(Exchanges, OverlappingOnesAreHiddenByComputation) {
   const Kept without = simulated(read(4, ""));
   // The exchanges start in the middle and at the end of the forward pass. 3 ms of computation hide
   // the first exchange, and nothing hides the second exchange.
@@ -141,7 +141,7 @@ TEST(Exchanges, OfOneCommunicatorFollowEachOtherAndOfTwoDoNot) {
 
 /// Both groups of four GPUs of a machine communicate at the same time. On the machine's NVSwitch,
 /// the two groups share no link.
-TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
+TEST(Exchanges, OfGpusTakeTheTimeOfTheirCollective) {
   const core::Library& library = test::shipped_library();
   for (const char* const collective :
        {"ALL_REDUCE", "ALL_TO_ALL", "REDUCE_SCATTER", "ALL_GATHER"}) {
@@ -175,7 +175,7 @@ TEST(Exchanges, OfGpusTakeWhatTheirCollectiveTakesAlone) {
   }
 }
 
-TEST(Exchanges, BesideGradientsOnTheSameLinksSlowThem) {
+TEST(Exchanges, SlowGradientsOnTheSameLinks) {
   const Kept alone = simulated(read(4, "", "", "", "forward_ms: 6"));
   // At the end of the backward pass, the last pack and the exchange start together.
   const Kept both = simulated(read(4, tensor(4, 1, "", "bytes: 4000000 per_backward: 1")));
@@ -249,7 +249,7 @@ TEST(Communicators, OfAnyKindEndAndAreExplained) {
   }
 }
 
-TEST(Communicators, TheirPathIsToldInAFewSentences) {
+TEST(Communicators, TheCriticalPathIsDescribedInWords) {
   const auto scenario = read(4, tensor(2, 1, "", "bytes: 4000 per_forward: 50 per_backward: 50"));
   core::Summary summary;
   ASSERT_TRUE(scenario);

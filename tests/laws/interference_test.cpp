@@ -114,7 +114,7 @@ TEST(Interference, ALayerBelowACollectiveGoesAtTheShareThatIsLeft) {
   }
 }
 
-TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
+TEST(Interference, SlowsEarlyRanksWhileTheirKernelsWait) {
   const std::string late = "}\nconditions { slow { worker: 0 device: \"gpu1\" slowdown: 1.3 }";
   const KeptSpans kept =
       simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1", "steps: 1 " + late));
@@ -133,7 +133,7 @@ TEST(Interference, WhoIsInTimeIsSlowedWhileItsKernelWaitsForTheOthers) {
   }
 }
 
-TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
+TEST(Interference, CollectivesTakeMemoryBandwidthFromComputation) {
   // An all-reduce of two ranks accesses memory 1 + 4 + 3 times per chunk of 4 MB: once to send it,
   // 4 times to receive, add and forward it, and 3 times to receive the result.
   const KeptSpans kept =
@@ -151,7 +151,7 @@ TEST(Interference, WhatWaitsForMemoryLosesWhatTheCollectiveReadsAndWrites) {
 
 /// The reverse direction: NCCL's additions share memory bandwidth with memory-bound computation,
 /// and nothing with compute-bound computation.
-TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
+TEST(Interference, ComputationTakesMemoryBandwidthFromAdditions) {
   const auto flight = [](const std::string& run, const std::string& workload) {
     const core::PackRecord b =
         pack_of(simulated_spans(scenario({.memory_gb_per_s = 100}, "channels: 1 bytes_per_pack: 1",
@@ -168,7 +168,7 @@ TEST(Interference, AdditionsTakeLongerBesideWhatWaitsForMemory) {
 
 // --- properties ---
 
-TEST(Interference, IsOffWhereFiguresAreMissingAndWhereItIsSaid) {
+TEST(Interference, IsOffByRequestAndWithoutRates) {
   const KeptSpans off =
       simulated_spans(scenario({}, "channels: 4 bytes_per_pack: 1", "steps: 3 interference: OFF"));
   const KeptSpans unknown = simulated_spans(
@@ -192,7 +192,7 @@ TEST(Interference, WithoutOverlapChangesNothing) {
   }
 }
 
-TEST(Interference, SlowsCpusOnlyWhereItIsAskedFor) {
+TEST(Interference, SlowsCpusOnlyIfEnabled) {
   const auto hosts = [](const std::string& run) {
     return simulated_spans(
         "cluster { workers { machine: \"host\" count: 3 } network { kind: ONE_SWITCH latency_us: 1 "
@@ -251,7 +251,7 @@ std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Holding> holdings(
 
 /// Every task of a pass must end at the first picosecond at which it has had its share of
 /// multiprocessor time.
-TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
+TEST(Interference, TasksGetTheMultiprocessorsThatKernelsLeave) {
   int slowed = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     core::Random random(seed);
@@ -320,7 +320,7 @@ TEST(Interference, EveryTaskTakesWhatKernelsBesideItLeave) {
 
 /// Computation is never faster than without communication, and the timeline reports the whole
 /// slowdown.
-TEST(Interference, NeverMakesComputationFasterAndTellsAllThatItTakes) {
+TEST(Interference, NeverMakesComputationFaster) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     core::Random random(seed + 1'000);
     const auto below = [&](int n) {

@@ -178,7 +178,7 @@ TEST(NcclInsideWorkers, FoldedAndRememberedRunsSayTheSame) {
   }
 }
 
-TEST(NcclInsideWorkers, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
+TEST(NcclInsideWorkers, ConcurrentPacksTakeBetweenOneAndTwoTimes) {
   const Where where{"hgx-h100", 1, 8};
   for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
     for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {

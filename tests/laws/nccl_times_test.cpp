@@ -179,7 +179,7 @@ Time both(const Where& where, std::int64_t bytes, const std::string& model) {
          std::min(packs[0].first_start, packs[1].first_start);
 }
 
-TEST(NcclTimes, TwoPacksAtOnceTakeNoLessThanOneAndNoMoreThanOneAfterTheOther) {
+TEST(NcclTimes, ConcurrentPacksTakeBetweenOneAndTwoTimes) {
   for (const Where& where : setups()) {
     for (const std::int64_t bytes : {4096, 1 << 22, 1 << 28}) {
       for (const char* model : {"FIFO", "FAIR", "IDEAL"}) {
@@ -249,7 +249,7 @@ TEST(NcclTimes, FoldedAndRememberedRunsSayTheSameWhateverTheElements) {
   }
 }
 
-TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
+TEST(NcclTimes, ExchangesTakeTheTimeOfTheirCollective) {
   for (const int stride : {1, 2}) {
     for (const char* collective : {"ALL_REDUCE", "ALL_TO_ALL"}) {
       const auto with = [&](int times) {
@@ -271,7 +271,7 @@ TEST(NcclTimes, ExchangesOfGroupsTakeWhatTheirCollectiveTakes) {
   }
 }
 
-TEST(NcclTimes, LaunchIsWhatTheScenarioSaysIfItDoes) {
+TEST(NcclTimes, TheScenarioCanSetTheLaunchTime) {
   const Where where{"hgx-h100", 1, 8};
   const core::Scenario models = test::read(text_on(where, variable("v", 1 << 20)));
   const core::Scenario ours = test::read(text_on(where, variable("v", 1 << 20), "launch_us: 50"));
@@ -302,7 +302,7 @@ TEST(NcclTimes, ChannelsTakeMultiprocessorsFromWhatComputes) {
   EXPECT_EQ(summary.steady_parts()->slowed, lost);
 }
 
-TEST(NcclTimes, WhatIsChosenIsToldOfEveryPack) {
+TEST(NcclTimes, EveryPackReportsItsChoice) {
   const core::Scenario scenario =
       test::read(text_on({"hgx-h100", 2, 8}, variable("a", 1 << 10) + variable("b", 1 << 28),
                          "bytes_per_pack: 1 nccl { version: \"2.21.5\" }"));

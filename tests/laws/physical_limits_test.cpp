@@ -176,7 +176,7 @@ void expect_nothing_above_the_cut(const Case& one, const std::vector<std::int64_
   }
 }
 
-TEST_P(PhysicalLimits, NoTimeOfNcclsIsBelowWhatTheNarrowestCutCarries) {
+TEST_P(PhysicalLimits, NcclTimesAreAboveTheCutBound) {
   for (const int nodes : node_counts()) {
     expect_nothing_above_the_cut(
         {test::shipped_machine(GetParam()), nodes},
@@ -338,7 +338,7 @@ double busiest(const core::Summary& summary, LinkKind kind) {
   return most;
 }
 
-TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRail) {
+TEST(PhysicalLimitsTogether, ExpertsSendThroughTheReceiversRail) {
   const std::string experts = group("experts", 32, 1, "ALL_TO_ALL", 1 << 28);
   const auto by = [&](const std::string& nccl) {
     return summary_of(test::read(scenario("hgx-h100", 4, kRails, experts, "steps: 1",
@@ -352,7 +352,7 @@ TEST(PhysicalLimitsTogether, WhatExpertsSendLeavesBesideTheCardOfTheReceiversRai
   EXPECT_GT(busiest(by("version: \"2.11.4\""), LinkKind::kSocket), 0.5);
 }
 
-TEST(PhysicalLimitsTogether, ATimeThatALinkCannotKeepIsCappedAndSaysSo) {
+TEST(PhysicalLimitsTogether, TimesBelowALinksLimitAreCapped) {
   // The cards of 50 GB/s are behind two lanes of PCIe. The time model was not fitted to such
   // machines.
   const auto file = test::shipped_library().read(core::Library::Kind::kMachine, "hgx-h100", "");

@@ -281,7 +281,7 @@ test::PlainRates peer_rates() {
 
 class PeerRing : public testing::TestWithParam<PeerCase> {};
 
-TEST_P(PeerRing, TakesWhatTheyAndTheExactAnswerSay) {
+TEST_P(PeerRing, MatchesPeersAndTheClosedForm) {
   const PeerCase c = GetParam();
   const auto cluster = test::plain_cluster(c.ranks, peer_rates());
   const std::int64_t elements = c.mebibytes * (1 << 20) / 4;

@@ -172,7 +172,7 @@ class TensorFlowLinks : public testing::TestWithParam<Shape> {
 /// In the first pass, rank p sends every chunk except p + 1, which it finishes. In the second pass,
 /// it sends every chunk except p + 2, whose path ends at rank p. With n full chunks of C elements,
 /// these are the 2(n - 1)·C of the cost summary.
-TEST_P(TensorFlowLinks, WhatARankSendsInARingReduceIsOnItsLinks) {
+TEST_P(TensorFlowLinks, RingReduceLoadsTheLinksOfEachSender) {
   for (const std::int64_t e : {std::int64_t{1}, std::int64_t{16} * n(), std::int64_t{1'000'003}}) {
     const std::int64_t chunk = core::aligned_chunk(e, n(), kItem, 64);
     const auto bytes_of = [&](std::int64_t c) {
@@ -222,7 +222,7 @@ TEST_P(TensorFlowLinks, ABroadcastReachesEveryWorkerOnceWhereverItBegins) {
 
 /// A hop has three stages in sequence: from the GPU to the host, the request and the network, and
 /// from the host to the GPU. With one GPU per worker, every hop is of this kind.
-TEST_P(TensorFlowLinks, AHopOverTheNetworkIsAskedForAndStagedOnBothSides) {
+TEST_P(TensorFlowLinks, NetworkHopsAreRequestedAndStagedOnBothSides) {
   if (gpus() > 1) return;
   const Time half(rates_.latency.count() / 2);
   const core::Bandwidth pcie(rates_.link.count() / 3);

@@ -41,7 +41,7 @@ TEST(VaryingSizes, LieBetweenTheirLeastAndTheCapacityAndAreThoseOfTheExpert) {
   EXPECT_GT(seen.size(), 30u);
 }
 
-TEST(VaryingSizes, TheSecondOfAPairBringsBackWhatTheFirstGaveOut) {
+TEST(VaryingSizes, TheSecondExchangeReturnsTheBytesOfTheFirst) {
   const core::VaryingSizes sizes{100'000};
   const auto out = sizes.of(kCapacity, 2, {7, 3, 4}), back = sizes.of(kCapacity, 2, {7, 3, 5});
   for (Rank a = 0; a < 8; ++a) {

@@ -60,7 +60,7 @@ TEST(Capture, RecordsTheTimeline) {
   EXPECT_GT(recording.span_count(), 0U);
 }
 
-TEST(Capture, CancelEndsTheCommandAndKeepsWhatIsThere) {
+TEST(Capture, CancelKeepsTheOutputSoFar) {
   std::atomic<bool> cancel{false};
   python::Recording recording;
   Capture capture;

@@ -63,7 +63,7 @@ class RecordedRun : public testing::Test {
   Recording recording;
 };
 
-TEST_F(RecordedRun, ReplaysWhatTheRunWrote) {
+TEST_F(RecordedRun, ReplaysTheRecordedOutput) {
   sim::Simulator simulator;
   const std::string written = bytes_of(
       [&](core::TimelineSink& sink) { ASSERT_TRUE(simulator.run(scenario(), all(), {}, sink)); });

@@ -15,7 +15,7 @@ constexpr const char* kText =
     "strategy { shards: 2  # two\n"
     "}\n";
 
-TEST(FieldState, DescribesWhatIsWrittenAndWhatIsNot) {
+TEST(FieldState, DescribesWrittenAndDefaultFields) {
   const auto shards = field_state(kText, "strategy.shards");
   ASSERT_TRUE(shards);
   EXPECT_EQ(shards->kind, "whole");

@@ -237,7 +237,7 @@ TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
             "results verified: every element is correct");
 }
 
-TEST(Cluster, AFakeClockIsTurnedBackExactly) {
+TEST(Cluster, TheOffsetOfAFakeClockIsExact) {
   const WorkerClock clock{"x", -123'456'789, 77};
   for (std::int64_t ns : {std::int64_t{0}, std::int64_t{1}, std::int64_t{987'654'321'012},
                           std::int64_t{99'999'999'999'999}})
@@ -314,7 +314,7 @@ struct TwoWorkers {
   }
 };
 
-TEST(WorkerSet, AStandstillOfAllIsTheEndOfTheRun) {
+TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
   TwoWorkers two;
   two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
   two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
@@ -326,7 +326,7 @@ TEST(WorkerSet, AStandstillOfAllIsTheEndOfTheRun) {
             "lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
 }
 
-TEST(WorkerSet, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
+TEST(WorkerSet, WaitingForABusyWorkerIsNoStandstill) {
   TwoWorkers two;
   two.say(0, 1000, "rank 0 lane 0 waits for a message");
   two.say(1, 0, "");
@@ -339,7 +339,7 @@ TEST(WorkerSet, WhoWaitsLongForOneThatIsBusyIsNoStandstill) {
   later.join();
 }
 
-TEST(WorkerSet, WhoHasEndedWaitsToo) {
+TEST(WorkerSet, EndedWorkersCountAsWaiting) {
   TwoWorkers two;
   two.finish(0);
   two.say(0, 5, "");  // for the coordinator
@@ -349,7 +349,7 @@ TEST(WorkerSet, WhoHasEndedWaitsToo) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
 }
 
-TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
+TEST(WorkerSet, TimeoutsAreNotTheCauseIfAnotherWorkerFailed) {
   const std::string cause = "worker {} sent data that is not a message of Tutti (in step 3)";
   const std::string waits = "no progress for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
@@ -366,7 +366,7 @@ TEST(WorkerSet, WhoOnlyWaitedInVainIsNoCauseWhereAnotherKnowsOne) {
   }
 }
 
-TEST(WorkerSet, AWrongResultComesBeforeAllElse) {
+TEST(WorkerSet, WrongResultsAreReportedFirst) {
   TwoWorkers two;
   two.fail(0, {ProblemCode::kLost, "", 1}, "worker 1 has closed its connection");
   two.fail(1, {ProblemCode::kWrongResult}, "element 7 is wrong");
@@ -376,7 +376,7 @@ TEST(WorkerSet, AWrongResultComesBeforeAllElse) {
 }
 
 /// A worker that sends heartbeats without pause must not hide the failure of another worker.
-TEST(WorkerSet, WhoNeverStopsTalkingHidesNobodyElsesFailure) {
+TEST(WorkerSet, ATalkativeWorkerDoesNotHideFailures) {
   TwoWorkers two;
   std::atomic<bool> over{false};
   std::thread talker([&] {
@@ -396,7 +396,7 @@ TEST(WorkerSet, WhoNeverStopsTalkingHidesNobodyElsesFailure) {
 
 /// Such a worker must not prevent the user from stopping the run, neither while clocks are compared
 /// nor while workers are awaited.
-TEST(WorkerSet, WhoNeverStopsTalkingDoesNotKeepTheUserFromStopping) {
+TEST(WorkerSet, ATalkativeWorkerDoesNotPreventInterrupts) {
   TwoWorkers two;
   two.worker_set[0].other_clock = true;
   std::atomic<bool> over{false}, cancel{false};
@@ -420,7 +420,7 @@ TEST(WorkerSet, WhoNeverStopsTalkingDoesNotKeepTheUserFromStopping) {
   }
 }
 
-TEST(WorkerSet, WhoSendsMoreThanIsDueHasFailed) {
+TEST(WorkerSet, WorkersThatSendTooMuchFail) {
   {
     TwoWorkers two;
     for (int i = 0; i < 6; ++i) two.finish(1);
@@ -442,7 +442,7 @@ TEST(WorkerSet, WhoSendsMoreThanIsDueHasFailed) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 0}));
 }
 
-TEST(WorkerSet, LongMessagesThatStillComeAreASignOfLife) {
+TEST(WorkerSet, PartsOfLongMessagesAreSignsOfLife) {
   TwoWorkers two;
   two.worker_set.limit_inboxes({4, std::size_t{8} << 20});
   proto::Control ready;
@@ -462,7 +462,7 @@ TEST(WorkerSet, LongMessagesThatStillComeAreASignOfLife) {
   sender.join();
 }
 
-TEST(WorkerSet, WhatAWorkerSaysIsShortAndSafeToPrint) {
+TEST(WorkerSet, ShortensAndCleansTextsOfWorkers) {
   TwoWorkers two;
   proto::Control alive;
   alive.mutable_alive()->set_doing("\x1b]0;title\x07\x1b[2J" + std::string(10'000, 'x'));

@@ -24,7 +24,7 @@ void keep_to_one_core() {
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-TEST(CoreWait, IsThatOfAThreadWhoseCoreRunsAnother) {
+TEST(CoreWait, MeasuresTheTimeInTheRunQueue) {
   if (::access("/proc/thread-self/schedstat", R_OK) != 0)
     GTEST_SKIP() << "this kernel does not count it";
   std::atomic<bool> over = false, there = false;

@@ -173,7 +173,7 @@ void expect_same(DataType type, const std::vector<std::byte>& got,
 
 /// Runs every kernel on random bits and compares it with the host. Lengths and addresses are not
 /// aligned, and the bytes around the target must not change.
-TEST_P(OnGpus, KernelsDoWhatTheHostDoesBitForBit) {
+TEST_P(OnGpus, KernelsMatchTheHostBitForBit) {
   core::Random random(3);
   const auto gpus = devices(1, 1);
   constexpr std::int64_t kRoom = 1 << 14;
@@ -261,7 +261,7 @@ TEST_P(OnGpus, KernelsGoThroughLongRanges) {
   }
 }
 
-TEST_P(OnGpus, ALaneIsToldOfInItsOrder) {
+TEST_P(OnGpus, StepsOfALaneAreReportedInOrder) {
   const auto gpus = devices(2, 1);
   const Devices::Memory memory = gpus->take(0, 4096, false);
   const Devices::Memory other = gpus->take(1, 4096, false);
@@ -359,7 +359,7 @@ class OnFakeGpus : public testing::Test {
   }
 };
 
-TEST_F(OnFakeGpus, AnErrorIsToldByPollAndLastsAndNothingLeaks) {
+TEST_F(OnFakeGpus, PollReportsErrorsAndNothingLeaks) {
   FakeCudaOptions options;
   options.fails_at = 2;
   const auto gpus = open(options);
@@ -386,7 +386,7 @@ TEST_F(OnFakeGpus, AnErrorIsToldByPollAndLastsAndNothingLeaks) {
   EXPECT_TRUE((*gpus)->compute(0, Devices::Clock::now()));
 }
 
-TEST_F(OnFakeGpus, OutOfMemoryNamesHowMuchAndWhatToDo) {
+TEST_F(OnFakeGpus, OutOfMemoryNamesTheSizeAndARemedy) {
   FakeCudaOptions options;
   options.memory_bytes = 64 << 20;
   const auto gpus = open(options);
@@ -403,7 +403,7 @@ TEST_F(OnFakeGpus, OutOfMemoryNamesHowMuchAndWhatToDo) {
   EXPECT_THAT(polled.error().message(), HasSubstr("104 MB"));
 }
 
-TEST_F(OnFakeGpus, SharedGpusAndMissingPeersAreSaid) {
+TEST_F(OnFakeGpus, NotesSharedGpusAndMissingPeerAccess) {
   FakeCudaOptions options;
   options.peers = false;
   const auto gpus = open(options, 3);

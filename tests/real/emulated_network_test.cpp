@@ -100,7 +100,7 @@ struct Worker : InterpreterListener {
   std::vector<std::byte> data = std::vector<std::byte>(1200);
 };
 
-TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
+TEST(EmulatedNetwork, ImpossibleTimestampsNameTheSender) {
   const std::int64_t now = std::chrono::nanoseconds(std::chrono::hours(1)).count();
   const std::int64_t day = std::chrono::nanoseconds(std::chrono::hours(24)).count();
   for (const std::vector<std::int64_t>& stamp :
@@ -126,7 +126,7 @@ TEST(EmulatedNetwork, AMessageWhoseStampCannotBeIsAnErrorThatNamesItsSender) {
   }
 }
 
-TEST(EmulatedNetwork, AMessageThatComesWhenItsLinksLetItIsTaken) {
+TEST(EmulatedNetwork, AcceptsMessagesAtTheTimeOfTheirLinks) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), {now, now, now + 1'000}));
@@ -176,7 +176,7 @@ TEST(EmulatedNetwork, MoreMessagesThanThereAreSlotsForAreRefused) {
   EXPECT_EQ(taken, 2u);
 }
 
-TEST(EmulatedNetwork, SlotsThatNobodyTookAndTimesThatCannotBeAreErrorsThatNameTheReceiver) {
+TEST(EmulatedNetwork, ImpossibleSlotsAndTimesNameTheReceiver) {
   const Channel out = Worker().channel(false);
   const auto freed = [](const Channel& of) {
     Piece piece;

@@ -22,7 +22,7 @@ std::string failure_text(FrameReader& reader) {
   return message ? "" : message.error().message();
 }
 
-TEST(Frame, MessagesComeOutAsTheyWentInHoweverTheyAreCut) {
+TEST(Frame, KeepsMessagesWhereverTheStreamIsCut) {
   const std::vector<std::string> messages{"", "a", std::string(1000, 'b'), std::string(3, '\0'),
                                           "last"};
   FrameWriter writer(kKey);
@@ -43,7 +43,7 @@ TEST(Frame, MessagesComeOutAsTheyWentInHoweverTheyAreCut) {
   }
 }
 
-TEST(Frame, TooLongIsAnErrorBeforeAnyOfItHasCome) {
+TEST(Frame, RefusesLongMessagesFromTheirHeader) {
   FrameReader reader(1000, kKey);
   reader.take(FrameWriter(kKey).framed(std::string(1001, 'x')).substr(0, 4));
   EXPECT_EQ(next_of(reader), "error");

@@ -65,7 +65,7 @@ void talk(Handshake& a, Handshake& b, const Tamper& tamper = {},
   }
 }
 
-TEST(Handshake, BothHoldTheSecretAndLearnWhoTheOtherIs) {
+TEST(Handshake, ProvesTheSecretAndIdentifiesBothSides) {
   Handshake a = joiner();
   Handshake b = listener();
   talk(a, b);
@@ -140,7 +140,7 @@ TEST(Handshake, WhatWasOverheardIsOfNoUseASecondTime) {
   EXPECT_EQ(fresh.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, AProofSentBackToWhoMadeItProvesNothing) {
+TEST(Handshake, RefusesAReflectedProof) {
   Handshake a = joiner();
   Handshake b = listener();
   b.take(a.output());

@@ -106,7 +106,7 @@ TEST(RealInterpreter, LongMessagesAndFewSlotsInAnyOrderOfStart) {
   }
 }
 
-TEST(RealInterpreter, TellsEveryStepOnceAndInOrder) {
+TEST(RealInterpreter, ReportsEveryStepOnceAndInOrder) {
   const auto cluster = test::plain_cluster(4);
   const core::Collective collective =
       test::on_plain_cluster(*cluster, core::ring_all_reduce(4, 1000), 1000);

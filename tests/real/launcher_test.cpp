@@ -182,7 +182,7 @@ TEST(Launcher, TorchrunsAgentHasTakenItsPort) {
   EXPECT_TRUE(good(set).one_machine);
 }
 
-TEST(Launcher, ALauncherThatStartedOneProcessStartedNobodyTogether) {
+TEST(Launcher, OneLaunchedProcessIsNoGroup) {
   for (const Set& set :
        {Set{{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}},
         tf_config(R"({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}})")}) {

@@ -62,14 +62,14 @@ TEST(MemoryNeed, EveryReplicaHoldsEveryPackInEveryStepAtOnce) {
       << "a benchmark has one set";
 }
 
-TEST(MemoryNeed, WhoAddsUpHasAPlaceForWhatComes) {
+TEST(MemoryNeed, ReducingRanksNeedABufferForReceivedData) {
   // Worker 0's CPU gathers the gradients of all six replicas.
   const core::Scenario star = scenario(kThree, "algorithm: \"pscpu\"");
   EXPECT_EQ(memory_need(star, 0, {}).buffers, Bytes((2 + 7) * 4'000'000));
   EXPECT_EQ(memory_need(star, 1, {}).buffers, Bytes(2 * 4'000'000));
 }
 
-TEST(MemoryNeed, AServerThatNobodyWaitsForHasItsVariablesTwiceAndAPlaceForEveryPushAndRead) {
+TEST(MemoryNeed, AsynchronousServersNeedTwoCopiesAndABufferPerRequest) {
   const core::Scenario servers = scenario(
       "workers { machine: \"m\" count: 3 replicas: 1 } workers { machine: \"m\" server: true }",
       "tensorflow { parameter_server { } }");
@@ -133,7 +133,7 @@ TEST(MemoryNeed, WhatDoesNotFitIsRefusedWithNeedAndRemedy) {
             "fewer replicas or workers, a smaller model, or more machines (--listen)");
 }
 
-TEST(MemoryNeed, NoProcessIsStartedWhereTheyDoNotFit) {
+TEST(MemoryNeed, StartsNoProcessWithoutEnoughMemory) {
   TcpExecutorOptions options;
   options.program = "/no/such/program";
   const core::Scenario ring = scenario(kThree, "algorithm: \"ring\"");

@@ -67,7 +67,7 @@ proto::StepResult part_of(std::int32_t worker, std::int64_t start_us, std::int64
 
 /// The thread of worker 0, which computes longest, is scheduled late, and worker 1 ends after it.
 /// This delay is not communication.
-TEST(StepMerger, WhatAReplicaWaitsForOthersIsNotExposedCommunication) {
+TEST(StepMerger, WaitingForOthersIsNoExposedCommunication) {
   core::Summary summary;
   const core::RecordOptions record;
   StepMerger merger(two_hosts(), 0, record, summary);

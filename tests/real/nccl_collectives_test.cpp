@@ -252,7 +252,7 @@ TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
   EXPECT_EQ(fake_nccl_counts().aborted, 2);
 }
 
-TEST_F(NcclOnFakeGpus, RanksThatNeverComeEndTheWaitInTime) {
+TEST_F(NcclOnFakeGpus, TheWaitForMissingRanksTimesOut) {
   NcclOptions options;
   options.ranks_in_all = 3;
   options.timeout = std::chrono::milliseconds(20);
@@ -267,7 +267,7 @@ TEST_F(NcclOnFakeGpus, TwoRanksOnOneGpuAreRefusedAsNcclDoes) {
   EXPECT_THAT(opened.error().message(), HasSubstr("communicator of 2 ranks"));
 }
 
-TEST_F(NcclOnFakeGpus, ChannelsAreToldOfWithTheirPackAndRank) {
+TEST_F(NcclOnFakeGpus, ChannelsAreReportedWithPackAndRank) {
   const auto cluster = test::plain_cluster(3);
   NcclOptions options = in_all(3);
   options.follow_channels = true;
@@ -327,7 +327,7 @@ class NcclChannels : public NcclOnFakeGpus {
       test::on_plain_cluster(*cluster_, core::ring_all_reduce(3, 100), 100);
 };
 
-TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
+TEST_F(NcclChannels, NotesThatNcclReportsNoChannels) {
   const Tells tells("nothing");
   EXPECT_THAT(run_->notes(),
               testing::Not(testing::Contains(HasSubstr("the recording needs NCCL 2.27 or later"))));
@@ -337,7 +337,7 @@ TEST_F(NcclChannels, OfAnNcclThatTellsNothingAreNotedWhenThatIsKnown) {
   EXPECT_TRUE(done_.channels.empty());
 }
 
-TEST_F(NcclChannels, OfAnotherOperationThanWasAskedForEndTheFollowing) {
+TEST_F(NcclChannels, AnUnexpectedOperationEndsTheRecording) {
   reduce(0);
   EXPECT_EQ(done_.channels.size(), 6u);
   const Tells tells("others");
@@ -346,7 +346,7 @@ TEST_F(NcclChannels, OfAnotherOperationThanWasAskedForEndTheFollowing) {
   EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("unexpected operation")));
 }
 
-TEST_F(NcclChannels, ThatAreToldOfTooLateAreCountedAndAreNoOtherPacks) {
+TEST_F(NcclChannels, LateReportsAreCounted) {
   const Tells tells("late");
   reduce(0);
   EXPECT_EQ(done_.channels.size(), 3u);

@@ -81,7 +81,7 @@ TEST(Reception, ReachesOneThatListens) {
   EXPECT_TRUE(events[0].reached);
 }
 
-TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
+TEST(Reception, DropsSlowHandshakesWithoutDelayingOthers) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception there(options_of(kReceptionSecret, 0, std::chrono::milliseconds(50)), &*listener);
   const Socket silent = connect_plainly(listener->address().port);
@@ -94,7 +94,7 @@ TEST(Reception, ThoseWhoDawdleGoAndNobodyWaitsForThem) {
   EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
 }
 
-TEST(Reception, WhenItIsFullWhoHasBeenAtItLongestGoes) {
+TEST(Reception, AFullReceptionDropsTheOldestHandshake) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception::Options options = options_of(kReceptionSecret);
   options.most_waiting = 3;
@@ -129,7 +129,7 @@ TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
   }
 }
 
-TEST(Reception, NobodyThereIsAFailureAtOnce) {
+TEST(Reception, ARefusedConnectionFailsAtOnce) {
   Reception here(options_of(kReceptionSecret), nullptr);
   here.reach({"127.0.0.1", 1}, {Purpose::kPeer, 1, 0, "1"}, kRun, soon());
   const auto events = ended(here, 1);
@@ -219,7 +219,7 @@ TEST_P(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
 INSTANTIATE_TEST_SUITE_P(Tls, Meeting, testing::Bool(),
                          [](const auto& each) { return each.param ? "Encrypted" : "Plain"; });
 
-TEST(MeetingErrors, WhoeverHasAnotherRunOrSecretIsNotLetIn) {
+TEST(MeetingErrors, RefusesOtherRunsAndSecrets) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception there(options_of(kReceptionSecret), &*listener);
   std::thread answers([&] { static_cast<void>(ended(there, 2)); });
@@ -262,7 +262,7 @@ TEST(MeetingErrors, AnotherVersionWithAnotherSecretIsNamed) {
   }
 }
 
-TEST(MeetingErrors, WhoeverNeverComesIsNamed) {
+TEST(MeetingErrors, NamesMissingWorkers) {
   PeerConnectionOptions meeting;
   meeting.worker = 1;
   const auto own = Listener::open({"127.0.0.1", 0});

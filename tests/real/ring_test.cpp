@@ -43,7 +43,7 @@ std::int64_t length_of(core::Random& random) {
   return static_cast<std::int64_t>(random.below(random.below(2) == 0 ? 1200 : 20'000));
 }
 
-TEST(Ring, MessagesOfAllLengthsComeWholeAndInOrderRoundAndRound) {
+TEST(Ring, KeepsMessagesOfAllLengthsWholeAndInOrder) {
   Both ring;
   core::Random random(7);
   std::vector<Header> waiting;
@@ -175,7 +175,7 @@ TEST(Ring, WhatLiesThereFromBeforeIsNoMessage) {
   }
 }
 
-TEST(SharedMemory, NobodyCanShrinkIt) {
+TEST(SharedMemory, CannotBeShrunk) {
   const auto memory = SharedMemory::create(kBytes);
   ASSERT_TRUE(memory);
   EXPECT_NE(::ftruncate(memory->number(), 0), 0);

@@ -316,7 +316,7 @@ TEST_P(Transports, IterationsBackToBackAreRight) {
   }
 }
 
-TEST_P(Transports, APeerThatIsGoneIsAnErrorForWhoSleeps) {
+TEST_P(Transports, SleepingPeersNoticeALostPeer) {
   const auto cluster = test::plain_cluster(2);
   const core::Collective collective =
       test::on_plain_cluster(*cluster, core::ring_all_reduce(2, 100), 100);

@@ -137,7 +137,7 @@ TEST_F(CollectiveEnginesTest, CountTheWorkThatWasToBeDone) {
 
 /// Only the parts of a staged collective between workers have steps. These steps are reported as
 /// steps of the whole collective.
-TEST_F(CollectiveEnginesTest, StepsOfPartsAreToldByTheHandleOfTheWhole) {
+TEST_F(CollectiveEnginesTest, StepsOfPartsHaveTheHandleOfTheWhole) {
   Together all(*staged_.cluster, true);
   all.expect(of(staged_));
   const std::uint32_t first = all.open(of(staged_)), handle = all.open(of(staged_));

@@ -161,7 +161,7 @@ TEST(ComputeStream, WhatWaitsForMemoryIsSlowedByTheBytesThatOthersMove) {
   }
 }
 
-TEST(ComputeStream, WhatArrivesCountsForWhatRanUpToThen) {
+TEST(ComputeStream, ArrivalsChangeOnlyLaterComputation) {
   Device device(gpu(10));
   device.arrive(Time(0), 100);
   device.arrive(Time(700), 60);

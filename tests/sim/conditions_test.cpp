@@ -53,7 +53,7 @@ std::vector<Time> lengths(const Summary& summary) {
   return all;
 }
 
-TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
+TEST(SlowDevices, DelayAllByTheirLongerComputation) {
   const Summary plain = summary_of(scenario(""));
   const Summary slow = summary_of(scenario("slow { worker: 2 slowdown: 1.5 }"));
   // The step takes longer by 15 ms of forward and backward pass, half a millisecond of updates, and
@@ -74,7 +74,7 @@ TEST(SlowDevices, HoldUpEveryoneByWhatTheyComputeLonger) {
               testing::Contains("every device of worker 2 takes 1.5 times as long"));
 }
 
-TEST(SlowDevices, AreSlowWhileItIsSaidAndMultiply) {
+TEST(SlowDevices, AreSlowInTheirIntervalAndMultiply) {
   const std::vector<Time> plain = lengths(summary_of(scenario("")));
   const std::vector<Time> later = lengths(summary_of(
       scenario("slow { worker: 0 device: \"cpu0\" slowdown: 2 from_ms: 40 to_ms: 60 }")));
@@ -144,7 +144,7 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
   }
 }
 
-TEST(LinkChanges, ALinkThatComesBackIsOnlyLate) {
+TEST(LinkChanges, ARestoredLinkOnlyDelaysMessages) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 2 network_model: ") + model;
     const Summary plain = summary_of(scenario("", run));
@@ -159,7 +159,7 @@ TEST(LinkChanges, ALinkThatComesBackIsOnlyLate) {
   }
 }
 
-TEST(LinkChanges, OfALinkThatNobodyUsesMeanNothing) {
+TEST(LinkChanges, OfUnusedLinksChangeNothing) {
   for (const char* model : {"FIFO", "FAIR"}) {
     const std::string run = std::string("steps: 1 network_model: ") + model;
     EXPECT_EQ(

@@ -58,7 +58,7 @@ std::string with_timeout(const std::string& seconds) {
          seconds + " } } }";
 }
 
-TEST(Deadlines, AWorkerThatNeverComesIsWaitedForOnceTheFirstHasCome) {
+TEST(Deadlines, TheWaitForAMissingWorkerBeginsWithTheFirst) {
   for (const test::Data& c : test::golden_cases("timeout_seconds")) {
     SCOPED_TRACE(test::golden_name(c));
     const test::Data in = c["input"];
@@ -116,7 +116,7 @@ TEST(Deadlines, ThereAreTwoTimersOfTheFullLength) {
   EXPECT_THAT(of_the_group.text, HasSubstr(" 110 ms,"));
 }
 
-TEST(Deadlines, WhatEndsInTimeIsAsItIsWithoutTimers) {
+TEST(Deadlines, RunsThatEndInTimeAreUnchanged) {
   core::Summary with, without;
   EXPECT_FALSE(failure_of(scenario(with_timeout("0.05"), ""), with));
   EXPECT_FALSE(failure_of(

@@ -103,7 +103,7 @@ TEST(Server, ServesInTheOrderOfTheRequests) {
   EXPECT_EQ(server.serve(Time(100), Time(5)).start, Time(100));
 }
 
-TEST(ServerPool, GivesARequestToWhoeverIsFreeFirst) {
+TEST(ServerPool, AssignsRequestsToTheFirstFreeServer) {
   ServerPool pool(2);
   EXPECT_EQ(pool.serve(Time(0), Time(10)).end, Time(10));
   EXPECT_EQ(pool.serve(Time(0), Time(4)).end, Time(4));

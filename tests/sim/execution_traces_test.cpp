@@ -158,7 +158,7 @@ TEST_F(ExecutionTraceRuns, ComputationCanBeScaled) {
   EXPECT_EQ(step_of(goal(ranks(1, "calc 1000\n"), 1, "", "compute_scale: 2.5")).count(), 2'500'000);
 }
 
-TEST_F(ExecutionTraceRuns, AStragglerDelaysThoseWhoWaitForIt) {
+TEST_F(ExecutionTraceRuns, AStragglerDelaysItsReceivers) {
   const std::string text = ranks(2, "a: calc 1000\nb: send 4000b to 1 tag 1\nb requires a\n",
                                  "recv 4000b from 0 tag 1\n");
   EXPECT_EQ(step_of(goal(text, 2, "conditions { slow { worker: 0 slowdown: 3 } }")).count(),

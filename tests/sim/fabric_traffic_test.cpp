@@ -72,7 +72,7 @@ const Time kLatency = core::nanoseconds(1'000 + 2 * 100);  // over a leaf, a spi
 /// Two leaves of four workers and one spine, with an oversubscription of 4:1. The four ports of a
 /// leaf share an uplink with the bandwidth of one port. Each worker of the first leaf sends to its
 /// counterpart on the second, which takes four times as long over the uplink as over a port.
-TEST(FatTreeTraffic, AnOversubscribedUplinkIsWhatAPermutationWaitsFor) {
+TEST(FatTreeTraffic, PermutationsWaitForOversubscribedUplinks) {
   const auto cluster = test::plain_cluster(8, test::fat_tree(4, 1, kPort), 1, kRates);
   const std::vector<Sent> shifted{{0, 4, kBytes}, {1, 5, kBytes}, {2, 6, kBytes}, {3, 7, kBytes}};
   for (const NetworkModel model : kModels) {

@@ -291,11 +291,11 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
     for (std::size_t f = 0; f < all.flows.size(); ++f) {
       routes.push_back(share.add_route(all.flows[f].links, all.flows[f].cap));
       share.start(routes.back(), all.flows[f].bytes, f);
-      share.settle(Time(), done);
+      share.update(Time(), done);
       check();
     }
     while (share.next() < core::kNever) {
-      share.settle(share.next(), done);
+      share.update(share.next(), done);
       check();
     }
     EXPECT_EQ(done.size(), all.flows.size()) << "all flows end";
@@ -303,16 +303,16 @@ TEST(FairShare, GivesEveryFlowABottleneckAndNoLinkTooMuch) {
   }
 }
 
-TEST(FairShare, NobodyElsesRateMattersWhereNoLinkIsShared) {
+TEST(FairShare, FlowsWithoutSharedLinksAreIndependent) {
   FairShare share{Bandwidth(kGb)};
   std::vector<FairShare::Done> done;
   for (int pair = 0; pair < 1'000; ++pair) {
     const FairShare::Link link = share.add_link(Bandwidth(kGb));
     share.start(share.add_route(std::vector<FairShare::Link>{link}, Bandwidth()),
                 Bytes(1'000 + pair), 0);
-    share.settle(Time(), done);
+    share.update(Time(), done);
   }
-  while (share.next() < core::kNever) share.settle(share.next(), done);
+  while (share.next() < core::kNever) share.update(share.next(), done);
   EXPECT_EQ(share.work().routes_filled, 1'000) << "each only when it came";
 }
 
@@ -324,21 +324,21 @@ TEST(FairShare, ALinkThatSlowsDownOrDiesHoldsUpItsFlowsFromThenOn) {
   share.start(share.add_route(std::vector<FairShare::Link>{first, second}, Bandwidth()),
               Bytes(1'000), 1);
   share.start(share.add_route(std::vector<FairShare::Link>{second}, Bandwidth()), Bytes(1'000), 2);
-  share.settle(Time(), done);
+  share.update(Time(), done);
   share.set_capacity(first,
                      Bandwidth(kGb / 10));  // after 500 of 1000 bytes, at half of 1 byte per ns
-  share.settle(core::nanoseconds(1'000), done);
+  share.update(core::nanoseconds(1'000), done);
   EXPECT_EQ(share.next(),
             core::microseconds(1) + core::transfer_time(Bytes(500), Bandwidth(kGb * 9 / 10)));
-  share.settle(share.next(), done);
+  share.update(share.next(), done);
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].id, 2u) << "the other one's link gives it 0.9 bytes per ns from then on";
   EXPECT_EQ(share.next(), core::nanoseconds(6'000));
   share.set_capacity(first, Bandwidth(0));
-  share.settle(core::nanoseconds(3'000), done);
+  share.update(core::nanoseconds(3'000), done);
   EXPECT_EQ(share.next(), core::kNever);
   share.set_capacity(first, Bandwidth(kGb));
-  share.settle(core::nanoseconds(9'000), done);
+  share.update(core::nanoseconds(9'000), done);
   EXPECT_EQ(share.next(), core::nanoseconds(9'300)) << "300 bytes were missing";
 }
 

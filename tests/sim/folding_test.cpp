@@ -161,7 +161,7 @@ TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
   }
 }
 
-TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
+TEST(Remembering, HandlesManyPacksInFlight) {
   std::string gradients;
   for (int g = 0; g < 9; ++g)
     gradients +=
@@ -176,7 +176,7 @@ TEST(Remembering, TakesManyPacksUnderWayAtOnce) {
   EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
 }
 
-TEST(Remembering, IsLeftOutWhereStepsAreNotAlike) {
+TEST(Remembering, IsOffIfStepsDiffer) {
   const auto remembered = [](const std::string& more, const std::string& run) {
     return says_remembered(*simulated(read("cluster { workers { machine: \"dgx-a100\" count: 2 } "
                                            "network { kind: ONE_SWITCH latency_us: 3 } }\n"
@@ -207,7 +207,7 @@ class FoldingATimeline : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(NcclInside, FoldingATimeline, testing::Values("RINGS", "CALIBRATED"),
                          [](const auto& how) { return std::string(how.param); });
 
-TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
+TEST_P(FoldingATimeline, RecordsTheFirstWorkerUnchanged) {
   const Scenario scenario = read(ring_of(4, "", std::string("nccl: ") + GetParam()));
   class Spans : public core::NullSink {
    public:
@@ -246,7 +246,7 @@ TEST_P(FoldingATimeline, ShowsTheFirstWorkerAsItIsAmongAll) {
   EXPECT_EQ(shown.most, 3);
 }
 
-TEST(Folding, SaysOfLinksWhoseTheyAre) {
+TEST(Folding, NamesTheOwnersOfLinks) {
   const auto notes_of = [](const std::string& text, Folds folds) {
     const std::optional<Summary> summary = simulated(read(text), folds);
     std::string notes;
@@ -266,7 +266,7 @@ TEST(Folding, SaysOfLinksWhoseTheyAre) {
       << "all told";
 }
 
-TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
+TEST(Folding, IsOffIfWorkersDiffer) {
   const auto why = [](const std::string& text) {
     const sim::Folding folding = fold(read(text));
     EXPECT_EQ(folding.scenario == nullptr, !folding.why_not.empty());
@@ -290,7 +290,7 @@ TEST(Folding, IsLeftOutWhereSomethingTellsWorkersApart) {
             "");
 }
 
-TEST(Folding, IsRefusedWhereItWasAskedForAndCannotBe) {
+TEST(Folding, RefusesScenariosThatCannotBeFolded) {
   const Scenario scenario = read(ring_of(4, "conditions { slow { worker: 1 slowdown: 2 } }"));
   Summary summary;
   const auto ran = Simulator(Folds::kAlways).run(scenario, {}, {}, summary);

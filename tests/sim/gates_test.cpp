@@ -80,7 +80,7 @@ TEST(Gates, StartWhatWasAgreedOnWhenAgreementIsOver) {
 }
 
 /// Each worker decides alone. The credit suffices for one item.
-TEST(Gates, OfAWorkerHearOfItsReplicasOnly) {
+TEST(Gates, OfAWorkerGetOnlyEventsOfItsReplicas) {
   core::Scenario s = byteps();
   s.plan.gate = std::make_shared<core::CreditRule>(core::Bytes(4000));
   EventQueue events;

@@ -130,7 +130,7 @@ TEST(Interpreter, AFullConnectionHoldsItsSenderBack) {
   EXPECT_EQ(one.rank_end[1], ns(2140 + 2 * 140));
 }
 
-TEST(Interpreter, ArrivalsInAnyOrderAreTakenAsTheyCome) {
+TEST(Interpreter, ReceiveAnyTakesArrivalsInTheirOrder) {
   Step any;
   any.kind = StepKind::kReceiveAny;
   any.target = {Buffer::kScratch, 0, 10};

@@ -31,7 +31,7 @@ TEST(LinkHealth, KnowsWhichLinksChange) {
   EXPECT_FALSE(LinkHealth().changes(0));
 }
 
-TEST(LinkHealth, AMessageGoesOnAtWhateverTheLinkCarries) {
+TEST(LinkHealth, MessagesContinueAtTheChangedRate) {
   LinkHealth link = health();
   const auto tail = [&link](std::int64_t bytes, std::int64_t head, std::int64_t rate = kGb) {
     return link.tail(0, Bytes(bytes), Bandwidth(rate), nanoseconds(head));
@@ -47,7 +47,7 @@ TEST(LinkHealth, AMessageGoesOnAtWhateverTheLinkCarries) {
   EXPECT_EQ(tail(75, 0, kGb / 2), nanoseconds(150)) << "is as fast as the half that is left";
 }
 
-TEST(LinkHealth, WhatADeadLinkHoldsNeverComes) {
+TEST(LinkHealth, MessagesOnADeadLinkNeverArrive) {
   test::PlainRates rates;
   const auto cluster = test::plain_cluster(2, rates);
   LinkHealth link(*cluster, {{0, 0, nanoseconds(100)}});
@@ -103,7 +103,7 @@ TEST(Background, InBurstsTakesItsShareOfTheTime) {
   }
 }
 
-TEST(Background, BurstsAreToldBySeedEntryAndLinkAlone) {
+TEST(Background, BurstsDependOnlyOnSeedEntryAndLink) {
   const auto phases = [](LinkHealth health, core::LinkId link) {
     std::vector<std::int64_t> starts;
     for (std::size_t i = 0; i < 50; ++i)

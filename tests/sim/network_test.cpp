@@ -198,7 +198,7 @@ TEST(Fair, MessagesThatMeetOnALinkShareItForAsLongAsTheyMeet) {
       << "nothing to move, nothing to wait for";
 }
 
-TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
+TEST(Fair, CopyEnginesServeFreeLinksInParallel) {
   const auto machine = test::switch_machine(2);
   const Cluster cluster({{machine, 1}}, 2, std::nullopt);
   const PartId gpu0{0, 0}, gpu1{0, 1}, cpu{0, machine->cpus().front()};
@@ -217,7 +217,7 @@ TEST(Fair, NobodyIsServedInTurnByACopyEngineWhoseLinksAreFree) {
 /// A connection is limited to 2 GB/s over ports of 5 GB/s. With fair sharing, one or two messages
 /// to a port get 2 GB/s each, and three messages get 5/3 GB/s each. With fifo, messages follow each
 /// other at 2 GB/s.
-TEST(Connection, LimitsWhatAMessageOverTheNetworkGets) {
+TEST(Connection, LimitsTheRateOfNetworkMessages) {
   const auto ends = [](std::optional<Bandwidth> connection, core::NetworkModel model,
                        int messages) {
     test::PlainRates rates;
@@ -292,7 +292,7 @@ TEST(Ideal, OnlyThePortsOfBothEndsQueue) {
 
 // --- properties ---
 
-TEST(NetworkLaws, BytesAreConservedAndNobodyIsFasterThanAlone) {
+TEST(NetworkLaws, ConserveBytesAndNeverSpeedUpMessages) {
   core::Random random(11);
   for (const core::NetworkModel model : kModels) {
     const auto machine = test::switch_machine(4);

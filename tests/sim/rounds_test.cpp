@@ -53,7 +53,7 @@ std::string random_rings(core::Random& random) {
 
 class RoundsOf : public testing::TestWithParam<int> {};
 
-TEST_P(RoundsOf, RingsChangeNothingWhereTheyAreNotSimulated) {
+TEST_P(RoundsOf, SkippedRingRoundsChangeNothing) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 3);
   int skipped = 0;
   constexpr int kCases = 3;

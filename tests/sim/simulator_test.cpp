@@ -367,7 +367,7 @@ TEST(Recording, KeepsTheLoadOfTheRecordedWorkersLinksOverTime) {
   EXPECT_THAT(others, testing::ElementsAre("w0", "w3"));
 }
 
-TEST(Recording, LinksCarryWhatThePacksSend) {
+TEST(Recording, LinksCarryTheBytesOfThePacks) {
   const Scenario s = scenario("algorithm: \"ring\" bytes_per_pack: 0", "steps: 1");
   const Summary summary = summary_of(s);
   std::int64_t out = 0, in = 0;

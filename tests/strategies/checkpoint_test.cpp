@@ -134,7 +134,7 @@ TEST(Checkpoint, IsMadeOnceWhereGradientsAreSparse) {
   EXPECT_TRUE(s.plan.notes.has("checkpoint.saves"));
 }
 
-TEST(Checkpoint, SaysWhatIsWrong) {
+TEST(Checkpoint, RefusesInvalidSettings) {
   const auto wrong = [](const std::string& workers, const std::string& strategy,
                         const std::string& steps, const std::string& variables = kVariables) {
     return test::kinds_of(read(workers, strategy, steps, variables));
@@ -150,7 +150,7 @@ TEST(Checkpoint, SaysWhatIsWrong) {
               ElementsAre("conflict Scenario"));
 }
 
-TEST(Checkpoint, WithNothingToBringTogetherSaysSo) {
+TEST(Checkpoint, ReportsThatNoVariableIsReduced) {
   const core::Scenario s =
       scenario("workers { machine: \"dgx1-v100\" }", "tensorflow { mirrored {} }",
                "checkpoint_every: 2", "on_read { name: \"a\" aggregation: ONLY_FIRST_REPLICA }");

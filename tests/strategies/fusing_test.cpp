@@ -56,7 +56,7 @@ TEST(FuseResponses, LooksPastOtherTypes) {
               ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3)));
 }
 
-TEST(FuseResponses, WhatIsNoAllReduceGoesAlone) {
+TEST(FuseResponses, OnlyAllReducesAreFused) {
   const std::vector<GateItem> ready{{Bytes(1)}, {Bytes(1), 0, 0, true}, {Bytes(1)}};
   EXPECT_THAT(core::fused(ready, Bytes(9)), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
 }
@@ -185,7 +185,7 @@ std::vector<int> together(const FusedRun& told, std::int32_t step = 0) {
 /// Cycles of c ms start at 0, c, 2c, …. Each cycle fuses the gradients that have become ready since
 /// the previous cycle. An agreement takes several latencies. With two workers, each of the 3
 /// exchanges of an agreement takes 2 latencies in the first step.
-TEST(Horovod, CyclesFuseWhatIsReadyWhenTheyBegin) {
+TEST(Horovod, CyclesFusePacksThatAreReadyAtTheirStart) {
   const FusedRun three = fused_run(horovod("cycle_time_ms: 3"));
   EXPECT_THAT(together(three), ElementsAre(2, 3, 1)) << "2 and 3 ms; 4 to 6 ms; 7 ms";
   const Time agreement = 6 * core::microseconds(10);
@@ -217,7 +217,7 @@ TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
 
 /// In the second step, replicas agree in less time than in the first step, unless the response
 /// cache is disabled.
-TEST(Horovod, TheResponseCacheRemembersWhatWasAskedFor) {
+TEST(Horovod, TheResponseCacheSkipsNegotiation) {
   const auto wait = [](const std::string& settings) {
     const FusedRun told = fused_run(horovod(settings, 4, "", 2));
     std::vector<Time> waits;
@@ -267,7 +267,7 @@ core::Scenario by_nccl(const std::string& settings) {
 }
 
 /// The fused buffer is launched with its own size, not with that of a gradient in it.
-TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
+TEST(Horovod, AFusedBufferHasOneLaunch) {
   const core::Scenario s = by_nccl("cycle_time_ms: 100");
   const auto whole =
       s.plan.collective_times
@@ -285,7 +285,7 @@ TEST(Horovod, WhatIsFusedIsLaunchedAsOne) {
 }
 
 /// If only a separate exchange uses NCCL, NCCL's times do not apply to fused buffers.
-TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
+TEST(Horovod, ExchangesKeepTheirOwnTimes) {
   const auto read = [](const char* algorithm) {
     return test::read(
         fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 1 }} }} workload {{ "
@@ -304,7 +304,7 @@ TEST(Horovod, TimesOfExchangesAreNotThoseOfWhatIsFused) {
 }
 
 /// The error band of NCCL's times, and the note about it, are those of the fused buffer.
-TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
+TEST(Horovod, ErrorBandsAreThoseOfTheFusedBuffers) {
   const core::Scenario usual = by_nccl("cycle_time_ms: 100");
   const core::Collective whole =
       core::make_collective(*usual.cluster, usual.strategy, DataType::kFloat32, 16 * 16384, 0);
@@ -329,7 +329,7 @@ TEST(Horovod, ErrorBandsAreThoseOfWhatIsFused) {
 }
 
 /// A pack that is alone is always the plan's pack, so its properties are known at all times.
-TEST(Horovod, WhatIsAloneIsThePlansOwn) {
+TEST(Horovod, SinglePacksKeepTheirPlan) {
   const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
   sim::Fusing fusing(s);
   for (std::int32_t step = 0; step < 3; ++step) {
@@ -347,7 +347,7 @@ TEST(Horovod, SaysWhatItFused) {
               testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces per step")));
 }
 
-TEST(Horovod, NoWorkerStandsForOthers) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
+TEST(Horovod, WorkersAreNotFolded) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
 
 /// Memoized steps must not change the results, even with cycles in between.
 TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {

@@ -42,7 +42,7 @@ TEST(BytePsKeys, AreHashedAsBytePsDoes) {
 
 // --- shares ---
 
-TEST(Shares, AreEvenAndTheLastHasWhatIsLeft) {
+TEST(Shares, AreEvenExceptTheLast) {
   EXPECT_EQ(core::share_of(3, 11, 0), (core::Range{core::Buffer::kData, 0, 3}));
   EXPECT_EQ(core::share_of(3, 11, 2), (core::Range{core::Buffer::kData, 6, 5}));
   EXPECT_EQ(core::share_of(4, 2, 1).count, 0);
@@ -262,7 +262,7 @@ TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
 
 // --- invalid scenarios ---
 
-TEST(BytePsServers, SayWhatTheyNeed) {
+TEST(BytePsServers, ReportMissingServers) {
   const auto wrong = [](const std::string& cluster, const std::string& strategy,
                         const std::string& more = "") {
     return test::kinds_of(

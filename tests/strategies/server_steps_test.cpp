@@ -155,7 +155,7 @@ core::Scenario narrow(int workers, const std::string& conditions, int steps) {
   return test::read(text());
 }
 
-TEST(SteadyState, DoesNotDependOnHowManyStepsWereAskedFor) {
+TEST(SteadyState, DoesNotDependOnTheNumberOfSteps) {
   for (const std::string conditions :
        {"", "conditions { slow { worker: 1 slowdown: 3 } }",
         "conditions { compute_noise { distribution: EXPONENTIAL mean_percent: 20 } }"}) {
@@ -201,7 +201,7 @@ TEST(Staleness, OneWorkerIsNeverBehind) {
 
 /// With W identical workers, every other worker makes one update between a worker's read of a
 /// variable and its update of this variable.
-TEST(Staleness, OfWorkersAlikeIsOneLessThanTheyAre) {
+TEST(Staleness, OfIdenticalWorkersIsTheirNumberMinusOne) {
   for (const int workers : {2, 4}) {
     const std::string note = told(simulated(asynchronous(workers, "", 20)));
     EXPECT_THAT(note, HasSubstr(fmt::format("and at most {}", workers - 1))) << note;
@@ -231,7 +231,7 @@ std::vector<std::string> refused(const std::string& cluster, const std::string& 
                           "f", core::Library(std::vector<core::Library::File>())));
 }
 
-TEST(ServerStrategies, SayWhatTheyNeed) {
+TEST(ServerStrategies, ReportMissingServers) {
   const std::string two = "workers { machine: \"m\" count: 2 } ",
                     server = "workers { machine: \"s\" server: true } ";
   EXPECT_THAT(refused(two, "tensorflow { one_device {} }"),

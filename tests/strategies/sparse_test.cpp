@@ -119,7 +119,7 @@ std::map<std::string, std::int64_t> carried(core::Scenario s) {
 
 // --- packs ---
 
-TEST(Sparse, CollectiveAllReduceTellsLengthsAndGathersValuesAndIndices) {
+TEST(Sparse, CollectiveAllReduceGathersLengthsValuesAndIndices) {
   const core::Scenario s =
       scenario(2, "tensorflow { multi_worker_mirrored { communication_options {} } }");
   EXPECT_THAT(sparse_packs(s),
@@ -207,7 +207,7 @@ TEST(Sparse, MultiWorkerAllReduceKnowsNone) {
               ElementsAre("conflict MultiWorkerAllReduce.all_reduce_spec"));
 }
 
-TEST(Sparse, WhatTheScenarioSaysOfItIsChecked) {
+TEST(Sparse, RefusesInvalidSettings) {
   const auto wrong = [](const std::string& what) {
     return test::kinds_of(read("workers { machine: \"m\" }", "algorithm: \"ring\"", "", what));
   };

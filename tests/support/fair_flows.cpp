@@ -55,7 +55,7 @@ std::vector<Time> ends_by_fair_share(const FairFlows& all) {
       share.start(route_of[by_start[started]], all.flows[by_start[started]].bytes,
                   by_start[started]);
     done.clear();
-    share.settle(now, done);
+    share.update(now, done);
     for (const sim::FairShare::Done& flow : done) ends[flow.id] = now;
   }
 }

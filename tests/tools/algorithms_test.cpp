@@ -116,7 +116,7 @@ TEST(PerfAlgorithms, ForestCollsTreesTakeTheTimeOfASimulation) {
                        folder, HasSubstr("describes all_gather"));
 }
 
-TEST(PerfAlgorithms, MistakesNameTheAlgorithmAsItIsWritten) {
+TEST(PerfAlgorithms, ErrorsNameTheAlgorithmAsWritten) {
   const TemporaryFolder folder;
   static_cast<void>(folder.write("trees.xml", kTrees));
   const std::string file = folder.write("s.textproto", kTwoGpus);
@@ -321,7 +321,7 @@ TEST(ExplainAlgorithm, AMulticastInSwitchesIsNotOnlyMessages) {
   EXPECT_THAT(text.out, Not(HasSubstr("the algorithm only sends messages")));
 }
 
-TEST(ExplainAlgorithm, OfAWrongAlgorithmSaysSo) {
+TEST(ExplainAlgorithm, ReportsWrongAlgorithms) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kFour);
   const Outcome o = run_tutti({"explain", "--algorithm", file, "--set",

@@ -267,7 +267,7 @@ TEST(NcclBackend, ChannelsAreInTheTimelineAndComparedWithTheLanesThatWerePredict
   }
 }
 
-TEST(NcclBackend, ThatNcclToldNothingOfItsChannelsIsInTheReport) {
+TEST(NcclBackend, NotesThatNcclReportsNoChannels) {
   const TemporaryFolder folder;
   const Settings settings(
       {{"TUTTI_MODULES", kFakes}, {"TUTTI_FAKE_GPUS", "2"}, {"TUTTI_FAKE_NCCL_TELLS", "nothing"}});
@@ -346,7 +346,7 @@ TEST(NcclBackend, APeerThatFailsEndsTheRunInOneErrorOfNccls) {
   EXPECT_THAT(ran.err, testing::ContainsRegex("worker [01] .*NCCL: .*remote process exited"));
 }
 
-TEST(CudaBackend, WhatIsMissingIsSaidBeforeAnythingStarts) {
+TEST(CudaBackend, ReportsMissingPartsBeforeTheRun) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", scenario("algorithm: \"ring\"", 2, 1));
   const auto expect_refused = [&](const std::map<std::string, std::string>& settings,

@@ -325,7 +325,7 @@ class OnOneCore {
   cpu_set_t before_{};
 };
 
-TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
+TEST(Calibrate, WithMoreWorkersThanCoresNamesNoSlowLink) {
   if (::access("/proc/thread-self/schedstat", R_OK) != 0)
     GTEST_SKIP() << "this kernel does not count waits for cores";
   const TemporaryFolder folder;
@@ -343,7 +343,7 @@ TEST(Calibrate, ARunOfMoreWorkersThanCoresSaysSoAndNamesNoSlowLink) {
   EXPECT_THAT(o.out, Not(testing::ContainsRegex(" of w[0-9]/")));
 }
 
-TEST(Calibrate, ARunWithoutTheGpusOfItsScenarioSaysSoAndNamesNoneOfTheirLinks) {
+TEST(Calibrate, WithoutGpusNamesNoGpuLinks) {
   const TemporaryFolder folder;
   const std::string scenario =
       folder.write("gpus.textproto",

@@ -56,7 +56,7 @@ TEST(Help, ExamplesOfShippedScenariosRun) {
   }
 }
 
-TEST(Help, TellsTheVersionAndFeatures) {
+TEST(Help, PrintsTheVersionAndFeatures) {
   EXPECT_THAT(run_tutti({"--version"}).out, StartsWith("tutti 0."));
   EXPECT_THAT(run_tutti({"--version"}).out, HasSubstr(" (with"));
 }
@@ -168,7 +168,7 @@ TEST(Plan, ShowsWhatTravelsTogether) {
       << "ScopedAllocator begins every tensor on a multiple of 64 bytes";
 }
 
-TEST(Plan, TellsOfEveryPackOfASpecByWhichAlgorithmItGoes) {
+TEST(Plan, PrintsTheAlgorithmOfEachPackOfASpec) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto",
                                         "cluster { workers { machine: \"cpu-host\" count: 4 } "
@@ -259,7 +259,7 @@ TEST(Plan, PrintsAndProvesNcclsSendsOfAnExchange) {
                  {ProblemCode::kTooLarge, "--exchange"});
 }
 
-TEST(Plan, PrintsAndProvesWhatANetworkReduces) {
+TEST(Plan, PrintsAndProvesInNetworkReductions) {
   const TemporaryFolder folder;
   for (const auto& [collective, algorithm, says] :
        {std::tuple("ALL_REDUCE", "CollnetDirect", "CollNetDirect Simple"),
@@ -343,7 +343,7 @@ TEST(Plan, PrintsAndProvesNcclsStepsInsideWorkers) {
   }
 }
 
-TEST(Plan, RefusesAnExchangeThatNothingIsAskedOf) {
+TEST(Plan, RefusesOptionsThatAnExchangeDoesNotUse) {
   const TemporaryFolder folder;
   expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder,
                  {ProblemCode::kUnused, "--exchange"});

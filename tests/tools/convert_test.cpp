@@ -90,7 +90,7 @@ TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesWithoutOne) {
           .out);
 }
 
-TEST(Convert, SweepsOfOlderNamesGoOn) {
+TEST(Convert, ResumesSweepsWithOlderNames) {
   const TemporaryFolder folder;
   const std::string old_form = folder.write("a.textproto", kOld), sweep = folder.file("a.sweep");
   const std::vector<std::string> words{

@@ -10,7 +10,7 @@ double step(const std::vector<std::string>& more) {
   return Data(test::parse_or_throw(run_tutti(words).out, "out"))["step_time_us"].real();
 }
 
-TEST(Explain, WhatIsNotBoundedHasNoBound) {
+TEST(Explain, UnboundedTimesHaveNoBound) {
   const std::vector<std::string> few{"--set", "cluster.workers[0].count=2",
                                      "--set", "cluster.workers[0].replicas=1",
                                      "--set", "run.steps=1"};

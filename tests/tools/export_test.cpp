@@ -21,7 +21,7 @@ class Export : public testing::Test {
   std::string timeline = folder.file("t.tutti");
 };
 
-TEST_F(Export, WritesBesideTheTimeline) {
+TEST_F(Export, WritesIntoTheTimelinesFolder) {
   for (const char* form : {"perfetto", "csv", "svg"})
     EXPECT_EQ(run_tutti({"export", timeline, "--to", form}).status, 0);
   EXPECT_THAT(folder.files(),
@@ -61,7 +61,7 @@ TEST_F(Export, LosesNoFile) {
   EXPECT_EQ(run_tutti({"export", timeline, "--to", "svg", "-o", "/dev/full"}).status, 1);
 }
 
-TEST_F(Export, ReadsWhatACrashLeftAndKeepsIt) {
+TEST_F(Export, ReadsTimelinesOfCrashedRuns) {
   const std::string whole = folder.read("t.tutti");
   const std::string left_over = folder.write("lost.svg.part", whole.substr(0, whole.size() - 100));
   EXPECT_EQ(run_tutti({"export", left_over, "--to", "svg", "-o", folder.file("lost.svg")}).status,
@@ -110,7 +110,7 @@ TEST_F(Export, ATimelineDiffersFromItselfInNothing) {
   for (const Data& kind : comparison["steps"].items()) EXPECT_EQ(kind["mean_error_us"].real(), 0);
 }
 
-TEST(Compare, SaysWhatAnotherStrategyCosts) {
+TEST(Compare, PrintsTheDifferenceOfAnotherStrategy) {
   const TemporaryFolder folder;
   for (const std::string packs : {"0", "26214400"}) {
     const std::string scenario =
@@ -143,7 +143,7 @@ TEST(Compare, SaysWhatAnotherStrategyCosts) {
                               HasSubstr("4 packs of the first timeline and 1 of the second")));
 }
 
-TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
+TEST(Compare, AndExportReadTheUndamagedParts) {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole.tutti");
   ASSERT_EQ(
@@ -169,7 +169,7 @@ TEST(Compare, AndExportTakeWhatIsWholeAndSayInOneLineWhatIsMissing) {
   EXPECT_THAT(compared.err, says("comparing"));
 }
 
-TEST(Compare, RefusesWhatIsNoTimeline) {
+TEST(Compare, RefusesOtherFiles) {
   const TemporaryFolder folder;
   const Outcome o = run_tutti({"compare", folder.write("a", "x"), folder.file("b")});
   EXPECT_EQ(o.status, 2);

@@ -108,7 +108,7 @@ TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, AWorkerThatIsInterruptedSaysSo) {
+TEST(Faults, InterruptedWorkersAreNamed) {
   ClusterRun run(long_ring_of(2));
   for (const char* number : {"0", "1"}) run.join({"--worker", number});
   let_it_run(run);
@@ -162,7 +162,7 @@ TEST(Faults, AStepMayTakeLongerThanTheTimeoutWhileItsWorkersCompute) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, AWorkerWithoutMemoryEnoughSaysSo) {
+TEST(Faults, WorkersWithoutMemoryAreNamed) {
 #ifdef TUTTI_SANITIZED
   GTEST_SKIP() << "sanitizers need all the address space there is";
 #endif
@@ -232,7 +232,7 @@ TEST(Faults, ControlCEndsWorkersElsewhereToo) {
 
 // --- foreign programs ---
 
-TEST(Strangers, CostNobodyTime) {
+TEST(Strangers, DoNotDelayARun) {
   ClusterRun run(ring_of(3));
   std::vector<real::Socket> strangers;
   for (int i = 0; i < 150; ++i) {  // more than the coordinator accepts at the same time
@@ -268,7 +268,7 @@ TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
                 "worker");
 }
 
-TEST(Strangers, WhoeverListensMayBeNoCoordinator) {
+TEST(Strangers, AListenerMayBeNoCoordinator) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -371,7 +371,7 @@ TEST(Liars, AMessageWithoutTheRightCode) {
                  HasSubstr("sent a message whose authentication code is wrong"));
 }
 
-TEST(Liars, AMessageOutOfTurn) {
+TEST(Liars, AnUnexpectedMessage) {
   expect_noticed(
       [](ControlChannel& c) {
         Control result;
@@ -412,7 +412,7 @@ TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
   EXPECT_EQ(run.coordinator().wait().status, 1);
 }
 
-TEST(Liars, AWorkerThatNobodyReachesIsNamed) {
+TEST(Liars, UnreachableWorkersAreNamed) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "1"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
@@ -507,7 +507,7 @@ TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
   }
 }
 
-TEST(Liars, AWorkerWithAPortThatThereIsNotIsRefusedAndTheOthersGoOn) {
+TEST(Liars, WorkersWithInvalidPortsAreRefused) {
   ClusterRun run(ring_of(1));
   for (const int port : {0, -1, 65'536}) {
     auto channel = join_as(run.port(), "", kOurs, 0);

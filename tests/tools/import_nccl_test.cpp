@@ -94,7 +94,7 @@ TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
   }
 }
 
-TEST(PerfOfATopology, TakesWhatTheSearchLooksAt) {
+TEST(PerfOfATopology, UsesTheSearchSettings) {
   const TemporaryFolder folder;
   const std::vector<std::string> words{
       "perf", "--cluster", topology("hgxh100"), "--nodes", "2", "-b", "64M", "-e", "64M"};
@@ -155,7 +155,7 @@ TEST(ImportNcclTopology, MakesAClusterOfEveryMachine) {
   }
 }
 
-TEST(ImportNcclTopology, TellsTheGraphs) {
+TEST(ImportNcclTopology, PrintsTheGraphs) {
   const TemporaryFolder folder;
   const Outcome text = run_tutti({"import", "nccl-topology", topology("hgxh100"), "--nodes", "2",
                                   "--graphs", "--graph-file", folder.file("g.xml")});
@@ -218,7 +218,7 @@ TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
                  {ProblemCode::kUnused, "--against"});
 }
 
-TEST(ImportNcclTopology, SaysWhatIsWrong) {
+TEST(ImportNcclTopology, RefusesInvalidTopologies) {
   const TemporaryFolder folder;
   const std::string file = topology("hgxh100");
   expect_refused({"import", "nccl-topology"}, folder, {ProblemCode::kMissing, "file"});

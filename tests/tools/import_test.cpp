@@ -20,7 +20,7 @@ std::string cluster_of(std::vector<std::string> words,
   return Data(test::parse_or_throw(o.out, "out"))["cluster"].text();
 }
 
-TEST(Set, ChangesWhatIsSimulatedPlannedAndMeasured) {
+TEST(Set, ChangesTheScenarioOfEveryCommand) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::vector<std::string> changed{"--set", "cluster.workers.replicas=4", "--set",
@@ -92,7 +92,7 @@ TEST(ImportTfConfig, WritesAScenarioThatRuns) {
   EXPECT_THAT(from_environment.out, HasSubstr("count: 3"));
 }
 
-TEST(ImportTfConfig, SaysWhatIsWrong) {
+TEST(ImportTfConfig, RefusesInvalidVariables) {
   const TemporaryFolder folder;
   const std::string config =
       folder.write("tf_config.json", R"({"cluster": {"worker": ["a:1", "b"]}})");

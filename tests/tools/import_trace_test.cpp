@@ -19,7 +19,7 @@ Data report_of(core::Value& document, const std::vector<std::string>& words) {
   return Data(document);
 }
 
-TEST(ImportTrace, WhatIsWrittenIsSimulatedAndCompared) {
+TEST(ImportTrace, WritesFilesThatCanBeSimulatedAndCompared) {
   const TemporaryFolder folder;
   const Outcome made =
       run_tutti({"import", sample("kineto_rank0.json"), sample("kineto_rank1.json"), "-o",
@@ -206,7 +206,7 @@ std::string workload(const std::string& name) {
   return test::source_folder() + "/tests/data/execution_traces/" + name;
 }
 
-TEST(ImportWorkload, WhatIsWrittenIsSimulated) {
+TEST(ImportWorkload, WritesAScenarioThatCanBeSimulated) {
   struct Case {
     std::vector<std::string> words;
     double ranks, least_us;  ///< lower bound of the step time: the computations of a rank

@@ -90,7 +90,7 @@ TEST(Init, DragonfliesOfManyMachinesHaveLargerGroups) {
               HasSubstr("dragonfly { workers_per_router: 8 routers_per_group: 16 "));
 }
 
-TEST(Init, OverwritesOnlyWhenTold) {
+TEST(Init, OverwritesOnlyWithForce) {
   const TemporaryFolder folder;
   const std::string file = folder.write("mine", "precious");
   expect_refused({"init", "-o", file}, folder,

@@ -101,7 +101,7 @@ TEST(Killed, ACoordinatorLeavesLongStepsOfABatchThatGoesOn) {
 // --- children ---
 
 /// The parent has ended before the child could request to be notified of that.
-TEST(Killed, AChildWhoseParentIsGoneEndsBeforeItWaitsForAnybody) {
+TEST(Killed, ChildrenWithoutAParentEndAtOnce) {
   Process other({"--version"});
   const std::string gone = std::to_string(other.id());
   other.wait();

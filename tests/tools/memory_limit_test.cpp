@@ -37,7 +37,7 @@ class MemoryLimit : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(MemoryLimit, IsWhatTheMachineHasLeft) {
+TEST_F(MemoryLimit, IsTheFreeMemoryOfTheMachine) {
   write_meminfo();
   EXPECT_EQ(free(), 2'048'000'000U);
 }
@@ -93,7 +93,7 @@ TEST_F(MemoryLimit, OfControlGroupsOfVersion1) {
   EXPECT_EQ(free(), 1'000'000'000U);
 }
 
-TEST_F(MemoryLimit, IsNoneWhereNobodyKnows) {
+TEST_F(MemoryLimit, IsNoneIfTheMemoryIsUnknown) {
   EXPECT_EQ(free(), std::nullopt);
   write("meminfo", "MemTotal: 5 kB\nnonsense");
   write("groups", "nonsense\n0:\n");

@@ -66,7 +66,7 @@ TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
                     says_not_in_schedule(0)));
 }
 
-TEST_P(MessagesOnTheWay, AreMissedWhenNoneComesAnyMore) {
+TEST_P(MessagesOnTheWay, AreMissedAfterTheTimeout) {
   expect_told(
       Deed::kGoesSilent, GetParam(),
       AllOf(HasSubstr("no progress for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
@@ -144,7 +144,7 @@ TEST(MessagesWithCodes, ThatBreakOffAreNotTaken) {
                 "coordinator");
 }
 
-TEST(MessagesWithCodes, ArriveWhenNobodyInterferes) {
+TEST(MessagesWithCodes, ArriveWithoutInterference) {
   Interfered interfered(Deed::kSlows, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
   const Outcome outcome = interfered.run.coordinator().wait();
   EXPECT_EQ(outcome.status, 0) << outcome.err;

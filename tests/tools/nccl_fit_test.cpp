@@ -100,7 +100,7 @@ TEST(NcclFit, FindsTheFiguresThatTablesWereMadeWith) {
   EXPECT_LT(worst, 0.1);
 }
 
-TEST(NcclFit, TakesANetworkThatNobodyMeasuredToBeLikeTheOthers) {
+TEST(NcclFit, MovesUnmeasuredNetworksHalfAsFar) {
   Parameters truth = Parameters::initial();
   figure(truth, "verbs.hop_ll") *= 3;
   std::vector<CollectiveTable> tables;
@@ -234,7 +234,7 @@ class NcclFitData : public testing::Test {
   std::vector<CollectiveTable> tables_;
 };
 
-TEST_F(NcclFitData, EveryTableHasARecordThatSaysWhereItStands) {
+TEST_F(NcclFitData, EveryTableHasARecordOfItsSource) {
   EXPECT_GT(tables_.size(), 500U);
   std::size_t driven = 0;
   for (const CollectiveTable& one : tables_) {

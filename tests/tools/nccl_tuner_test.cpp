@@ -247,7 +247,7 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheirBands) {
   EXPECT_EQ(Data(of_log)["inside"].number(), Data(of_log)["graded"].number());
 }
 
-TEST(ComparePromise, RefusesWhatIsNoPromiseOrNoMeasurement) {
+TEST(ComparePromise, RefusesOtherFiles) {
   Files files;
   const std::string promise = files.folder.write("tune.json", files.tuned.out);
   const std::string empty = files.folder.write("other.json", "{\"best\": 1}");

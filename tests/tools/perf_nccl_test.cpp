@@ -150,7 +150,7 @@ TEST(PerfNccl, ItsOwnTableLaidAgainstItselfIsNoErrorAtAll) {
   }
 }
 
-TEST(PerfNccl, ALogOfNcclTestsIsLaidBesideThePrediction) {
+TEST(PerfNccl, ComparesALogWithThePrediction) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() + "/run.log")
       << "#       size         count      type   redop    root     time   algbw  "
@@ -305,14 +305,14 @@ TEST(PerfNccl, RootsAreOfTheRanks) {
   expect_refused(with("-1"), folder, {ProblemCode::kTooSmall, "-r"});
 }
 
-TEST(PerfNccl, ReleasesThatNobodyKnowsYetAreSaidToBeTakenAsTheNewest) {
+TEST(PerfNccl, UnknownReleasesAreTreatedAsTheNewest) {
   EXPECT_THAT(
       run_tutti({"perf", "--cluster", "hgx-h100", "-b", "8", "-e", "8", "--nccl-version", "2.31"})
           .out,
       testing::ContainsRegex("NCCL 2.31 .* 2.30"));
 }
 
-TEST(PerfNccl, NetworksThatReduceAreTakenWhereTheyCan) {
+TEST(PerfNccl, UsesNetworksThatReduce) {
   const std::vector<std::string> words{"perf", "--cluster", "hgx-h100", "--nodes", "8",
                                        "-b",   "64M",       "-e",       "64M",     "--explain"};
   const auto with = [&](std::vector<std::string> more) {

@@ -193,7 +193,7 @@ TEST(Perf, RunsEveryCollectiveForRealAndComparesIt) {
   }
 }
 
-TEST(Perf, MeasuresTheHalvesThatItIsAskedFor) {
+TEST(Perf, MeasuresTheSelectedHalves) {
   const auto table = [](const char* place) {
     return run_tutti(
                {"perf", scenario("02_eight_hosts_ring"), "-b", "1K", "-e", "1K", "--place", place})
@@ -247,7 +247,7 @@ TEST(Perf, NotesOfTheRunAreInTextAndJson) {
   }
 }
 
-TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
+TEST(Perf, ErrorsHaveNoPositionsOfGeneratedText) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
       "one_line.textproto",
@@ -258,7 +258,7 @@ TEST(Perf, WhatItsAlgorithmLacksIsToldWithoutLinesThatTheFileDoesNotHave) {
                        {ProblemCode::kConflict, "Strategy.algorithm", 0, 0, file});
 }
 
-TEST(Perf, RefusesWhatIsNoSize) {
+TEST(Perf, RefusesInvalidSizes) {
   using Words = std::vector<std::string>;
   const TemporaryFolder folder;
   for (const auto& [bad, code, option] : std::vector<std::tuple<Words, ProblemCode, std::string>>{

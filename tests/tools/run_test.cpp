@@ -198,7 +198,7 @@ std::set<std::string> messages_in(const std::string& timeline) {
   return messages;
 }
 
-TEST(RunForReal, EveryMessageComesFromWhereTheSimulatorSaysItDoes) {
+TEST(RunForReal, MessagesHaveTheSimulatedSenders) {
   for (const core::AlgorithmChoice algorithm : core::algorithms()) {
     const TemporaryFolder folder;
     const std::string name(core::to_string(algorithm));
@@ -342,7 +342,7 @@ TEST(Run, LinksBetweenSwitchesCannotBeEmulatedAndSayWhy) {
       << "a real run has the network that is there, and needs the file of edr";
 }
 
-TEST(RunForReal, AWorkerThatIsKilledIsNamedAndNobodyStaysBehind) {
+TEST(RunForReal, NamesAKilledWorkerAndEndsTheOthers) {
   for (const char* transport : {"tcp", "shm"}) {
     const TemporaryFolder folder;
     const std::string file = folder.write(
@@ -451,7 +451,7 @@ TEST(RunForReal, TheReadmesWayFromAPredictionToItsRun) {
   EXPECT_FALSE(Data(document)["steps"].items().empty()) << "steps of lanes that both recorded";
 }
 
-TEST(RunForReal, LaneStepsOfAnEmulatedRunTakeWhatTheSimulatorSays) {
+TEST(RunForReal, EmulatedLaneStepsTakeTheSimulatedTimes) {
   const TemporaryFolder folder;
   const std::string file =
       folder.write("s.textproto",

@@ -126,7 +126,7 @@ TEST(ShippedScenarios, HaveTheValuesThatTheyHadBefore) {
   expect_as_before("values.txt", all);
 }
 
-TEST(ShippedScenarios, ReportsSayWhatTheySaidBefore) {
+TEST(ShippedScenarios, ReportsAreUnchanged) {
   for (const std::string name : {"04_resnet50_ring", "06_resnet50_nccl", "13_tensor_parallel"}) {
     const test::Outcome o = run_tutti({"simulate", file_of(name)});
     ASSERT_EQ(o.status, 0) << o.err;
@@ -145,7 +145,7 @@ double step_time(const std::string& name) {
 /// Computed by hand: 2 (2 us + 500 KB / 10 GB/s) + 500 KB / 100 GB/s for the first scenario; 14 (1
 /// us + 8 MiB / 25 GB/s), plus 7 additions of 8 MiB at 10^15 bytes per second, for the second.
 /// Every transfer is rounded up to a picosecond.
-TEST(ShippedScenarios, SmallOnesTakeWhatTheirCommentsSay) {
+TEST(ShippedScenarios, SmallOnesTakeTheTimeOfTheirComments) {
   EXPECT_DOUBLE_EQ(step_time("01_two_ranks"), 109.0);
   EXPECT_NEAR(step_time("02_eight_hosts_ring"), 4711.62, 0.1);
   EXPECT_NEAR(step_time("09_fat_tree"), 153'600 + 88, 0.1)

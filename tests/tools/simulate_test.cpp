@@ -192,7 +192,7 @@ TEST(Simulate, ReadsJsonScenariosToo) {
   EXPECT_THAT(Data(test::parse_or_throw(o.out, "out"))["strategy"].text(), StartsWith("pscpu"));
 }
 
-TEST(Simulate, TellsAllProblemsAtOnceWithTheirPlaces) {
+TEST(Simulate, ReportsAllProblemsWithTheirPositions) {
   const TemporaryFolder folder;
   const std::string file = folder.write("bad.textproto",
                                         "cluster { workers { machine: \"dgx1-v10\" } }\n"
@@ -308,7 +308,7 @@ TEST(Simulate, StopsWhenItsTimelineCanNoLongerBeWritten) {
   EXPECT_THAT(o.err, HasSubstr("/dev/full: "));
 }
 
-TEST(Simulate, EndsQuietlyWhenNobodyReadsOn) {
+TEST(Simulate, EndsQuietlyIfTheReaderIsGone) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::string timeline = folder.file("t.tutti");

@@ -203,7 +203,7 @@ TEST(StrategiesRun, OwnPacesAreRecorded) {
   EXPECT_EQ(shown.status, 0) << shown.err;
 }
 
-TEST(StrategiesRun, WhatIsOnlySimulatedSaysSo) {
+TEST(StrategiesRun, RefusesStrategiesThatAreOnlySimulated) {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& text, const Mistake& mistake,
                            const std::vector<std::string>& more = {}) {

@@ -58,7 +58,7 @@ TEST(Sweep, SaysTheSameAsSimulatingEveryPoint) {
   }
 }
 
-TEST(Sweep, RecordsABadPointAndGoesOn) {
+TEST(Sweep, RecordsInvalidPointsAndContinues) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome o = run_tutti({"sweep", file, "--over", "workload.batch=1,0", "--over",
@@ -75,7 +75,7 @@ TEST(Sweep, RecordsABadPointAndGoesOn) {
               testing::StartsWith("strategy.algorithm=rings: "));
 }
 
-TEST(Sweep, IsToldAgainAndDrawnWithoutSimulating) {
+TEST(Sweep, PrintsAndPlotsAnExistingFile) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome once =
@@ -253,7 +253,7 @@ TEST(Sweep, OfVeryManyPointsIsConfirmed) {
   EXPECT_THAT(folder.files(), Contains("a.sweep"));
 }
 
-TEST(Sweep, SaysWhatIsWrongWithARequest) {
+TEST(Sweep, RefusesInvalidRequests) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::string other = folder.write(
@@ -300,7 +300,7 @@ TEST(Sweep, OfAnotherScenarioIsNotGoneOnWith) {
 }
 
 /// The window's program draws the picture. A build may lack this program.
-TEST(Sweep, DrawsItsPlotAsAPngOrSaysWhatIsMissing) {
+TEST(Sweep, DrawsPngPlotsIfTheWindowIsBuilt) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const Outcome o =
@@ -373,7 +373,7 @@ strategy { algorithm: "ring" }
       << "in the order of points, each once";
 }
 
-TEST(Sweep, InterruptedSaysHowItGoesOn) {
+TEST(Sweep, AnInterruptNamesTheCommandThatResumes) {
   const TemporaryFolder folder;
   const std::string slow = folder.write("s.textproto", R"(
 cluster { workers { machine: "dgx1-v100" count: 32 } network { kind: ONE_SWITCH link: "edr" } }

@@ -67,7 +67,7 @@ TEST(Terminal, ReportsFitIntoItsWidth) {
   EXPECT_EQ(run_tutti(json, {.environment = {{"COLUMNS", "50"}}}).out, run_tutti(json).out);
 }
 
-TEST(Terminal, AlikeLinksShareARowUnlessVerbose) {
+TEST(Terminal, IdenticalLinksShareARowUnlessVerbose) {
   const Outcome grouped = run_tutti({"simulate", scenario("04_resnet50_ring")});
   const Outcome all = run_tutti({"simulate", scenario("04_resnet50_ring"), "--verbose"});
   const auto rows = [](const std::string& text) {

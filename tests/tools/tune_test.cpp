@@ -45,7 +45,7 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
   EXPECT_THAT(folder.read("around.svg"), HasSubstr("<svg"));
 }
 
-TEST(Tune, KeepsWhatItTriesInAFileAndGoesOnWithIt) {
+TEST(Tune, ResumesFromItsFile) {
   const TemporaryFolder folder;
   const std::vector<std::string> request{
       "tune",          scenario("04_resnet50_ring"),
@@ -231,7 +231,7 @@ std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) 
 
 /// The recommendation must not be slower than the current setting, and the best setting not slower
 /// than any other that was simulated completely.
-TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
+TEST(Tune, RecommendsTheBestPointOrTheScenario) {
   const TemporaryFolder folder;
   int with_best = 0;
   for (const std::string& text : small_scenarios()) {
@@ -287,7 +287,7 @@ TEST(Tune, RecommendsNothingWorseThanWhatThereIsOrWasTried) {
 
 /// The time stated for a snippet must equal that of `tutti simulate` for a scenario with the
 /// snippet's settings.
-TEST(Tune, PromisesWhatASnippetSimulatesTo) {
+TEST(Tune, SnippetsHaveThePromisedTime) {
   const TemporaryFolder folder;
   const std::string best = folder.file("best.textproto");
   const Outcome o =
@@ -431,7 +431,7 @@ run { steps: 1500 compute_jitter_percent: 5 }
 }
 
 /// With 65,536 GPUs, some algorithms would take minutes per setting.
-TEST(Tune, LeavesOutWhatTakesLongToSimulateAndSaysSo) {
+TEST(Tune, SkipsPointsThatTakeLongToSimulate) {
   const Outcome o = run_tutti(
       {"tune", scenario("11_hierarchical_65536"), "--evaluations", "4", "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
@@ -457,7 +457,7 @@ TEST(Tune, SaysWhereThereIsNothingToPaste) {
   EXPECT_TRUE(Data(document)["snippets"].items().empty());
 }
 
-TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
+TEST(Tune, AnInterruptKeepsThePoints) {
   const TemporaryFolder folder;
   const Outcome o =
       run_tutti({"tune", scenario("04_resnet50_ring"), "--over", "strategy.launch_us=1..4000+1",
@@ -468,7 +468,7 @@ TEST(Tune, InterruptedSaysSoAndWhatIsKept) {
   EXPECT_EQ(o.out, "");
 }
 
-TEST(Tune, SaysWhatIsWrongWithARequest) {
+TEST(Tune, RefusesInvalidRequests) {
   const TemporaryFolder folder;
   expect_refused({"tune", scenario("04_resnet50_ring"), "--over", "strategy.algorithm=ring,nccl",
                   "--plot", folder.file("p.svg")},

@@ -116,7 +116,7 @@ TEST_F(Validate, NoModelledRowIsNoError) {
   EXPECT_THAT(run_tutti(with()).out, AllOf(HasSubstr("–"), Not(HasSubstr("0.0 %"))));
 }
 
-TEST_F(Validate, TellsTheNoiseFloorPartsAndWhatIsNotModelled) {
+TEST_F(Validate, PrintsTheNoiseFloorAndUnmodelledTables) {
   std::ofstream(path("noise.csv")) << "config,size_bytes,cv\n\"h|2.28.9|{}\",8,0.031\n";
   const Outcome o = run_tutti(with({"--noise", path("noise.csv")}));
   ASSERT_EQ(o.status, 0) << o.err;

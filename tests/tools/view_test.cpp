@@ -65,7 +65,7 @@ TEST(View, OpensAScenarioAndRunsIt) {
   EXPECT_THAT(wrong.err, HasSubstr("wrong.textproto:1:"));
 }
 
-TEST(View, WithoutADisplaySaysSo) {
+TEST(View, ReportsAMissingDisplay) {
   if (!has_window()) GTEST_SKIP() << "Qt is not here (tools/install_packages.sh window)";
   for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
     ::unsetenv(variable);
@@ -120,7 +120,7 @@ class Pictures : public testing::Test {
   TemporaryFolder folder;
 };
 
-TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
+TEST_F(Pictures, MissingPanelsAreOneErrorLine) {
   const std::string a = folder.file("a.tutti"), b = folder.file("b.tutti");
   EXPECT_EQ(picture({a, "--from-us", "10", "--to-us", "90", "--find", "receive-reduce-copy-send",
                      "--at-us", "20", "--device", "w0/gpu1"})
@@ -142,7 +142,7 @@ TEST_F(Pictures, WhatIsAskedForAndIsNotThereIsOneLineAndNoPicture) {
   expect_refused({"--at-us", "3"}, "--at-us ");
 }
 
-TEST_F(Pictures, HaveThePanelThatWasAskedFor) {
+TEST_F(Pictures, ShowTheRequestedPanel) {
   const std::string a = folder.file("a.tutti");
   std::set<std::string> pictures;
   for (const char* const panel :
@@ -158,7 +158,7 @@ TEST_F(Pictures, HaveThePanelThatWasAskedFor) {
   expect_refused({"--panel", "query"}, "--panel ");
 }
 
-TEST_F(Pictures, HaveTheSizeThatWasAskedForOrAreRefused) {
+TEST_F(Pictures, HaveTheRequestedSize) {
   expect_refused({folder.file("a.tutti"), "--size", "300x200"}, "--size 300x200: ");
   const Outcome o = picture({folder.file("a.tutti"), "--size", "300x200"});
   const std::string least = o.err.substr(o.err.rfind(' ') + 1, o.err.size() - o.err.rfind(' ') - 2);

@@ -220,7 +220,7 @@ Table Recording::packs() const {
   using Pack = core::PackRecord;
   static const core::RunInfo::PackInfo kUnknown{};
   const auto info = [this](const Pack& pack) -> const core::RunInfo::PackInfo& {
-    const auto number = static_cast<std::size_t>(pack.pack);
+    const std::size_t number = pack.pack;
     return number < run_.packs.size() ? run_.packs[number] : kUnknown;
   };
   return Rows(packs_.size())

@@ -18,7 +18,7 @@ struct Texts {
   void add(std::string_view text);
   [[nodiscard]] std::size_t size() const { return ends.size() - 1; }
   [[nodiscard]] std::string_view at(std::size_t i) const {
-    const auto from = static_cast<std::size_t>(ends[i]);
+    const std::size_t from = ends[i];
     return std::string_view(bytes).substr(from, static_cast<std::size_t>(ends[i + 1]) - from);
   }
 };

@@ -39,9 +39,9 @@ std::string as_json(const core::Error& error, int status) {
     if (problem.kind.worker >= 0) report.add("worker", problem.kind.worker);
     return report.add("text", problem.text);
   };
-  const core::Report said{{"status", status},
-                          {"problems", core::list_of(error.problems(), of_problem)}};
-  return result_json(core::Report{{"error", said}});
+  const core::Report problem{{"status", status},
+                             {"problems", core::list_of(error.problems(), of_problem)}};
+  return result_json(core::Report{{"error", problem}});
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ core::Error about(const std::string& option, core::Error error) {
   return {error.kind(), std::move(problems)};
 }
 
-void tell(const std::string& text) {
+void print_note(const std::string& text) {
   if (Capture* const caller = capture()) {
     caller->messages += text;
   } else if (verbosity() != Verbosity::kNone) {

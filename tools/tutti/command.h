@@ -65,7 +65,7 @@ void set_verbosity(Verbosity set);
 Verbosity verbosity();
 
 /// Prints an informational message to stderr, unless --quiet is set. Ignores write errors.
-void tell(const std::string& text);
+void print_note(const std::string& text);
 
 /// The version of the JSON output of commands (docs/reports.md states the guarantees). The version
 /// is incremented if a field is removed or changes its meaning. New fields do not increment the

@@ -138,7 +138,8 @@ core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& p
   from.files = {path};
   const auto traces = read_traces(from, environment);
   if (!traces) return tl::make_unexpected(traces.error());
-  for (const std::string& note : traces->notes) tell(fmt::format("note: {}: {}\n", path, note));
+  for (const std::string& note : traces->notes)
+    print_note(fmt::format("note: {}: {}\n", path, note));
   auto bytes = timeline_of_traces(*traces, like);
   if (!bytes) return tl::make_unexpected(bytes.error());
   return core::TimelineReader::from_bytes(std::move(*bytes), path);
@@ -160,7 +161,7 @@ int compare(const CompareOptions& options, const Environment& environment) {
   if (!b) return report(b.error());
   for (const auto& [path, timeline] : {std::pair(&first, &*a), std::pair(&second, &*b)}) {
     if (!timeline->complete())
-      tell(
+      print_note(
           fmt::format("{}: the file {}; comparing the readable part\n", *path, timeline->damage()));
   }
   const auto comparison = core::compare(*a, *b);

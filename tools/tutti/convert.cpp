@@ -53,11 +53,13 @@ Expected<void> write_over(const Converted& scenario) {
 }
 
 void tell_of(const Converted& scenario, const std::string& output) {
-  if (scenario.moved.empty()) return tell(fmt::format("{}: nothing to change\n", scenario.file));
+  if (scenario.moved.empty())
+    return print_note(fmt::format("{}: nothing to change\n", scenario.file));
   for (const core::MovedValue& value : scenario.moved)
-    tell(fmt::format("{}:{}:{}: {} {}\n", scenario.file, value.at.line, value.at.column, value.was,
-                     value.now.empty() ? "left out" : "moved to " + value.now));
-  if (output != "-") tell(fmt::format("written: {}\n", output.empty() ? scenario.file : output));
+    print_note(fmt::format("{}:{}:{}: {} {}\n", scenario.file, value.at.line, value.at.column,
+                           value.was, value.now.empty() ? "left out" : "moved to " + value.now));
+  if (output != "-")
+    print_note(fmt::format("written: {}\n", output.empty() ? scenario.file : output));
 }
 
 std::string as_json(const std::vector<Converted>& scenarios) {

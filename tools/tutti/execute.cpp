@@ -135,8 +135,9 @@ void leave_unfinished(OutputFile& file, std::int32_t steps) {
   }
   std::int64_t spans = 0;
   for (const auto& block : left->span_blocks()) spans += block.spans;
-  tell(fmt::format("tutti: the incomplete timeline is kept in {} ({} spans; {} of {} steps)\n",
-                   part, spans, left->steps().size(), steps));
+  print_note(
+      fmt::format("tutti: the incomplete timeline is kept in {} ({} spans; {} of {} steps)\n", part,
+                  spans, left->steps().size(), steps));
 }
 
 }  // namespace
@@ -211,8 +212,8 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
     if (!file || ran.error().kind() != core::ErrorKind::kRun || summary.steps().empty())
       return failed;
     if (const auto kept = file->keep(); kept) {
-      tell(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline,
-                       writer->spans(), summary.steps().size(), scenario->run.steps));
+      print_note(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline,
+                             writer->spans(), summary.steps().size(), scenario->run.steps));
     } else {
       report(kept.error());
       leave_unfinished(*file, scenario->run.steps);
@@ -235,18 +236,19 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
   const bool keeps = file && (output_failed || !summary.steps().empty() ||
                               !std::filesystem::is_regular_file(options.timeline));
   if (interrupt.happened() && summary.steps().empty())
-    tell("tutti: the run was interrupted before a training step ended\n");
+    print_note("tutti: the run was interrupted before a training step ended\n");
   if (file && !keeps)
-    tell(fmt::format("tutti: no training step ended, so {} is unchanged\n", options.timeline));
+    print_note(
+        fmt::format("tutti: no training step ended, so {} is unchanged\n", options.timeline));
   if (keeps) kept = file->keep();
   if (keeps && kept)
-    tell(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
+    print_note(fmt::format("timeline: {} ({} spans)\n", options.timeline, writer->spans()));
   const int printed = *format == Format::kJson
                           ? print_out(result_json(run_report(summary, band)))
                           : print_report(report_text(summary, options.rows, band));
   if (!kept) {
     if (output_failed)
-      tell("tutti: the run was stopped because its timeline can no longer be written\n");
+      print_note("tutti: the run was stopped because its timeline can no longer be written\n");
     const int failed = report(kept.error());
     leave_unfinished(*file, scenario->run.steps);
     return failed;

@@ -353,7 +353,7 @@ int explain(const ExplainOptions& options, const Environment& environment) {
       return report(ran.error());
   }
   if (interrupt.happened() || explanation.summary.steps().empty()) {
-    tell("tutti: interrupted\n");
+    print_note("tutti: interrupted\n");
     return kRunFailed;
   }
   explanation.packs = pack_costs(explanation.scenario, explanation.summary, explanation.notes);
@@ -361,8 +361,8 @@ int explain(const ExplainOptions& options, const Environment& environment) {
                             threads_of(options.threads), interrupt, explanation.notes);
   if (!answers) return report(answers.error());
   explanation.answers = std::move(*answers);
-  for (std::string& said : core::extrapolations(explanation.scenario))
-    explanation.notes.push_back(std::move(said));
+  for (std::string& note : core::extrapolations(explanation.scenario))
+    explanation.notes.push_back(std::move(note));
   const int printed = *format == Format::kJson ? print_out(result_json(report_of(explanation)))
                                                : print_report(text_of(explanation, options.rows));
   return interrupt.happened() ? static_cast<int>(kRunFailed) : printed;

@@ -129,7 +129,7 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   const std::vector<PartOfStep> parts = parts_of(traces->model, summary);
   if (*format == Format::kJson)
     return print_out(result_json(report_of(*traces, parts, found, notes)));
-  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
   return print_report(text_of(*traces, parts, found, options.rows));
 }
 

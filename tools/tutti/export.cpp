@@ -60,8 +60,8 @@ int export_timeline(const ExportOptions& options, const Environment& environment
   const auto timeline = core::TimelineReader::open(options.timeline);
   if (!timeline) return report(timeline.error());
   if (!timeline->complete())
-    tell(fmt::format("{}: the file {}; exporting the readable part\n", options.timeline,
-                     timeline->damage()));
+    print_note(fmt::format("{}: the file {}; exporting the readable part\n", options.timeline,
+                           timeline->damage()));
 
   if (options.output == "-") {
     FileBuffer buffer(dup(STDOUT_FILENO));
@@ -80,7 +80,7 @@ int export_timeline(const ExportOptions& options, const Environment& environment
     return report(written.error());
   if (const auto kept = file->keep(); !kept) return report(kept.error());
   if (*format == Format::kText || path == "-") {
-    tell(fmt::format("written: {}\n", path));
+    print_note(fmt::format("written: {}\n", path));
     return kDone;
   }
   return print_out(result_json(core::Report{{"timeline", options.timeline},

@@ -7,7 +7,7 @@
 
 #include "core/custom/custom_algorithm.h"
 #include "core/custom/msccl.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/lowering/plan.h"
 #include "core/lowering/reduction_scope.h"
 #include "core/strategy/collective.h"
@@ -132,7 +132,7 @@ int export_algorithm(const ExportOptions& options, const Environment& environmen
   file->stream() << *text;
   if (const auto kept = file->keep(); !kept) return report(kept.error());
   if (*format == Format::kText) {
-    tell(fmt::format("written: {}\n", path));
+    print_note(fmt::format("written: {}\n", path));
     return kDone;
   }
   return print_out(result_json(

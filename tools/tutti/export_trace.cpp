@@ -119,12 +119,12 @@ int export_trace(const ExportOptions& options, const Environment& environment) {
   if (const auto done = files.write(); !done) return report(done.error());
   const std::vector<std::string> notes = (*exported)->notes(goal);
   if (*format == Format::kText) {
-    for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
-    tell(fmt::format(
+    for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
+    print_note(fmt::format(
         "written: {}{}\n", files.written().front(),
         files.written().size() > 2 ? fmt::format(" and {} more", files.written().size() - 2) : ""));
-    tell(fmt::format("written: {}, a scenario that executes the trace: tutti simulate {}\n",
-                     files.scenario_file(), files.scenario_file()));
+    print_note(fmt::format("written: {}, a scenario that executes the trace: tutti simulate {}\n",
+                           files.scenario_file(), files.scenario_file()));
     return kDone;
   }
   return print_out(result_json(core::Report{{"scenario", options.timeline},

@@ -114,8 +114,8 @@ class GraphImport {
       if (const auto written = write_scenario(path); !written) return report(written.error());
     }
     if (*output_format == Format::kJson) return print_out(result_json(report_of()));
-    for (const std::string& note : notes_) tell(fmt::format("note: {}\n", note));
-    for (const std::string& path : options_.output) tell(fmt::format("written: {}\n", path));
+    for (const std::string& note : notes_) print_note(fmt::format("note: {}\n", note));
+    for (const std::string& path : options_.output) print_note(fmt::format("written: {}\n", path));
     return print_report(text_of());
   }
 

@@ -232,7 +232,7 @@ int write(const std::string& path, const std::string& text,
                                  "this file exists; --force overwrites it", {path, 0, 0}));
   if (const auto written = write_file(path, {options.file}, text); !written)
     return report(written.error());
-  tell(fmt::format("written: {}\n", path));
+  print_note(fmt::format("written: {}\n", path));
   return kDone;
 }
 
@@ -240,14 +240,14 @@ core::Expected<Topology> load(const ImportNcclTopologyOptions& options) {
   auto topology = core::nccl::load_topology(options.file);
   if (!topology) return topology;
   for (const core::Problem& note : topology->notes)
-    tell(fmt::format("note: {}\n", core::to_string(note)));
+    print_note(fmt::format("note: {}\n", core::to_string(note)));
   const int gpus = topology->count(NodeKind::kGpu);
   if (options.gpus < 0 || options.gpus > gpus)
     return refused(out_of_range("--gpus", options.gpus, gpus),
                    "--gpus {}: expected 1 to {}, the number of GPUs in the file", options.gpus,
                    gpus);
   if (options.gpus == 0) return topology;
-  std::vector<int> ranks(static_cast<std::size_t>(options.gpus));
+  std::vector<int> ranks(options.gpus);
   std::iota(ranks.begin(), ranks.end(), 0);
   return core::nccl::with_ranks(*topology, ranks);
 }

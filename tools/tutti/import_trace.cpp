@@ -122,11 +122,12 @@ std::string counts_row(const char* title, const RecordCounts::ByName& counts) {
   std::sort(sorted.begin(), sorted.end());
   std::string text =
       fmt::format("  {:<11}{}: ", title, core::show_count(RecordCounts::sum(counts)));
-  constexpr std::size_t kShown = 8;
-  for (std::size_t i = 0; i < sorted.size() && i < kShown; ++i)
+  constexpr std::size_t kMaxListed = 8;
+  for (std::size_t i = 0; i < sorted.size() && i < kMaxListed; ++i)
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", core::show_count(-sorted[i].first),
                         sorted[i].second);
-  if (sorted.size() > kShown) text += fmt::format(", and {} kinds more", sorted.size() - kShown);
+  if (sorted.size() > kMaxListed)
+    text += fmt::format(", and {} kinds more", sorted.size() - kMaxListed);
   return text + '\n';
 }
 
@@ -420,9 +421,9 @@ namespace {
 /// `like`.
 class NamedLike : public core::TimelineTee {
  public:
-  NamedLike(core::TimelineSink& sink, core::TimelineSink& nobody, const core::RunInfo* like,
+  NamedLike(core::TimelineSink& sink, core::TimelineSink& discarded, const core::RunInfo* like,
             std::size_t packs_of_gradients)
-      : TimelineTee(sink, nobody), sink_(sink), like_(like), packs_(packs_of_gradients) {}
+      : TimelineTee(sink, discarded), sink_(sink), like_(like), packs_(packs_of_gradients) {}
 
   void begin(const core::RunInfo& run) override {
     core::RunInfo named = run;
@@ -456,8 +457,8 @@ class NamedLike : public core::TimelineTee {
 Expected<std::string> timeline_of_traces(const ReadTraces& traces, const core::RunInfo* like) {
   std::ostringstream bytes;
   core::TimelineWriter writer(bytes);
-  core::NullSink nobody;
-  NamedLike named(writer, nobody, like, traces.model.packs.size());
+  core::NullSink discarded;
+  NamedLike named(writer, discarded, like, traces.model.packs.size());
   if (const auto done = core::write_timeline(traces.run, traces.model, traces.name, named); !done)
     return failed(done);
   return bytes.str();
@@ -496,8 +497,8 @@ int import_trace(const ImportTraceOptions& options, const Environment& environme
   }
   if (*output_format == Format::kJson)
     return print_out(result_json(report_of(run, model, options.output, notes)));
-  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
-  for (const std::string& path : options.output) tell(fmt::format("written: {}\n", path));
+  for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
+  for (const std::string& path : options.output) print_note(fmt::format("written: {}\n", path));
   return print_report(text_of(run, model));
 }
 

@@ -388,7 +388,7 @@ int init(const InitOptions& options, const Environment& environment) {
   if (const auto written = write_file(options.output, inputs, text); !written)
     return report(written.error());
   if (as_json) return print_out(result_json(core::Report{{"written", options.output}}));
-  tell(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
+  print_note(fmt::format("written: {}; next: tutti simulate {}\n", options.output, options.output));
   return kDone;
 }
 

@@ -235,12 +235,12 @@ class PartFinder {
     part_.gathering.announce = [](const Address& address) -> Expected<void> {
       const std::string host =
           real::is_every_address(address.host) ? real::host_name() : address.host;
-      tell(
+      print_note(
           fmt::format("waiting for workers at {}; run on each machine: tutti worker --join {}:{}\n",
                       to_string(address), host, address.port));
       return {};
     };
-    part_.gathering.met = [] { tell("all workers have joined\n"); };
+    part_.gathering.met = [] { print_note("all workers have joined\n"); };
     return {};
   }
 
@@ -292,12 +292,12 @@ int join_run(const PartInRun& part, std::int32_t number, const std::string& list
   if (!quiet) join.interrupted = &interrupt.emplace().flag();
   const real::WorkerEnd end = real::work(join);
   if (end.done) return kDone;
-  if (quiet && end.told) return kRunFailed;
+  if (quiet && end.reported) return kRunFailed;
   const int status = report(end.done.error());
   // Launchers kill all processes when one process fails. A worker therefore returns success even
   // after a failure, which lets rank 0 complete its files. Rank 0's exit status reports the failure
   // for all ranks.
-  return part.launch && end.told && status == kRunFailed ? static_cast<int>(kDone) : status;
+  return part.launch && end.reported && status == kRunFailed ? static_cast<int>(kDone) : status;
 }
 
 }  // namespace tutti::tools

@@ -90,7 +90,7 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
     } else {
       group = group_of_worker(*scenario.cluster, spans.device().first);
       times = spans.task_times(programs.program(group).program, [&](const Task& task) {
-        const auto c = static_cast<std::size_t>(words.communicator(task));
+        const std::size_t c = words.communicator(task);
         return c == 0 ? std::string("gradients") : scenario.communicators[c - 1].name;
       });
     }
@@ -109,10 +109,10 @@ Expected<std::string> write_graph(const Scenario& scenario, core::Executor* exec
                                scenario.workload.name, core::describe(scenario.strategy));
   const std::string text = path.ends_with(".svg") ? core::to_svg(graph) : core::to_dot(graph);
   if (auto written = write_file(path, {scenario.file}, text); !written) return failed(written);
-  std::string said =
+  std::string message =
       fmt::format("{}: {} boxes, {} arrows\n", path, graph.boxes.size(), graph.arrows.size());
-  for (const std::string& caption : graph.captions) said += caption + "\n";
-  return said;
+  for (const std::string& caption : graph.captions) message += caption + "\n";
+  return message;
 }
 
 }  // namespace tutti::tools

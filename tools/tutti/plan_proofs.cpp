@@ -52,10 +52,10 @@ Expected<std::shared_ptr<const Schedule>> lowered(const Collective& planned,
   const core::nccl::CollectiveTime& time = *planned.nccl;
   const core::Cluster& cluster = planned.group.cluster();
   std::vector<std::vector<int>> inside;
-  const auto gpus = static_cast<std::size_t>(time.communicator->ranks_of_node());
+  const std::size_t gpus = time.communicator->ranks_of_node();
   for (const core::RingOrder& ring : cluster.machine(0).rings_inside()) {
     if (core::knows_rings(cluster) && ring.gpus.size() == gpus)
-      inside.insert(inside.end(), static_cast<std::size_t>(ring.channels), ring.gpus);
+      inside.insert(inside.end(), ring.channels, ring.gpus);
   }
   return core::nccl::lower(with_orders(*time.communicator, inside),
                            {planned.kind, time.choice.value_or(core::nccl::Choice{}), planned.type,
@@ -174,7 +174,7 @@ Expected<std::string> prove_pack(const Scenario& scenario, std::size_t number) {
 Expected<std::string> prove_exchange(const Scenario& scenario, std::size_t number) {
   const core::PlannedExchange& exchange = scenario.plan.exchanges[number];
   const Collective& planned = scenario.plan.collective(exchange);
-  const auto c = static_cast<std::size_t>(exchange.communicator);
+  const std::size_t c = exchange.communicator;
   core::Strategy strategy = scenario.communicators[c].strategy;
   strategy.collective = planned.kind;
   strategy.out_of_place = planned.out_of_place;

@@ -80,7 +80,7 @@ Expected<std::string> read_scenario_file(const std::string& path) {
 
 void warn_of_old_form(const std::string& text, const std::string& path) {
   if (const std::string warning = core::old_form_warning(text, path); !warning.empty())
-    tell(warning);
+    print_note(warning);
 }
 
 Expected<core::Scenario> load_scenario(const ScenarioOptions& options,

@@ -397,7 +397,7 @@ class Synthesizing {
     text += note_lines(all_notes);
     if (const int printed = print_report(text); printed != kDone) return printed;
     if (!options_.output.empty())
-      tell(fmt::format(
+      print_note(fmt::format(
           "written: {}; to use it in a scenario, set strategy {{ custom {{ file: \"{}\" }} }}\n",
           options_.output, options_.output));
     return kDone;

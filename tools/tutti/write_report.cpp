@@ -220,7 +220,8 @@ int write_report(const ReportOptions& options, const Environment& environment) {
         file, timelines.empty() ? nullptr : &timelines.front().run(), environment);
     if (!timeline) return report(timeline.error());
     if (!timeline->complete())
-      tell(fmt::format("{}: the file {}; reporting the readable part\n", file, timeline->damage()));
+      print_note(
+          fmt::format("{}: the file {}; reporting the readable part\n", file, timeline->damage()));
     timelines.push_back(std::move(*timeline));
   }
   const Expected<std::string> page =
@@ -235,7 +236,7 @@ int write_report(const ReportOptions& options, const Environment& environment) {
   if (const auto written = write_file(path, options.files, *page); !written)
     return report(written.error());
   if (*format == Format::kText) {
-    tell(fmt::format("written: {}\n", path));
+    print_note(fmt::format("written: {}\n", path));
     return kDone;
   }
   const bool complete =

@@ -6,8 +6,8 @@ namespace {
 
 /// If the scenario sets an algorithm, reports each option that only applies to BytePS's servers.
 void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
-  const auto only_there = [&](bool said, const char* field) {
-    if (said)
+  const auto only_there = [&](bool given, const char* field) {
+    if (given)
       fields.complain_at(byteps, field, ProblemCode::kUnused,
                          "byteps: {} applies only if BytePS's servers are used; remove this field, "
                          "or remove algorithm",
@@ -20,8 +20,8 @@ void refuse_without_servers(const proto::BytePs& byteps, Fields& fields) {
 
 /// If BytePS's servers are used, reports each field that only applies to algorithms.
 void refuse_with_servers(const proto::Strategy& s, Fields& fields) {
-  const auto refuse = [&](bool said, const char* field) {
-    if (said)
+  const auto refuse = [&](bool given, const char* field) {
+    if (given)
       fields.complain_at(s, field, ProblemCode::kUnused,
                          "strategy: {}: this field has no effect with the servers of BytePS; "
                          "remove it, or set an algorithm",

@@ -34,12 +34,12 @@ class PushPullPlanner {
       plan_.gate = std::make_shared<CreditRule>(
           Bytes(byteps_.credit * byteps_partition(byteps_.partition, per_worker_).count()));
     std::vector<std::uint64_t> partitions(workload_.gradients.size());  // counts by gradient
-    std::vector<std::int64_t> loads(static_cast<std::size_t>(strategy_.servers->count));
+    std::vector<std::int64_t> loads(strategy_.servers->count);
     for (const Bucket& bucket : partitions_of(byteps_, workload_, per_worker_)) {
       const Member& member = bucket.members.front();
-      const auto v = static_cast<std::size_t>(member.variable);
+      const std::size_t v = member.variable;
       const std::uint64_t key = byteps_key(v, partitions[v]++);
-      const auto place = static_cast<std::size_t>(byteps_hash(byteps_.hash, key) % loads.size());
+      const std::size_t place = byteps_hash(byteps_.hash, key) % loads.size();
       add(member,
           static_cast<std::int32_t>(strategy_.servers->first + static_cast<std::int64_t>(place)));
       loads[place] += plan_.collective(plan_.packs.back()).bytes().count();

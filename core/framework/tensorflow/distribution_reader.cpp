@@ -135,8 +135,8 @@ TfCnnBenchmarks tf_cnn_benchmarks_from(const proto::TfCnnBenchmarks& message) {
 /// Reports the flags that do not belong to the chosen mode.
 void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fields& fields) {
   using Mode = proto::TfCnnBenchmarks;
-  const auto refuse = [&](bool said, const char* flag, const char* whose) {
-    if (said)
+  const auto refuse = [&](bool given, const char* flag, const char* whose) {
+    if (given)
       fields.complain_at(
           t, flag, ProblemCode::kUnused,
           "tf_cnn_benchmarks: {}: {} does not have this option (only {} it); remove it", flag,
@@ -181,8 +181,8 @@ void check_flags(const proto::TfCnnBenchmarks& t, std::string_view mode_name, Fi
 /// Reports fields of the strategy that have no effect if variables are on servers, because each
 /// variable is then sent separately and unchanged.
 void check_servers(const proto::Strategy& s, Fields& fields) {
-  const auto refuse = [&](bool said, const char* field) {
-    if (said)
+  const auto refuse = [&](bool given, const char* field) {
+    if (given)
       fields.complain_at(s, field, ProblemCode::kUnused,
                          "strategy: {} has no effect, because variables on servers are sent "
                          "separately and unchanged; remove it",

@@ -33,8 +33,8 @@ Generation generation_of(proto::CollectiveAllReduce::Generation generation) {
 /// Reports fields that only exist in other releases of TensorFlow.
 void refuse_other_releases(const proto::CollectiveAllReduce& how, Generation generation,
                            Fields& fields) {
-  const auto refuse = [&](bool said, const char* field, const char* whose) {
-    if (said)
+  const auto refuse = [&](bool given, const char* field, const char* whose) {
+    if (given)
       fields.complain_at(
           how, field, ProblemCode::kConflict,
           "collective_all_reduce: {}: CollectiveAllReduce of {} does not have this option; set "

@@ -50,8 +50,8 @@ class TensorFlowReader {
 
  private:
   void refuse_chosen_fields() {
-    const auto refuse = [&](bool said, const char* field) {
-      if (said)
+    const auto refuse = [&](bool given, const char* field) {
+      if (given)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
                             "strategy: {} and tensorflow exclude each other, because TensorFlow "
                             "determines this setting itself; keep one",

@@ -95,7 +95,7 @@ std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& va
 
 void partition_variables(const VariablePartitioner& partitioner, std::string_view field,
                          Workload& workload, Complaints& complaints) {
-  const auto axis = static_cast<std::size_t>(partitioner.axis);
+  const std::size_t axis = partitioner.axis;
   std::vector<std::int64_t> parts;
   std::int64_t total = 0;
   for (const Variable& variable : workload.gradients) {
@@ -125,7 +125,7 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
 
   std::vector<Variable> made;
   std::vector<int> first;  // the first part of each variable
-  made.reserve(static_cast<std::size_t>(total));
+  made.reserve(total);
   for (std::size_t v = 0; v < parts.size(); ++v) {
     Variable& whole = workload.gradients[v];
     first.push_back(static_cast<int>(made.size()));

@@ -21,7 +21,7 @@ class Direct : public CollNet {
  public:
   Direct(const Communicator& comm, std::vector<ChannelLoops> channels)
       : CollNet(comm, std::move(channels), kGather + 1), heads_(collnet_heads(comm)) {
-    index_.assign(static_cast<std::size_t>(gpus_), -1);
+    index_.assign(gpus_, -1);
     for (std::size_t h = 0; h < heads_.size(); ++h) index_[heads_[h]] = static_cast<int>(h);
     for (std::size_t h = 0; h < heads_.size(); ++h) {
       const auto& orders = comm.graphs.collnet_direct.orders;

@@ -21,7 +21,7 @@ void fill_orders(Graph& graph, int gpus, const std::vector<std::vector<int>>& in
       channel.gpus = inside[static_cast<std::size_t>(c) % inside.size()];
       continue;
     }
-    channel.gpus.resize(static_cast<std::size_t>(gpus));
+    channel.gpus.resize(gpus);
     std::iota(channel.gpus.begin(), channel.gpus.end(), 0);
     std::rotate(channel.gpus.begin(), channel.gpus.begin() + c % gpus, channel.gpus.end());
   }
@@ -49,8 +49,7 @@ void fill_chains(Graph& chain, int gpus, const std::vector<std::vector<int>>& in
   if (!fresh || inside.empty()) return;
   for (std::size_t c = 0; c < chain.orders.size(); ++c) {
     std::vector<int>& order = chain.orders[c].gpus;
-    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(c % order.size()),
-                order.end());
+    std::rotate(order.begin(), order.begin() + c % order.size(), order.end());
   }
 }
 

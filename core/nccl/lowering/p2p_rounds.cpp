@@ -37,7 +37,7 @@ std::vector<int> outwards(int n) {
 }
 
 std::vector<int> in_order(int count) {
-  std::vector<int> deltas(static_cast<std::size_t>(count));
+  std::vector<int> deltas(count);
   std::iota(deltas.begin(), deltas.end(), 0);
   return deltas;
 }

@@ -129,8 +129,7 @@ class Sends : public Schedule {
     }
     const Piece& piece = piece_of(kernel(rank).pieces(lane), index);
     if (index == piece.first && piece.batch > 0)
-      step.wait = {lane - role,
-                   gate(rank, lane).through[static_cast<std::size_t>(piece.batch) - 1]};
+      step.wait = {lane - role, gate(rank, lane).through[piece.batch - 1]};
     role % 2 == 1 ? send(step, rank, lane, piece, index - piece.first)
                   : receive(step, rank, piece, index - piece.first);
     return step;
@@ -283,8 +282,8 @@ class Sends : public Schedule {
 
   void assign_channels() {
     const Rank classes = contract_.kind == CollectiveKind::kAllToAll ? gpus_ : n_;
-    kernels_.resize(static_cast<std::size_t>(classes));
-    relays_.resize(static_cast<std::size_t>(classes));
+    kernels_.resize(classes);
+    relays_.resize(classes);
     // Assign all parts to batches first, because the number of lanes per channel depends on the
     // largest batch.
     std::vector<std::vector<P2pAssignment>> assigned;

@@ -16,13 +16,13 @@ struct PatStep {
   /// The location of a chunk: position `place` in a message that is sent or received along
   /// `dimension`. `message` is the message's index in the loop. Dimension -1 means the rank's own
   /// buffer.
-  struct Place {
+  struct ChunkLocation {
     int dimension = -1;
     int message = 0;
     int place = 0;
   };
-  Place from;
-  Place to;
+  ChunkLocation from;
+  ChunkLocation to;
   int ahead = 0;       ///< distance, in ranks, from the executing rank to the rank whose block is
                        ///< processed
   bool fresh = false;  ///< true if the step is the first to use a chunk: an all-gather then copies

@@ -71,7 +71,7 @@ class Pat : public Schedule {
   /// A step of the thread block.
   struct Move {
     To to = To::kMessage;
-    PatStep::Place from, message;  ///< dimension -1: the block in the rank's own buffer
+    PatStep::ChunkLocation from, message;  ///< dimension -1: the block in the rank's own buffer
     int ahead = 0;
     bool begins_reading = false;  ///< true if this is the first move of the loop that reads the
                                   ///< message of `from`
@@ -118,7 +118,7 @@ class Pat : public Schedule {
     const std::int64_t slot = number(dimension, loop, message) % kSlots + (sends ? 0 : kSlots);
     return {Buffer::kScratch, dimension.slots + slot * channel.slot + before * each, chunks * each};
   }
-  static Range chunk_in(const Channel& channel, const PatStep::Place& place, bool sends,
+  static Range chunk_in(const Channel& channel, const PatStep::ChunkLocation& place, bool sends,
                         std::int64_t loop) {
     const Dimension& dimension = channel.dimensions[place.dimension];
     const std::vector<int>& places = dimension.messages[place.message].places;
@@ -193,7 +193,7 @@ class Pat : public Schedule {
     Channel& made = channels_.emplace_back();
     made.part = part;
     made.slot = order.per_message * std::min(part.chunks.chunk, part.part.count);
-    made.dimensions.resize(static_cast<std::size_t>(order.dimensions));
+    made.dimensions.resize(order.dimensions);
     for (Dimension& dimension : made.dimensions) {
       dimension.slots = scratch_;
       scratch_ += 2 * kSlots * made.slot;
@@ -210,7 +210,7 @@ class Pat : public Schedule {
     mark_beginnings(made);
   }
 
-  static Message& message(Channel& channel, const PatStep::Place& place) {
+  static Message& message(Channel& channel, const PatStep::ChunkLocation& place) {
     auto& messages = channel.dimensions[place.dimension].messages;
     if (static_cast<std::size_t>(place.message) >= messages.size())
       messages.resize(static_cast<std::size_t>(place.message) + 1);

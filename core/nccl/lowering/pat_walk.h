@@ -37,7 +37,7 @@ class PatWalk {
     order_.per_message = each_ = factor_;
     for (int depth = kSlots; depth > 1 && factor_ < n_ / 2; depth /= 2) double_factor();
     done_.resize(2 * static_cast<std::size_t>(order_.dimensions));
-    touched_.resize(static_cast<std::size_t>(order_.dimensions));
+    touched_.resize(order_.dimensions);
   }
 
  protected:
@@ -70,7 +70,7 @@ class PatWalk {
       step.to_complete = nccl_step.post_send;
       done += static_cast<int>(nccl_step.post_send);
     }
-    const PatStep::Place& matters = gathers_ ? step.from : step.to;
+    const PatStep::ChunkLocation& matters = gathers_ ? step.from : step.to;
     if (matters.dimension < 0) {
       step.fresh = !own_touched_;
       own_touched_ = true;

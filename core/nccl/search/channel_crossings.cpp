@@ -61,7 +61,7 @@ int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t
     }
   }
   for (std::size_t step = 0; step < steps; ++step) {
-    const auto l = static_cast<std::size_t>(path.links[step]);
+    const std::size_t l = path.links[step];
     const LinkTraits& traits = link_traits_[l];
     const float forward = traits.pcie ? pcie : gb_per_s;
     float backward = 0;
@@ -69,7 +69,7 @@ int ChannelSearch::take(const Path& path, const TopologyNode& start, std::size_t
     if (traits.both_ways) backward += forward;
     if (left_[l] < forward) return static_cast<int>(step);
     if (backward != 0) {
-      const auto back = static_cast<std::size_t>(topology_.links[l].back);
+      const std::size_t back = topology_.links[l].back;
       if (left_[back] < backward) return static_cast<int>(step);
       left_[back] = rounded(left_[back] - backward);
     }
@@ -87,7 +87,7 @@ std::vector<int> ChannelSearch::nets_for(int gpu, std::optional<PathType> farthe
   if (topology_.hosts > 1 && settings_.scatter_nets) {
     // If GPUs are on several hosts, first return the first port of every GPU, then the second port
     // of every GPU, and so on.
-    std::vector<bool> done(static_cast<std::size_t>(gpus_));
+    std::vector<bool> done(gpus_);
     for (int c = 0; c < kMaxChannels; ++c) {
       for (int g = first; g < end; ++g) {
         const int net = paths_.local_net(g, c);

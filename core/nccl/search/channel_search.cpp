@@ -33,8 +33,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
       settings_(settings),
       over_nodes_(over_nodes),
       gpus_(topology.count(NodeKind::kGpu)),
-      used_(static_cast<std::size_t>(gpus_)),
-      nets_(static_cast<std::size_t>((gpus_ + 1) * kDistances)) {
+      used_(gpus_),
+      nets_((gpus_ + 1) * kDistances) {
   for (const TopologyLink& link : topology.links) {
     left_.push_back(link.gb_per_s);
     const TopologyNode& end = topology.nodes[link.to];
@@ -55,8 +55,8 @@ ChannelSearch::ChannelSearch(const Topology& topology, const Paths& paths,
 
 void ChannelSearch::run(Trial& trial, Trial& best, int& steps) {
   trial.channels = 0;
-  trial.gpus.resize(static_cast<std::size_t>(trial.max_channels * gpus_));
-  trial.nets.resize(static_cast<std::size_t>(trial.max_channels * 2));
+  trial.gpus.resize(trial.max_channels * gpus_);
+  trial.nets.resize(trial.max_channels * 2);
   lay(trial, best, steps);
 }
 
@@ -199,7 +199,7 @@ void ChannelSearch::at_gpu(Trial& trial, Trial& best, int& steps, int gpu, int s
     complete(trial, best, steps);
     return;
   }
-  const auto row = static_cast<std::size_t>(trial.channels * gpus_);
+  const std::size_t row = trial.channels * gpus_;
   trial.gpus[row + static_cast<std::size_t>(step)] = gpu;
   if (step == rest.back_to_net) {
     if (over_nodes_) go_to_net(trial, best, steps, gpu, step, rest);
@@ -364,7 +364,7 @@ void ChannelSearch::reduce_at_head(Trial& trial, Trial& best, int& steps, int he
   if (out == gpus_) {
     while (in < gpus_ && cross(trial, NodeKind::kGpu, in, NodeKind::kGpu, head, share)) ++in;
     if (in == gpus_) {
-      auto others = trial.gpus.begin() + static_cast<std::ptrdiff_t>(trial.channels) * gpus_ + 1;
+      auto others = trial.gpus.begin() + trial.channels * gpus_ + 1;
       for (int g = 0; g < gpus_; ++g) {
         if (g != head) *others++ = g;
       }

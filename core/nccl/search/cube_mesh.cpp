@@ -63,7 +63,7 @@ Topology cube_mesh(int gpus) {
   made.join_cpus();
   made.sort_links();
   const Topology whole = made.finish([](const TopologyNode&, const TopologyNode&) {});
-  std::vector<int> ranks(static_cast<std::size_t>(gpus));
+  std::vector<int> ranks(gpus);
   std::iota(ranks.begin(), ranks.end(), 0);
   return with_ranks(whole, ranks);
 }

@@ -108,7 +108,7 @@ Graph NodeSearch::find(int id, Pattern pattern, bool collnet, int min_channels, 
   if (pattern == Pattern::kRing && is_split(topology_, paths_) && start.max_channels >= 2 &&
       start.min_channels == 1)
     start.min_channels = 2;
-  start.gpus.resize(static_cast<std::size_t>(start.max_channels * gpus_));
+  start.gpus.resize(start.max_channels * gpus_);
   start.nets.resize(static_cast<std::size_t>(start.max_channels) * 2);
   return made(id, search(std::move(start), bounds));
 }
@@ -231,7 +231,7 @@ void NodeSearch::double_channels(Trial& graph) const {
   if (sm_ > 80 && graph.bw_intra < 50 && graph.channels > 4) return;
   const int doubled = std::min(graph.channels * 2, graph.max_channels);
   const auto repeat = [&](std::vector<int>& rows, int width) {
-    const auto row = static_cast<std::size_t>(width);
+    const std::size_t row = width;
     for (auto c = static_cast<std::size_t>(graph.channels); c < static_cast<std::size_t>(doubled);
          ++c) {
       for (std::size_t i = 0; i < row; ++i)

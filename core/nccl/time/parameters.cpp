@@ -236,7 +236,7 @@ Expected<Parameters> Parameters::parse(std::string_view text, const std::string&
                    "the time model has no parameter \"{}\"", cell(0).text);
       continue;
     }
-    const auto index = static_cast<std::size_t>(found - made.all_.begin());
+    const std::size_t index = found - made.all_.begin();
     if (set[index])
       problems.add({ProblemCode::kDuplicate, found->name}, where, "{} is there twice", found->name);
     set[index] = true;

@@ -274,8 +274,9 @@ class Timing {
     }
     // Every rank receives a whole chunk before it forwards the chunk.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
-    constexpr double kShown = 0.6;  // visible share of the chain; the next broadcast hides the rest
-    made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
+    constexpr double kVisibleShare =
+        0.6;  // visible share of the chain; the next broadcast hides the rest
+    made_.fill = kVisibleShare * (ranks_ - 2) * chunk / (channel() * kPerUs);
   }
 
   /// Returns the payload, in bytes, of one of the eight slots of a connection's buffer. SOURCE:

@@ -67,7 +67,7 @@ int relayed_peers(const Communicator& comm) {
 /// send equally many.
 double on_busiest_card(const System& s, const Communicator& comm) {
   const int gpus = comm.ranks_of_node();
-  std::vector<int> of_card(static_cast<std::size_t>(std::max(1, s.nics)));
+  std::vector<int> of_card(std::max(1, s.nics));
   for (const int relay : comm.p2p.relays.front())
     ++of_card[std::int64_t{relay} * std::ssize(of_card) / gpus];
   const int most = *std::max_element(of_card.begin(), of_card.end());

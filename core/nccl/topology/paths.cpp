@@ -54,8 +54,7 @@ int mirrored(int number, int power) {
 Paths::Paths(const Topology& topology, const SearchSettings& settings)
     : topology_(topology), settings_(settings), paths_(topology.nodes.size()) {
   for (const NodeKind kind : {NodeKind::kCpu, NodeKind::kGpu, NodeKind::kNet, NodeKind::kNvs}) {
-    for (OfKind& paths : paths_)
-      paths[static_cast<std::size_t>(kind)].resize(static_cast<std::size_t>(topology.count(kind)));
+    for (OfKind& paths : paths_) paths[static_cast<std::size_t>(kind)].resize(topology.count(kind));
     for (int place = 0; place < topology.count(kind); ++place) find_ways_to(kind, place);
   }
   settle_gpus();

@@ -61,7 +61,7 @@ class TopologyReader {
   Topology read();
 
  private:
-  struct Place {
+  struct NodeLocation {
     int node = 0;
     int host = 0;
   };
@@ -72,7 +72,7 @@ class TopologyReader {
   };
 
   void read_cpu(const pugi::xml_node& cpu);
-  void read_pci(const pugi::xml_node& pci, const Place& parent);
+  void read_pci(const pugi::xml_node& pci, const NodeLocation& parent);
   void read_switch(const pugi::xml_node& pci, int node, int host);
   std::optional<TopologyNode> read_gpu(const pugi::xml_node& pci, const pugi::xml_node& gpu);
   void read_card(const pugi::xml_node& nic, int node);
@@ -185,7 +185,7 @@ void TopologyReader::read_switch(const pugi::xml_node& pci, int node, int host) 
   for (const pugi::xml_node& child : pci.children("pci")) read_pci(child, {node, host});
 }
 
-void TopologyReader::read_pci(const pugi::xml_node& pci, const Place& parent) {
+void TopologyReader::read_pci(const pugi::xml_node& pci, const NodeLocation& parent) {
   const pugi::xml_node gpu = pci.child("gpu"), nic = pci.child("nic");
   const auto id = bus(pci, "busid");
   const auto lanes = xml_.integer(pci, "link_width", 0, 64, 0, problems_);

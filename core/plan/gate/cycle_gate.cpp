@@ -13,8 +13,8 @@ CycleGate::CycleGate(GateItems items, const Options& options, GateMembers member
       options_(options),
       members_(members),
       order_(std::move(items), options.threshold, options.cached),
-      reported_(static_cast<std::size_t>(members.replicas)),
-      completed_(static_cast<std::size_t>(members.replicas)) {}
+      reported_(members.replicas),
+      completed_(members.replicas) {}
 
 // --- requests ---
 
@@ -60,7 +60,7 @@ GateProposal CycleGate::begin_round(Time now) {
        ++at) {
     const Pending& pending = at->second;
     if (pending.replicas < members_.replicas) continue;
-    const auto i = static_cast<std::size_t>(at->first.second);
+    const std::size_t i = at->first.second;
     proposal.numbers[2 * i] = 1;
     proposal.numbers[2 * i + 1] = pending.round == rounds_ ? -1 - pending.order : 0;
   }
@@ -117,7 +117,7 @@ void CycleGate::start(std::shared_ptr<const GateBatch> batch,
 
 std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
   std::int64_t& completed = completed_by(request.replica);
-  const auto at = static_cast<std::size_t>(completed - first_in_queue_);
+  const std::size_t at = completed - first_in_queue_;
   TUTTI_CHECK(at < queue_.size(), "replica {} has no gradient in flight", request.replica);
   --queue_[at].left;
   ++completed;
@@ -125,7 +125,7 @@ std::vector<GateDecision> CycleGate::done(const GateRequest& request) {
     queue_.pop_front();
     ++first_in_queue_;
   }
-  const auto next = static_cast<std::size_t>(completed - first_in_queue_);
+  const std::size_t next = completed - first_in_queue_;
   if (next >= queue_.size()) return {};
   return {{request.replica, 1, queue_[next].batch}};
 }

@@ -154,7 +154,7 @@ int take_channels(TuttiNcclChannel* to, int most) {
   auto& over = the_log().over;
   const auto count = std::min(over.size(), static_cast<std::size_t>(std::max(0, most)));
   std::copy_n(over.begin(), count, to);
-  over.erase(over.begin(), over.begin() + static_cast<std::ptrdiff_t>(count));
+  over.erase(over.begin(), over.begin() + count);
   return static_cast<int>(count);
 }
 

@@ -64,10 +64,10 @@ tl::expected<std::string, std::string> content_of(const std::string& path) {
   else if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
     problem = "it has more than 64 MiB";
   else
-    text.resize(static_cast<std::size_t>(found.st_size));
+    text.resize(found.st_size);
   for (std::size_t done = 0; problem.empty() && done < text.size();) {
     const ssize_t got = read(file, text.data() + done, text.size() - done);
-    if (got > 0) done += static_cast<std::size_t>(got);
+    if (got > 0) done += got;
     if (got == 0) text.resize(done);
     if (got < 0 && errno != EINTR)
       problem = std::string("it cannot be read: ") + std::strerror(errno);
@@ -240,8 +240,8 @@ void Communicator::log_impossible(std::size_t index, const Call& call) {
 }
 
 void Communicator::log_without_row(const Call& call) {
-  std::atomic<bool>& said = logged_without_row_[call.collective];
-  if (!choices_logged_ || said.exchange(true, std::memory_order_relaxed)) return;
+  std::atomic<bool>& logged = logged_without_row_[call.collective];
+  if (!choices_logged_ || logged.exchange(true, std::memory_order_relaxed)) return;
   say(log_, kInfo, "TUNER/Tutti: no line for " + described(call) + "; NCCL decides");
 }
 

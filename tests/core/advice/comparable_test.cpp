@@ -38,7 +38,7 @@ constexpr const char* kNccl = "algorithm: \"nccl\"";
 constexpr const char* kRing = "algorithm: \"ring\"";
 constexpr const char* kBetween = "algorithm: \"nccl/ring\"";
 
-TEST(Comparable, WhatTheSameMoversCarryIs) {
+TEST(Comparable, TimesOfTheSameDataPathAre) {
   for (const char* link : {"hdr", "ethernet-25", ""}) {
     EXPECT_THAT(
         why_not_comparable(travel(kNccl, link), travel("algorithm: \"nccl\" channels: 2", link)),
@@ -64,7 +64,7 @@ TEST(Comparable, AssumedFiguresOfNcclAreNotWithOthers) {
 
 /// A link at its full rate is a lower bound for the time of messages. So a measured time that is
 /// shorter than such a prediction is comparable with it, but not vice versa.
-TEST(Comparable, MeasuredFiguresOfNcclAreWithMessagesButNotTheOtherWayRound) {
+TEST(Comparable, MeasuredNcclTimesAreWithMessagesButNotViceVersa) {
   const DataMovers nccl = travel(kNccl, "hdr"), ring = travel(kRing, "hdr");
   EXPECT_THAT(why_not_comparable(ring, nccl), IsEmpty());
   const std::string between = why_not_comparable(nccl, ring);

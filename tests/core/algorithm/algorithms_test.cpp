@@ -229,7 +229,7 @@ TEST(Ring, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
   EXPECT_TRUE(middle.to.relative);
 }
 
-TEST(DoubleTree, NobodyAddsInBothTreesAndNobodySendsMoreThanTwice) {
+TEST(DoubleTree, RanksAddInOneTreeAndSendAtMostTwice) {
   for (const int n : {2, 3, 6, 7, 8, 64, 100}) {
     const auto tree = double_tree_all_reduce(Contract::all_reduce(n, 2000), 100);
     std::int64_t total = 0;

@@ -270,7 +270,7 @@ TEST(OutOfPlace, OfRingsCopiesOnlyWhatARankGetsFromItself) {
 
 // The checker must track which element of a rank has arrived. Tracking only the ranks that
 // contributed to an element would not detect a swap.
-TEST(Checker, ElementsThatComeToTheWrongPlaceAreFound) {
+TEST(Checker, FindsMisplacedElements) {
   const Contract contract = Contract::of(Kind::kAllToAll, 3, 30, 0, true);
   WrittenSchedule swapped = WrittenSchedule::of(*direct(contract, Engine::kCpu));
   for (auto& rank : swapped.written()) {

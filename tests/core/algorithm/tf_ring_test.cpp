@@ -205,7 +205,7 @@ std::vector<std::vector<Hop>> sent_by_fields(std::int64_t n, std::int64_t filled
   }
 }
 
-TEST(TfRing, SendsWhatEachOfTensorFlowsFieldsSendsInTheOrderInWhichTheyCome) {
+TEST(TfRing, SendsTheFieldsInTensorFlowsOrder) {
   Random random(3);
   for (const std::int64_t n : {2, 3, 4, 7, 8}) {
     for (std::int64_t filled = 0; filled <= n; ++filled) {
@@ -264,7 +264,7 @@ TEST(TfRing, AMillionRanksTakeNoMemoryAndAnswerAtOnce) {
 
 // --- trees ---
 
-TEST(BroadcastTree, EveryoneHasOneSenderAndNobodySendsToMoreThanFour) {
+TEST(BroadcastTree, RanksHaveOneSenderAndAtMostFourReceivers) {
   for (std::int32_t size = 1; size <= 40; ++size) {
     for (std::int32_t source = 0; source < size; ++source) {
       const BroadcastTree tree{size, source};

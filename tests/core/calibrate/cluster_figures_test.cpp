@@ -63,7 +63,7 @@ TEST(ClusterFigures, OfOneWorkerHaveNoNetwork) {
                           "socket.bandwidth 10", "cpu.reduce 34", "cpu.copy 51"));
 }
 
-TEST(ClusterFigures, OfZeroAreLeftAndSaidToBe) {
+TEST(ClusterFigures, KeepAndReportZeros) {
   const ClusterFigures figures = figures_of(
       "workers { machine: \"cpu-host\" count: 2 } network { kind: ONE_SWITCH latency_us: 0 }");
   EXPECT_EQ(figures.list().front().name, "network.bandwidth");
@@ -139,7 +139,7 @@ TEST(ClusterFigures, PortsOfTheNetworkDoNotLimitAFasterCard) {
                                  bandwidth_from_gb_per_s(4), bandwidth_from_gb_per_s(4)));
 }
 
-TEST(ClusterFigures, StructuresAreAlikeWhateverTheFiguresAre) {
+TEST(ClusterFigures, EqualStructuresIgnoreParameters) {
   const ClusterFigures figures = figures_of(std::string(kTwoHosts) + "}");
   std::vector<FigureSource> values;
   for (const ClusterFigure& figure : figures.list()) values.push_back({figure.before * 1.7, "x"});

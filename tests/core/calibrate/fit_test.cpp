@@ -158,7 +158,7 @@ TEST(Fit, ALinkThatOnlyMustNotBeNarrowerIsBounded) {
   for (const double residual : result.residuals) EXPECT_LT(std::abs(residual), 0.05);
 }
 
-TEST(Fit, KeptUnknownsStayAndAreSaidToBe) {
+TEST(Fit, KeepsAndReportsUndeterminedUnknowns) {
   FitProblem problem = ring_problem(4, 50, measured(5, 12, 0.01, 1));
   problem.unknowns[0].kept = true;
   const Fit result = fit(problem);
@@ -201,7 +201,7 @@ TEST(Fit, PointsThatCannotBeComputedAreAvoided) {
   EXPECT_NEAR(std::exp(result.unknowns[1].value), 12, 0.6);
 }
 
-TEST(Fit, StopsWhenAsked) {
+TEST(Fit, CanBeStopped) {
   FitProblem problem = ring_problem(1, 50, measured(5, 12, 0.01, 1));
   int calls = 0;
   problem.cancelled = [&calls] { return ++calls > 20; };

@@ -28,7 +28,7 @@ std::map<int, RelativeSlowdown> of(const std::map<int, Samples>& all) {
       0.5);
 }
 
-TEST(RelativeSlowdown, TellsRatesFromLatencies) {
+TEST(RelativeSlowdown, SeparatesRatesFromLatencies) {
   for (const auto& [odd_latency, odd_per_byte] :
        {std::pair{10.0, 0.002}, std::pair{10.0, 0.0005}, std::pair{30.0, 0.001},
         std::pair{2.0, 0.001}, std::pair{25.0, 0.003}, std::pair{4.0, 0.0002}}) {

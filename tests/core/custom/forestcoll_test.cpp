@@ -73,7 +73,7 @@ TEST(ForestColl, ANodeSendsItsChunksDownItsTrees) {
   EXPECT_EQ(rounds.all_sent, 12) << "each of six chunks reaches two other GPUs";
 }
 
-TEST(ForestColl, WhatIsNoForestIsRefused) {
+TEST(ForestColl, RefusesInvalidForests) {
   EXPECT_EQ(wrong_trees(three_gpus(), 4), "0:0 conflict");
   EXPECT_EQ(wrong_trees("<Algo nchunkspernode=\"1\"></Algo>"), "1:2 too-small Algo");
   EXPECT_EQ(wrong_trees("<Algo><tree/></Algo>"),
@@ -120,7 +120,7 @@ TEST(ForestColl, ItIsTheNameOfTheRootElement) {
   EXPECT_EQ(wrong_trees("<algo name=\"<Algo\"/>").find("Algo."), std::string::npos);
 }
 
-TEST(ForestColl, GpusWhoseNumbersAreEqualAreDifferent) {
+TEST(ForestColl, DistinguishesGpusOfDifferentNodes) {
   const std::string text =
       "<Algo nchunkspernode=\"1\"><tree root=\"1\" nchunks=\"1\"><send src=\"1\" "
       "dst=\"01\"/></tree>"

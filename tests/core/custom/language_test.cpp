@@ -33,13 +33,13 @@ std::shared_ptr<const Schedule> made(const std::string& text, AlgorithmShape sha
   return algorithm ? algorithm->schedule(elements, 0, Engine::kKernel) : nullptr;
 }
 
-TEST(Language, SaysWhatIsMissing) {
+TEST(Language, ReportsMissingParts) {
   EXPECT_EQ(wrong(""), "1:1 missing\n1:1 missing\n1:1 missing");
   EXPECT_EQ(wrong("collective all_reduce chunks 1"), "1:1 missing");
   EXPECT_EQ(wrong("lane { }"), "1:1 missing\n1:1 missing");
 }
 
-TEST(Language, ReportsMistakesOfSyntaxWhereTheyAre) {
+TEST(Language, SyntaxErrorsHavePositions) {
   EXPECT_EQ(wrong("collective all_sum\nchunks 1\nlane { }"), "1:12 unknown-name");
   EXPECT_EQ(wrong(with_lane("send data[0] rank + 1")), "4:14 syntax");
   EXPECT_EQ(wrong(with_lane("send data[0] to rank +")), "5:1 syntax");
@@ -53,7 +53,7 @@ TEST(Language, ReportsMistakesOfSyntaxWhereTheyAre) {
   EXPECT_EQ(wrong("collective all_reduce chunks 1 chunks 2 lane { }"), "1:32 duplicate");
 }
 
-TEST(Language, GoesOnAfterAMistake) {
+TEST(Language, ContinuesAfterASyntaxError) {
   EXPECT_EQ(
       wrong(with_lane("send data[0] rank + 1\nreceive data[0] rank - 1\nsend data[1] to rank + 1")),
       "4:14 syntax\n5:17 syntax");
@@ -148,7 +148,7 @@ TEST(Language, RefusesToSendToOneself) {
   EXPECT_EQ(wrong(with_lane("receive data[0] from rank + ranks")), "4:22 invalid");
 }
 
-TEST(Language, KeepsInputsAsTheyAre) {
+TEST(Language, RefusesWritesToTheInput) {
   EXPECT_EQ(wrong(with_lane("receive input[0] from rank - 1")), "4:1 invalid");
   EXPECT_EQ(wrong(with_lane("copy data[0] to input[0]")), "4:1 invalid");
 }

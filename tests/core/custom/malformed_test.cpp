@@ -6,7 +6,7 @@
 #include "core/algorithm/ring.h"
 #include "core/base/random.h"
 #include "core/custom/msccl.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/schedule/checker.h"
 #include "tests/core/custom/shipped.h"
 

@@ -65,7 +65,7 @@ TEST(Msccl, IsReadAndProved) {
   EXPECT_EQ(algorithm->place_of(1, 0, 2)->line, 10);
 }
 
-TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
+TEST(Msccl, ErrorsHaveNamesAndPositions) {
   const auto with = [](const std::string& step) { return wrong_xml(pair_xml("", step)); };
   EXPECT_EQ(wrong_xml("<algo"), "1:5 syntax");
   EXPECT_EQ(wrong_xml("<graphs/>"), "1:2 unknown-name graphs");
@@ -86,7 +86,7 @@ TEST(Msccl, WhatIsWrongIsToldByNameAndPlace) {
             "6:2 too-large step.srcoff\n6:2 too-large step.dstoff");
 }
 
-TEST(Msccl, ABlockThatTalksToNobodyIsRefused) {
+TEST(Msccl, RefusesBlocksWithoutPeers) {
   std::string text = pair_xml();
   text.replace(text.find("recv=\"1\""), 8, "recv=\"-1\"");
   EXPECT_EQ(wrong_xml(text), "4:2 conflict step.type\n5:2 conflict step.type");
@@ -133,7 +133,7 @@ void expect_read_again(const Schedule& schedule, const Contract& contract, bool 
   }
 }
 
-TEST(Msccl, WhatIsWrittenIsReadAgain) {
+TEST(Msccl, ReadsItsOwnExport) {
   for (const std::string& name : test::shipped_algorithms()) {
     for (const std::int32_t ranks : {2, 4, 6, 8}) {
       SCOPED_TRACE(fmt::format("{}, {} ranks", name, ranks));

@@ -11,7 +11,7 @@
 #include "core/algorithm/halving_doubling.h"
 #include "core/algorithm/recursive_doubling.h"
 #include "core/algorithm/ring.h"
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/schedule/checker.h"
 #include "core/schedule/print.h"
 #include "tests/core/custom/shipped.h"
@@ -250,7 +250,7 @@ TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
     EXPECT_EQ(proof(pair_plan({part(0), part(1)}), elements), std::vector<Violation>());
 }
 
-TEST(MscclPp, WhatIsWrongIsToldByNameAndPlace) {
+TEST(MscclPp, ErrorsHaveNamesAndPositions) {
   const auto with = [](const std::string& one) { return wrong_plan(pair_plan({one})); };
   EXPECT_EQ(wrong_plan("{"), "1:2 syntax");
   EXPECT_EQ(wrong_plan("{}"), "1:1 missing collective");
@@ -366,7 +366,7 @@ void expect_read_again(const Schedule& schedule, const Contract& contract, std::
                     *again->schedule(contract.elements, contract.input_shift, Engine::kKernel));
 }
 
-TEST(MscclPp, WhatIsWrittenIsReadAgain) {
+TEST(MscclPp, ReadsItsOwnExport) {
   for (const std::string& name : test::shipped_algorithms()) {
     for (const std::int32_t ranks : {2, 4, 6, 8}) {
       for (const std::int32_t per_node : {ranks, 2}) {

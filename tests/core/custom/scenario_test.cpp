@@ -135,7 +135,7 @@ TEST(CustomInScenario, TheRingTakesAsLongAsTheBuiltInOne) {
   }
 }
 
-TEST(CustomInScenario, OneWorkerStandsForAllToTheSameTime) {
+TEST(CustomInScenario, FoldingKeepsTheTime) {
   for (const char* name :
        {"ring", "torus_2d", "hierarchical_overlap", "bidirectional_ring", "rabenseifner"}) {
     const auto scenario = read_with(scenario_with(kOurs, 8), test::text_of_algorithm(name));
@@ -268,7 +268,7 @@ TEST(CustomInScenario, WrongAlgorithmsAreNotSimulated) {
       "3:3 invalid Custom");
 }
 
-TEST(CustomInScenario, AStandstillTooLargeToProveIsAnErrorOfTheRun) {
+TEST(CustomInScenario, ADeadlockTooLargeToProveIsARunError) {
   const auto scenario =
       read_with(scenario_with(kOurs),
                 "collective all_reduce chunks 1 lane {\n"

@@ -90,7 +90,7 @@ std::string peers_of(const Step& step, Rank rank, const Schedule& schedule, int 
   return text;
 }
 
-TEST_P(Shipped, IsTheSameToAllWorkersWhereItSaysSo) {
+TEST_P(Shipped, DeclaredSymmetryHolds) {
   int claimed = 0;
   for (const AlgorithmShape& shape : shapes()) {
     const auto algorithm = shipped(GetParam(), shape);
@@ -124,7 +124,7 @@ TEST_P(Shipped, IsTheSameToAllWorkersWhereItSaysSo) {
   EXPECT_EQ(claimed == 0, has_special_ranks) << claimed;
 }
 
-TEST_P(Shipped, StepsThatAreCalledAlikeAre) {
+TEST_P(Shipped, IdenticalStepsAreIdentical) {
   for (const AlgorithmShape& shape : shapes()) {
     const auto algorithm = shipped(GetParam(), shape);
     if (!algorithm) continue;

@@ -46,7 +46,7 @@ TEST(Teccl, FlowsBecomeAnAllGather) {
   }
 }
 
-TEST(Teccl, WhatIsNoAllGatherOfWholeChunksIsRefused) {
+TEST(Teccl, RefusesInvalidResults) {
   EXPECT_EQ(wrong_result("{\"7-Flows\": 3}"), "1:1 missing 7-Flows");
   EXPECT_EQ(wrong_result("{\"7-Flows\": []}"), "1:13 missing 7-Flows");
   EXPECT_EQ(wrong_result(line_of_three(",\n\"Chunk 0 from 1 is here\"")), "8:1 syntax 7-Flows");

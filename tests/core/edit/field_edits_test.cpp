@@ -78,7 +78,7 @@ TEST(FieldEdits, AValueChangesAtItsPlaceAndNothingElseDoes) {
             "layer_times:\"x\"}\n");
 }
 
-TEST(FieldEdits, WhatIsNoValueIsWrongAtItsPlaceOnly) {
+TEST(FieldEdits, InvalidValuesAreErrorsAtTheirPosition) {
   for (const std::string typed :
        {"} strategy {", "# remark", "12 13", "\"", "\\", "-", "[1]", "1.2.3", "0x", "true"}) {
     for (const char* const form :
@@ -96,7 +96,7 @@ struct NewField {
   const char *before, *field, *value, *after;
 };
 
-TEST(FieldEdits, NewFieldsStandWhereTheOthersDo) {
+TEST(FieldEdits, NewFieldsFollowTheExistingOnes) {
   const NewField cases[] = {
       {"", "run.steps", "5", "run { steps: 5 }\n"},
       {"# only a remark", "name", "n", "# only a remark\nname: \"n\"\n"},
@@ -124,7 +124,7 @@ TEST(FieldEdits, NewFieldsStandWhereTheOthersDo) {
   for (const NewField& c : cases) EXPECT_EQ(set(c.before, c.field, c.value), c.after);
 }
 
-TEST(FieldEdits, ElementsComeAndGo) {
+TEST(FieldEdits, AddsAndRemovesElements) {
   EXPECT_EQ(add("cluster {\n  workers { machine: \"a\" }  # first\n  network { }\n}\n",
                 "cluster.workers"),
             "cluster {\n  workers { machine: \"a\" }  # first\n  workers {}\n  network { }\n}\n");

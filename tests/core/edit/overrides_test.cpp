@@ -59,7 +59,7 @@ TEST(Overrides, ChangeAddAndRemoveFields) {
   EXPECT_TRUE(read_scenario(scenario->text, "again", library()));
 }
 
-TEST(Overrides, MessagesComeWithTheirDefaultsAndGo) {
+TEST(Overrides, AddAndRemoveMessages) {
   const auto mirrored =
       read_with({"cluster.workers.count=1", "cluster.network=", "strategy.mirrored={}",
                  "strategy.algorithm=", "strategy.bytes_per_pack="});
@@ -97,7 +97,7 @@ TEST(Overrides, WorkOnJsonToo) {
               FailsWith(Mistake{ProblemCode::kWrongType, "Strategy.shards"}));
 }
 
-TEST(Overrides, WhatIsWrongWithThemIsSaidOfThem) {
+TEST(Overrides, ErrorsNameTheOverride) {
   EXPECT_THAT(error_of({"strategy.shards"}), ElementsAre("syntax --set"));
   EXPECT_THAT(error_of({"=4"}), ElementsAre("syntax --set"));
   EXPECT_THAT(error_of({"strategy.shads=4"}), ElementsAre("unknown-field --set"));
@@ -133,7 +133,7 @@ TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
       << "the first override makes a line longer";
 }
 
-TEST(Overrides, ABrokenTextIsToldAsItIs) {
+TEST(Overrides, ReportErrorsOfTheText) {
   const std::string broken = "cluster { workers {";
   EXPECT_EQ(read_with({"run.steps=1"}, broken).error().message(),
             read_with({}, broken).error().message());

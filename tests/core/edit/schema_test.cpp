@@ -73,7 +73,7 @@ TEST(Schema, ChoicesAreThoseThatMeanSomething) {
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).choices.size(), 5u);
 }
 
-TEST(Schema, MistakesInASchemaAreTold) {
+TEST(Schema, ReportsMistakesInASchema) {
   const auto why = [](const std::string& type, const std::string& root) {
     google::protobuf::FileDescriptorSet files;
     auto& file = *files.add_file();

@@ -97,7 +97,7 @@ TEST(Space, VisitsEveryCombinationOnceTheLastAxisFastest) {
     EXPECT_EQ(space->point(space->rows(p)), p);
   }
   EXPECT_THAT(visited, ElementsAre("1/0", "1/5", "1/7", "2/0", "2/5", "2/7"));
-  EXPECT_EQ(space->overrides(5)[1].said, "strategy.bytes_per_pack=7");
+  EXPECT_EQ(space->overrides(5)[1].label, "strategy.bytes_per_pack=7");
 }
 
 TEST(Space, RefusesAFieldTwiceAndTooManyPoints) {

@@ -12,7 +12,7 @@ namespace {
 double uniform(Random& random) { return static_cast<double>(random.next() >> 11) * 0x1p-53; }
 
 TEST(Kriging, GoesThroughWhatIsKnownAndIsSureThere) {
-  std::vector<Kriging::Place> places;
+  std::vector<Kriging::Point> places;
   std::vector<double> values;
   for (int i = 0; i <= 10; ++i) {
     places.push_back({0.1 * i});
@@ -54,7 +54,7 @@ TEST(Kriging, IsAsSureAsItMayBe) {
   for (int draw = 0; draw < 60; ++draw) {
     const double a = 4 * uniform(random), b = 6 * uniform(random), c = uniform(random);
     const auto f = [&](double x, double y) { return std::sin(a * x + c) + 0.5 * std::cos(b * y); };
-    std::vector<Kriging::Place> places;
+    std::vector<Kriging::Point> places;
     std::vector<double> values;
     for (int i = 0; i < 25; ++i) {
       places.push_back({uniform(random), uniform(random)});

@@ -68,7 +68,7 @@ TEST(ByteInput, GzipThatIsCutOffOrDamagedIsAnErrorWithItsByte) {
   EXPECT_FALSE(read_all(damaged, 4096));
 }
 
-TEST(ByteInput, WhatIsNoFileIsAnError) {
+TEST(ByteInput, RefusesMissingFilesAndFolders) {
   EXPECT_EQ(test::kinds_of(open_byte_input("/no/such/file")), std::vector<std::string>{"missing"});
   EXPECT_EQ(test::kinds_of(open_byte_input("/")), std::vector<std::string>{"wrong-type"});
 }

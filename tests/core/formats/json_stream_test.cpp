@@ -73,7 +73,7 @@ TEST(JsonStream, ReadsTheSameWhereverBuffersEnd) {
   }
 }
 
-TEST(JsonStream, SkipsWhatIsNotWanted) {
+TEST(JsonStream, SkipsUnwantedValues) {
   for (std::size_t piece = 1; piece < 40; ++piece) {
     SlowInput input(kText, piece);
     JsonStream in(input, "t", 64);

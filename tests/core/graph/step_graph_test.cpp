@@ -138,7 +138,7 @@ TEST(StepGraph, EveryTaskOfASmallStepIsABox) {
   EXPECT_THAT(stream, ElementsAre(std::pair(5, 6)));
 }
 
-TEST(StepGraph, HundredsOfPacksAreAFewBoxesThatSayWhatTheyStandFor) {
+TEST(StepGraph, GroupsHundredsOfPacks) {
   const Program program = step(500);
   const StepGraph graph = make_step_graph(program, times_of(program, Time(50)), words());
   EXPECT_LE(graph.boxes.size(), 40u);

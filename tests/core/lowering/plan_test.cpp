@@ -126,7 +126,7 @@ TEST_F(PlanTest, PacksThatAreConvertedAreCountedAsTheyWere) {
   EXPECT_EQ(p.packs[2].converted_in, Bytes(48 * 6));
 }
 
-TEST_F(PlanTest, WhatNeedsNoConversionIsSaid) {
+TEST_F(PlanTest, ReportsUnneededConversions) {
   strategy_.compression = Compression{DataType::kFloat16, false};
   const Plan p =
       plan(gradients({10, 20, 30}, {DataType::kInt32, DataType::kFloat16, DataType::kFloat64}));
@@ -178,7 +178,7 @@ TEST_F(PlanTest, NumPacksNeedsOneType) {
   EXPECT_EQ(p.error().field, "num_packs");
 }
 
-TEST_F(PlanTest, SmallGradientsComeFirst) {
+TEST_F(PlanTest, SmallGradientsArePackedFirst) {
   strategy_.agg_small_grads_max_bytes = Bytes(40);
   const Plan p = plan(gradients({125, 6, 5, 7, 100}));
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(1, 2, 3), ElementsAre(0), ElementsAre(4)));

@@ -64,7 +64,7 @@ TEST(Pat, IsProvedForAllNumbersOfRanks) {
 
 std::string text(const PatStep& step) {
   std::string line = fmt::format("{} ", step.ahead);
-  for (const PatStep::Place* place : {&step.from, &step.to})
+  for (const PatStep::ChunkLocation* place : {&step.from, &step.to})
     line += place->dimension < 0
                 ? "- "
                 : fmt::format("{}.{}.{} ", place->dimension, place->message, place->place);

@@ -72,7 +72,7 @@ TEST(CheckCollectives, FindsNothingWhereAllRanksDoTheSame) {
   EXPECT_THAT(problems({&a, &b, &a}), IsEmpty());
 }
 
-TEST(CheckCollectives, FindsWhatIsWrongWithAProgramOfARole) {
+TEST(CheckCollectives, FindsErrorsInAProgram) {
   const Program good = chain({collective(1)});
   Program bad = good;
   bad.end = kNoTask;

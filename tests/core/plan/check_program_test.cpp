@@ -64,7 +64,7 @@ TEST(CheckProgram, AHoldThatWaitsForWhatItHoldsIsACycle) {
               ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
 }
 
-TEST(CheckProgram, NamesWhatTheEndDoesNotWaitFor) {
+TEST(CheckProgram, NamesTasksThatTheEndDoesNotAwait) {
   EXPECT_THAT(problems(with({plain(), plain(), plain()}, {{0, 2}}), 2),
               ElementsAre(problem(Code::kNotAwaited, 1)));
 }

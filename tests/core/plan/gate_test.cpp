@@ -63,7 +63,7 @@ bool can_be_remembered(Gate& gate) {
 // --- credit ---
 
 /// The items have 40, 40, 8 and 40 bytes.
-TEST(CreditGate, TakesTheLowestPriorityAndPassesOverWhatIsTooLarge) {
+TEST(CreditGate, SkipsTasksThatExceedTheCredit) {
   CreditGate gate(items_of({{Bytes(40), 0}, {Bytes(40), 1}, {Bytes(8), 2}, {Bytes(40), 3}}),
                   Bytes(48), {5, 1});
   const auto ready = [&](int item) { return shown(gate.ready({5, 0, item}, Time())); };

@@ -57,7 +57,7 @@ TEST(AllReduceSpecReader, EntriesAndTextSayTheSame) {
             plan_digest(python));
 }
 
-TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByWhoseTextItIs) {
+TEST(AllReduceSpecReader, LimitsAreBytesOrElementsByTheApi) {
   const auto entries = [](const std::string& spec) {
     std::vector<int> list;
     const Scenario s =
@@ -85,7 +85,7 @@ TEST(AllReduceSpecReader, EmptyItIsTensorFlowsDefault) {
 }
 
 /// Each mistake yields one problem, at its place.
-TEST(AllReduceSpecReader, MistakesAreToldWhereTheyStand) {
+TEST(AllReduceSpecReader, ErrorsHavePositions) {
   const auto wrong = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field, int workers = 2) {
     const std::string text = text_of(strategy, workers);

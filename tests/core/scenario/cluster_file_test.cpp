@@ -69,7 +69,7 @@ TEST(ClusterFile, NamesMachinesFromWhereItLies) {
   EXPECT_EQ(describe(*scenario->cluster), "1 × m, 1 GPU");
 }
 
-TEST(ClusterFile, ProblemsAreToldWhereTheyAre) {
+TEST(ClusterFile, ErrorsHavePositions) {
   const test::TemporaryFolder folder;
   const auto read = [&folder](const std::string& cluster) {
     return load_scenario(folder.write("s.textproto", "cluster { " + cluster + " }\n" + kRest),

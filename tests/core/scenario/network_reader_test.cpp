@@ -44,7 +44,7 @@ std::vector<std::string> problems(const std::string& text, const std::string& ma
 const std::string kTree =
     "kind: FAT_TREE latency_us: 2 switch_us: 0.5 fat_tree { workers_per_leaf: 4 spines: 2 ";
 
-TEST(NetworkOfScenario, AnUplinkIsWhatALeafsPortsCarryOverSpinesAndOversubscription) {
+TEST(NetworkOfScenario, UplinksFollowFromPortsSpinesAndOversubscription) {
   EXPECT_EQ(network_of(kTree + "}").fat_tree.uplink, Bandwidth(4 * 3'125'000'000 / 2))
       << "non-blocking";
   EXPECT_EQ(network_of(kTree + "oversubscription: 4 }").fat_tree.uplink,
@@ -115,7 +115,7 @@ TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
   EXPECT_THAT(problems(kTree + "uplink_gb_per_s: wide }", "cpu-host", 24), testing::SizeIs(1));
 }
 
-TEST(NetworkOfScenario, ADragonflysLinksAreAsWideAsPortsUnlessSaidOtherwise) {
+TEST(NetworkOfScenario, DragonflyLinksHaveThePortsBandwidthByDefault) {
   const Network plain = network_of(
       "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { workers_per_router: 2 "
       "routers_per_group: 4 "
@@ -134,7 +134,7 @@ TEST(NetworkOfScenario, ADragonflysLinksAreAsWideAsPortsUnlessSaidOtherwise) {
   EXPECT_EQ(said.choice.rule, PathChoice::Rule::kDestination);
 }
 
-TEST(NetworkOfScenario, AKindOfLinkGivesWhatIsNotSaid) {
+TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
   const Network edr = network_of("kind: ONE_SWITCH link: \"edr\"", "dgx1-v100");
   EXPECT_EQ(edr.port_bandwidth, bandwidth_from_gb_per_s(12.5 * 4096 / 4122))
       << "26 bytes of headers per packet";
@@ -226,7 +226,7 @@ TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
                                      "edr", "hdr", "ndr", "roce-100", "efa", "slingshot-11"}));
 }
 
-TEST(NetworkLinkFile, SaysWhatIsMissing) {
+TEST(NetworkLinkFile, ReportsMissingFields) {
   const auto link = read_network_link(
       "name: \"x\" port_gbit_per_s: 0 packet_payload_bytes: 0 latency_us: 1", "f");
   ASSERT_FALSE(link);

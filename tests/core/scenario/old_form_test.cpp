@@ -211,7 +211,7 @@ TEST(OldForm, PlansAreTheSame) {
   }
 }
 
-TEST(OldForm, ErrorsStandWhereTheTextHasThem) {
+TEST(OldForm, ErrorsHavePositionsInTheText) {
   const auto fails = [](const std::string& strategy, const std::string& mark, ProblemCode code,
                         const std::string& field) {
     const std::string text = kSixteen + kModel + "strategy {\n  " + strategy + "\n}\n";

@@ -395,7 +395,7 @@ TEST(Scenario, DevicesThatSendMustReachEachOther) {
             "");
 }
 
-TEST(Scenario, ReplicasAreOfOneKindAndAlikeInsideAWorker) {
+TEST(Scenario, ReplicasOfAWorkerMustBeIdentical) {
   expect_problem(
       "cluster { workers { machine: \"dgx1-v100\" replicas: 1 } workers { machine: \"cpu-host\" } "
       "network { kind: ONE_SWITCH latency_us: 1 } }" +

@@ -211,7 +211,7 @@ TEST(MultiWorkerMirrored, UpdatesFollowPacksIfTheProgramAggregates) {
       Update::kPerPack);
 }
 
-TEST(MultiWorkerMirrored, WhatIsSaidBesideItWins) {
+TEST(MultiWorkerMirrored, ExplicitFieldsOverrideIt) {
   const Scenario s = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } } "
       "launch: CONCURRENT "

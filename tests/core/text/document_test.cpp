@@ -125,7 +125,7 @@ TEST(TextFormat, AMistakeCostsNoOtherField) {
             "1:8 syntax | b: 2");
 }
 
-TEST(TextFormat, ComesToAnEndWhateverStandsThere) {
+TEST(TextFormat, EndsForAnyInput) {
   const std::vector<std::string> tokens{"a", "b", ":", ":", "1",    "\"s\"", "{", "}",
                                         "<", ">", "[", "]", ",",    ";",     "-", "\n",
                                         "#", "é", "'", ".", "1.5f", "\n"};
@@ -154,7 +154,7 @@ TEST(TextFormat, SaysWhenABraceIsMissing) {
   EXPECT_EQ(placed(problems), "2:5 syntax") << "of the innermost, once";
 }
 
-TEST(TextFormat, GoesOnBehindABracketThatClosesNothing) {
+TEST(TextFormat, ContinuesAfterAnUnmatchedBracket) {
   Problems problems;
   const Document document = parse_text_format("a { > b: 1 } } c < } d: 2 >", "f", problems);
   EXPECT_EQ(document.root.fields.size(), 2u);
@@ -249,7 +249,7 @@ TEST(Document, AByteOrderMarkIsNoPartOfTheText) {
   EXPECT_EQ(placed(problems), "");
 }
 
-TEST(Document, TellsTheFormsApart) {
+TEST(Document, RecognizesTextFormatAndJson) {
   Problems problems;
   EXPECT_EQ(parse_document("  \n{\"a\": 1}", "f", problems).root.fields.size(), 1u);
   EXPECT_EQ(parse_document("a: 1 b: 2", "f", problems).root.fields.size(), 2u);

@@ -5,7 +5,7 @@
 namespace tutti::core {
 namespace {
 
-TEST(Printable, KeepsTextAndReplacesWhatATerminalObeys) {
+TEST(Printable, ReplacesControlCharacters) {
   EXPECT_EQ(printable("größe 5 µs → 東"), "größe 5 µs → 東");
   EXPECT_EQ(printable("\x1b[2J\x07"), "?[2J?");
   EXPECT_EQ(printable("a\u009b31m"), "a?31m") << "the control sequence introducer in one character";

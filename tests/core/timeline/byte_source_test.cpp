@@ -49,7 +49,7 @@ TEST(ByteSource, ManyThreadsReadAFileAtOnce) {
   }
 }
 
-TEST(ByteSource, WhatIsNoFileIsAnError) {
+TEST(ByteSource, RefusesMissingFilesAndFolders) {
   using test::Mistake;
   EXPECT_THAT(open_byte_source("/no/such/file"),
               test::FailsWith(Mistake{ProblemCode::kMissing, "", 0, 0, "/no/such/file"}));

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(TimelineDamage, BlocksThatAreDamagedAreToldAndTheOthersStay) {
+TEST(TimelineDamage, ReportsDamagedBlocksAndKeepsTheOthers) {
   const Indexed whole = indexed();
   EXPECT_EQ(reader_of(whole.bytes).damage(), "");
   // Damages the content of a block, and then its length, which scanning could not pass.
@@ -73,7 +73,7 @@ void spoil(std::string& bytes, const TimelineReader::SpanBlock& block) {
   bytes.replace(static_cast<std::size_t>(block.offset) + 8, 16, std::string(16, '\xff'));
 }
 
-TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatIsMissing) {
+TEST(TimelineDamage, ADamagedSpanBlockIsOneNote) {
   constexpr int kSpans = 10'000;
   const std::string whole = three_lanes(kSpans);
   const TimelineReader sane = reader_of(whole);
@@ -117,7 +117,7 @@ TEST(TimelineDamage, OfABlockOfSpansThatIsDamagedTheRestStaysAndOneLineSaysWhatI
                              HasSubstr("; besides, "), HasSubstr("spans are missing")));
 }
 
-TEST(TimelineDamage, WhatIsCutOffIsNotCalledDamaged) {
+TEST(TimelineDamage, TruncatedFilesAreNotDamaged) {
   const Indexed whole = indexed();
   const auto damage_of = [](const std::string& bytes) { return reader_of(bytes).damage(); };
   EXPECT_THAT(damage_of(whole.bytes.substr(0, whole.at[1])),

@@ -35,7 +35,7 @@ TEST(SteadyStateSearch, TheBeginningDoesNotCount) {
   EXPECT_EQ(state.step_time, Time(1000));
 }
 
-TEST(SteadyStateSearch, GoesOnWhileRoundsGetLonger) {
+TEST(SteadyStateSearch, ContinuesWhileRoundsGetLonger) {
   // The rounds approach 2000, and the difference shrinks by 4 % per round. The first checks must
   // notice that it is still changing.
   double left = 1000;
@@ -45,7 +45,7 @@ TEST(SteadyStateSearch, GoesOnWhileRoundsGetLonger) {
   EXPECT_GT(state.step_time, Time(1970));
 }
 
-TEST(SteadyStateSearch, EndsAtItsLimitAndSaysSo) {
+TEST(SteadyStateSearch, ReportsThatItReachedItsLimit) {
   const SteadyState state = state_of([](int round) { return 1000 + 100 * round; }, 100);
   EXPECT_FALSE(state.steady);
   EXPECT_EQ(state.end_step, 100);

@@ -41,7 +41,7 @@ PathPiece piece(std::int32_t kind, const std::string& device, std::int64_t start
   return p;
 }
 
-TEST(Summary, TellsTheCriticalPathInWords) {
+TEST(Summary, DescribesTheCriticalPath) {
   Summary s;
   const std::int32_t compute = SpanKind::kFirstCompute;
   s.path(piece(compute + 0, "w0/gpu1", 0, 10));

@@ -71,7 +71,7 @@ class Transcript : public TimelineSink {
   void end() override { rest += "end"; }
 };
 
-TEST(Timeline, ComesBackAsItWasWritten) {
+TEST(Timeline, IsReadAsWritten) {
   for (const int spans : {0, 1, 100, 10'000}) {
     Transcript before, after;
     std::ostringstream out;

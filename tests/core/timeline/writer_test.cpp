@@ -120,7 +120,7 @@ TEST(TimelineTexts, AreUtf8InExports) {
   EXPECT_THAT(svg, HasSubstr("a\uFFFDb\uFFFD\uFFFD")) << "XML knows no character 1";
 }
 
-TEST(TimelineTexts, WholeCharactersAreCutOfWhatIsTooLong) {
+TEST(TimelineTexts, AreCutAtWholeCharacters) {
   std::string text;
   while (text.size() <= kLongestText) text += "ä→";
   const TimelineReader reader = reader_of(timeline_of(text));

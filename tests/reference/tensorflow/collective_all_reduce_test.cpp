@@ -98,7 +98,7 @@ TEST(CollectiveAllReduceReference, AHintForABatch) {
   EXPECT_EQ(core::hint_for_batch(Implementation::kNccl, 1), Implementation::kAuto);
 }
 
-TEST(CollectiveAllReduceReference, WhoCarriesOutAReduction) {
+TEST(CollectiveAllReduceReference, SelectsTheReductionsImplementation) {
   for (const Data& c : test::golden_cases("implementation selection (reduction)")) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
@@ -111,7 +111,7 @@ TEST(CollectiveAllReduceReference, WhoCarriesOutAReduction) {
   }
 }
 
-TEST(CollectiveAllReduceReference, WhoCarriesOutTheOthers) {
+TEST(CollectiveAllReduceReference, SelectsTheOtherImplementations) {
   for (const Data& c : test::golden_cases("implementation selection")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_EQ(c["input"]["type"].text(), "gather");

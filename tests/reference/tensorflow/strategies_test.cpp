@@ -305,7 +305,7 @@ TEST(VariablePlacementReference, GreedyWithUniformLoads) {
   }
 }
 
-TEST(VariablePlacementReference, CachesOfWhatIsRead) {
+TEST(VariablePlacementReference, CachesReadVariables) {
   for (const Data& c :
        test::golden_cases("variable cache placement (distributed parameter_server)")) {
     SCOPED_TRACE(test::golden_name(c));

@@ -60,8 +60,9 @@ TEST_F(EvaluatorTest, SharingChangesNoOutcome) {
               alone = evaluator(kText, Evaluator::Shares::kNo);
     for (std::int64_t p = 0; p < points.size(); ++p) {
       const Outcome one = *shares.at(points.overrides(p)), other = *alone.at(points.overrides(p));
-      EXPECT_EQ(one, other) << points.overrides(p)[1].said << " " << points.overrides(p).back().said
-                            << ": " << one.message << other.message;
+      EXPECT_EQ(one, other) << points.overrides(p)[1].label << " "
+                            << points.overrides(p).back().label << ": " << one.message
+                            << other.message;
     }
     EXPECT_LE(shares.simulated(), alone.simulated());
     shared += alone.simulated() - shares.simulated();
@@ -91,7 +92,7 @@ run { steps: 100 }
             kTooLong);
 }
 
-TEST_F(EvaluatorTest, TellsWhatIsWrongAndGoesOn) {
+TEST_F(EvaluatorTest, ReportsInvalidPointsAndContinues) {
   Evaluator one = evaluator(kText, Evaluator::Shares::kYes);
   const auto wrong = one.at({*core::parse_override("", "strategy.algorithm=rings")});
   EXPECT_EQ(wrong->status, Outcome::Status::kRefused);
@@ -115,7 +116,7 @@ TEST_F(EvaluatorTest, NamesEveryFileOnce) {
 
 /// With noise, a run has many steps. A hopeless run ends with the first step that shows it. The
 /// result of such an aborted run must not be reused for a complete run.
-TEST_F(EvaluatorTest, EndsWhatIsHopeless) {
+TEST_F(EvaluatorTest, StopsPointsThatTakeTooLong) {
   const std::string text = std::string(kText) + "run { steps: 12 compute_jitter_percent: 5 }";
   Evaluator one = evaluator(text, Evaluator::Shares::kYes);
   const Outcome cut = *one.at({}, nullptr, core::milliseconds(1));

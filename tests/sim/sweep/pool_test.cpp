@@ -40,7 +40,7 @@ TEST(Crowd, DoesEveryPointOnceWhateverTheThreads) {
   }
 }
 
-TEST(Crowd, StopsAndKeepsWhatIsDone) {
+TEST(Crowd, StopsAndKeepsFinishedWork) {
   PoolWork pool;
   pool.points = first(1000);
   pool.threads = 3;

@@ -103,8 +103,7 @@ Report suggestion_report(const Suggestion& one) {
 }
 
 std::vector<Suggestion> best_of(const Suggestions& all) {
-  return {all.best.begin(),
-          all.best.begin() + static_cast<std::ptrdiff_t>(std::min(all.best.size(), kSuggestions))};
+  return {all.best.begin(), all.best.begin() + std::min(all.best.size(), kSuggestions)};
 }
 
 std::string nccl_text_of(const NcclOutcome& outcome, const CalibrateOptions& options) {

@@ -7,7 +7,7 @@
 // The file makes sweeps resumable: the same command continues with the missing points. Outputs
 // other than the sweep file are made from this file at the end, so the reports of a new and of an
 // existing sweep have the same form. Points are evaluated in sim/sweep, shared among ranks in
-// sweep_ranks.cpp, and tabulated in sweep_output.cpp.
+// sweep_leader.cpp and sweep_helper.cpp, and tabulated in sweep_output.cpp.
 
 #include "tools/tutti/explore/sweep.h"
 
@@ -65,19 +65,19 @@ Expected<std::vector<std::string>> notes_on(SweepStore& store,
     const auto scenario = core::read_scenario(store.info().scenario_text,
                                               store.info().scenario_file, library, changes);
     if (!scenario) continue;
-    for (const std::string& said : core::extrapolations(*scenario)) {
+    for (const std::string& text : core::extrapolations(*scenario)) {
       const auto known = std::find_if(notes.begin(), notes.end(),
-                                      [&](const auto& note) { return note.first == said; });
-      known == notes.end() ? notes.emplace_back(said, 1) : (++known->second, *known);
+                                      [&](const auto& note) { return note.first == text; });
+      known == notes.end() ? notes.emplace_back(text, 1) : (++known->second, *known);
     }
   }
-  std::vector<std::string> said;
+  std::vector<std::string> texts;
   for (const auto& [note, count] : notes) {
-    said.push_back(count == points.size() ? note
-                                          : fmt::format("{} (at {} of the {} points above)", note,
-                                                        count, points.size()));
+    texts.push_back(count == points.size() ? note
+                                           : fmt::format("{} (at {} of the {} points above)", note,
+                                                         count, points.size()));
   }
-  return said;
+  return texts;
 }
 
 core::PlotOptions plot_options(const SweepOptions& options) {
@@ -223,14 +223,14 @@ Expected<void> add_strategies(std::vector<core::Axis>& axes,
     axes.insert(axes.begin(), std::move(made->axis));
   }
   if (quiet) return {};
-  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
   return {};
 }
 
 /// Returns a text that must be equal on all ranks of a sweep.
 std::string identity(const core::SweepInfo& info) {
   std::string text = info.version + '\0' + info.scenario_text + '\0';
-  for (const std::string& said : info.set) text += said + '\0';
+  for (const std::string& setting : info.set) text += setting + '\0';
   for (const core::Axis& axis : info.axes) {
     text += axis.title + '\0';
     for (const std::string& field : axis.fields) text += field + '\0';
@@ -309,7 +309,7 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
     if (there > before)
       progress.update(static_cast<double>(there - before) / static_cast<double>(in_all - before));
     else if (before > 0 && before < in_all)
-      tell(fmt::format("{} of {} points are already in the file\n", before, in_all));
+      print_note(fmt::format("{} of {} points are already in the file\n", before, in_all));
   };
   if (part) {
     course.pool = [&](const sim::PoolWork& pool) {
@@ -444,13 +444,13 @@ int sweep(const SweepOptions& options, const Environment& environment) {
       execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
   if (!all) return report(all.error());
   if (!*all) {
-    tell(
+    print_note(
         fmt::format("tutti: interrupted; completed points are in {}, and the same command "
                     "continues from there\n",
                     output));
     return kRunFailed;
   }
-  tell(fmt::format("results: {}\n", output));
+  print_note(fmt::format("results: {}\n", output));
   return tell_results(*store, options, *format, {options.scenario.file, output});
 }
 

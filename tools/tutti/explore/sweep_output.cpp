@@ -168,7 +168,7 @@ std::vector<SeedTimes> by_seed(const core::SweepStore& store, const Outcomes& ou
 
 std::vector<std::string> fields_without(const core::SweepStore& store, std::size_t seed) {
   std::vector<std::string> fields = store.space().fields();
-  fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(seed));
+  fields.erase(fields.begin() + seed);
   return fields;
 }
 
@@ -183,8 +183,8 @@ std::string over_seeds(const core::SweepStore& store, const Outcomes& outcomes, 
   std::vector<std::string> headings{"seeds", "median", "q1", "q3", "min", "max"};
   // Omit the column of the seed, since each row covers all seeds.
   const std::vector<std::string> fields = shown_fields(store.space());
-  const auto column = static_cast<std::size_t>(
-      std::find(fields.begin(), fields.end(), core::kSeedField) - fields.begin());
+  const std::size_t column =
+      std::find(fields.begin(), fields.end(), core::kSeedField) - fields.begin();
   for (std::size_t f = 0; f < fields.size(); ++f) {
     if (f != column) headings.push_back("<!" + fields[f]);
   }
@@ -336,7 +336,7 @@ std::string sweep_json(const core::SweepStore& store, const Outcomes& outcomes) 
 
 std::vector<std::int64_t> reported_points(const core::SweepStore& store, const Outcomes& outcomes,
                                           int rows) {
-  const auto listed = static_cast<std::size_t>(std::max(0, rows));
+  const std::size_t listed = std::max(0, rows);
   if (const auto seed = seed_field(store.space())) {
     std::vector<std::int64_t> points;
     std::vector<SeedTimes> groups = by_seed(store, outcomes, *seed);
@@ -359,7 +359,7 @@ std::string sweep_text(const core::SweepStore& store, const Outcomes& outcomes, 
   for (const core::Axis& axis : store.info().axes)
     text += fmt::format("  {} {} of {}\n", axis.rows.size(),
                         axis.rows.size() == 1 ? "value" : "values", fmt::join(axis.fields, ", "));
-  for (const std::string& said : store.info().set) text += fmt::format("  with {}\n", said);
+  for (const std::string& setting : store.info().set) text += fmt::format("  with {}\n", setting);
   text += '\n';
   const auto seed = seed_field(store.space());
   text += seed ? over_seeds(store, outcomes, *seed, rows) : best_points(store, outcomes, rows);

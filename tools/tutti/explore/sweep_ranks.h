@@ -1,5 +1,22 @@
 #pragma once
 
+// The protocol between rank 0 and the other ranks: over connections whose handshake is done
+// (real/join), texts with a length and an authentication code (real/wire/frame.h).
+//
+//     another rank                        rank 0
+//       "hello RANK LINES DIGEST" ──▶
+//                               ◀──       "point N", "end", or "no WHY"
+//       "done N\n" + outcome    ──▶
+//                               ◀──       "point N", …
+//
+// A rank has a connection for each of its threads; each processes one point at a time. LINES is the
+// number of connections of the rank. When the last connection of the last rank has said hello, rank
+// 0 closes its listener. Twice a second, the main thread of every rank sends "alive" on all
+// connections of the rank. Rank 0 sends "alive" to the connections that wait for a point. If a
+// connection ends without a result, or is silent for too long, its point is assigned again. Rank 0
+// sends "late" before it closes a silent connection. A rank that was suspended and resumes then
+// knows that other ranks have its points, and that its results are rejected.
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>

@@ -152,10 +152,11 @@ int tune(const TuneOptions& options, const Environment& environment) {
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {
-    tell(options.database.empty() ? std::string("tutti: interrupted\n")
-                                  : fmt::format("tutti: interrupted; completed points are in {}, "
-                                                "and the same command continues from there\n",
-                                                options.database));
+    print_note(options.database.empty()
+                   ? std::string("tutti: interrupted\n")
+                   : fmt::format("tutti: interrupted; completed points are in {}, "
+                                 "and the same command continues from there\n",
+                                 options.database));
     return kRunFailed;
   }
   TuneResult result = tuning.take_result();
@@ -177,8 +178,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
       return report(written.error());
   } else if (!options.output.empty() && result.best &&
              result.best->outcome.step > result.now.outcome.step) {
-    tell(fmt::format("tutti: {} was not written, because no better settings were found\n",
-                     options.output));
+    print_note(fmt::format("tutti: {} was not written, because no better settings were found\n",
+                           options.output));
   } else if (!options.output.empty() && result.best) {
     const auto written = write_file(options.output, inputs, result.best->scenario.text);
     if (!written) return report(written.error());

@@ -14,7 +14,7 @@ core::Expected<core::Scenario> ComparablePoints::with(std::vector<core::Override
 std::string ComparablePoints::key_of(std::int64_t point) const {
   std::string key;
   for (const core::Override& change : space_.overrides(point)) {
-    if (!core::decides_packing_only(change.path)) key += change.said + '\n';
+    if (!core::decides_packing_only(change.path)) key += change.label + '\n';
   }
   return key;
 }

@@ -64,7 +64,7 @@ Expected<bool> Tuning::add_curve(std::size_t axis, const std::vector<std::int64_
                                   [&](std::int64_t point) { return !tried().contains(point); });
   if (auto done = trials_.evaluate(points, core::kNever); !done || !*done) return done;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    rows[axis] = order[static_cast<std::size_t>(first) + i];
+    rows[axis] = order[first + i];
     curve.values.emplace_back(space_.axes()[axis].rows[rows[axis]].front(), tried().at(points[i]));
   }
   curve.best = static_cast<std::size_t>(at - first);

@@ -57,7 +57,7 @@ class FileBuffer final : public std::streambuf {
     while (!rest.empty() && error_ == 0) {
       const ssize_t written = write_(file_, rest.data(), rest.size());
       if (written >= 0) {
-        rest.remove_prefix(static_cast<std::size_t>(written));
+        rest.remove_prefix(written);
       } else if (errno != EINTR) {
         fail();
       }

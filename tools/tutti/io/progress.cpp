@@ -28,7 +28,7 @@ Progress::Progress(std::string what)
 Progress::~Progress() { clear(); }
 
 void Progress::clear() {
-  if (drawn_) tell("\r\033[K");
+  if (drawn_) print_note("\r\033[K");
   drawn_ = false;
 }
 
@@ -45,10 +45,10 @@ void Progress::update(double share) {
     return;
   last_update_ = now;
   const std::string words = left_.text(share, std::chrono::duration<double>(since).count());
-  if (!terminal_) return tell(fmt::format("{}: {}\n", what_, words));
+  if (!terminal_) return print_note(fmt::format("{}: {}\n", what_, words));
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * kBar);
-  tell(fmt::format("\r\033[K{} [{}{}] {}", what_, std::string(static_cast<std::size_t>(full), '#'),
-                   std::string(static_cast<std::size_t>(kBar - full), '.'), words));
+  print_note(fmt::format("\r\033[K{} [{}{}] {}", what_, std::string(full, '#'),
+                         std::string(kBar - full, '.'), words));
   std::fflush(stderr);
   drawn_ = true;
 }

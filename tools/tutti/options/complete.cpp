@@ -145,7 +145,7 @@ const CLI::App* find_command(const CLI::App& of, const std::string& name) {
 
 /// The position of the last word on the command line: its command, and the number of positional
 /// arguments before it.
-struct Place {
+struct WordPosition {
   const CLI::App* command;
   std::size_t arguments = 0;
   const CLI::Option* waiting = nullptr;  ///< the option to which the last word is the value; null:
@@ -153,8 +153,8 @@ struct Place {
   bool only_arguments = false;           ///< true: after "--"
 };
 
-Place place_of(const CLI::App& app, const std::vector<std::string>& words) {
-  Place place{&app};
+WordPosition place_of(const CLI::App& app, const std::vector<std::string>& words) {
+  WordPosition place{&app};
   for (std::size_t w = 0; w + 1 < words.size(); ++w) {
     const std::string& word = words[w];
     if (place.waiting != nullptr) {
@@ -193,7 +193,7 @@ Completions complete(const CLI::App& app, const std::vector<std::string>& words,
                      const core::Library& library) {
   Completions found;
   const std::string written = words.empty() ? "" : words.back();
-  const Place place = place_of(app, words);
+  const WordPosition place = place_of(app, words);
   const CLI::App& command = *place.command;
   const auto value_of_option = [&](const CLI::Option& option, const std::string& value) {
     if (const auto kind = value_of(command, option)) complete_value(found, *kind, value, library);

@@ -72,7 +72,7 @@ Expected<NcclPerfSubject> subject_of_topology(const NcclPerfOptions& options, nc
                    "--gpus {}: expected 1 to {}, the number of GPUs in the machine file",
                    *options.gpus, gpus);
   if (options.gpus) {
-    std::vector<int> ranks(static_cast<std::size_t>(*options.gpus));
+    std::vector<int> ranks(*options.gpus);
     std::iota(ranks.begin(), ranks.end(), 0);
     topology = nccl::with_ranks(*topology, ranks);
   }

@@ -162,10 +162,10 @@ Error as_written(const Error& error, const std::string& name,
   std::vector<core::Problem> problems = error.problems();
   for (core::Problem& problem : problems) {
     for (const std::string& setting : settings) {
-      const std::string said = fmt::format("--set {}: ", setting);
-      if (problem.text.starts_with(said))
+      const std::string prefix = fmt::format("--set {}: ", setting);
+      if (problem.text.starts_with(prefix))
         problem.text =
-            fmt::format("--algorithms: \"{}\": {}", name, problem.text.substr(said.size()));
+            fmt::format("--algorithms: \"{}\": {}", name, problem.text.substr(prefix.size()));
     }
   }
   return {error.kind(), std::move(problems)};

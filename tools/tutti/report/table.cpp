@@ -155,7 +155,7 @@ std::string Table::text(int indent, Fit fit) const {
   std::vector<std::size_t> columns;  // indices of the columns for which there is room
   for (std::size_t c = 0; c < widths.size(); ++c) columns.push_back(c);
   if (room && !widths.empty()) {
-    const auto inside = static_cast<std::size_t>(std::max(*room - indent, 1));
+    const std::size_t inside = std::max(*room - indent, 1);
     std::vector<std::size_t> least;
     for (std::size_t c = 0; c < widths.size(); ++c)
       least.push_back(kept_[c] ? kept_width(rows_, c) : kMinWidth);
@@ -228,7 +228,7 @@ std::string table_text(const std::vector<core::Report>& rows, int indent, int mo
     const std::size_t column = headings.size();
     if (field.title[0] == '?' &&
         std::all_of(cells.begin(), cells.end(), [=](auto& row) { return row[column].empty(); })) {
-      for (auto& row : cells) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+      for (auto& row : cells) row.erase(row.begin() + column);
     } else {
       headings.push_back(
           field.title.substr(std::min(field.title.find_first_not_of("?>"), field.title.size())));

@@ -1,4 +1,4 @@
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/mscclpp.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/custom/mscclpp_lanes.h"
-#include "core/custom/mscclpp_plan.h"
+#include "core/custom/mscclpp/lanes.h"
+#include "core/custom/mscclpp/plan.h"
 
 namespace tutti::core::custom {
 namespace {
@@ -27,20 +27,18 @@ class PlanSchedule : public Schedule {
     return static_cast<std::int32_t>(steps_.size());
   }
   [[nodiscard]] std::int32_t lanes(Rank rank) const override {
-    return static_cast<std::int32_t>(steps_[at(rank)].size());
+    return static_cast<std::int32_t>(steps_[rank].size());
   }
   [[nodiscard]] std::int64_t steps(Rank rank, Lane lane) const override {
-    return static_cast<std::int64_t>(steps_[at(rank)][at(lane)].size());
+    return static_cast<std::int64_t>(steps_[rank][lane].size());
   }
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override {
-    return steps_[at(rank)][at(lane)][index].step;
+    return steps_[rank][lane][index].step;
   }
-  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return scratch_[at(rank)]; }
+  [[nodiscard]] std::int64_t scratch(Rank rank) const override { return scratch_[rank]; }
   [[nodiscard]] Engine engine(Rank, Lane) const override { return engine_; }
 
  private:
-  static std::size_t at(std::int32_t number) { return static_cast<std::size_t>(number); }
-
   /// Enlarges the rank's scratch buffer so that it contains the ranges of the step.
   void note_scratch(std::size_t rank, const Step& step) {
     const auto note = [](std::int64_t& scratch, const Range& range) {
@@ -54,7 +52,7 @@ class PlanSchedule : public Schedule {
     note(scratch_[rank], source);
     if (step.kind != StepKind::kSwitchReduce) return;
     for (std::int32_t i = 0; i < step.group.count; ++i)
-      note(scratch_[at(step.group.at(i))], step.source);
+      note(scratch_[step.group.at(i)], step.source);
   }
 
   PlanSteps steps_;

@@ -9,12 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "core/custom/mscclpp_lanes.h"
+#include "core/custom/mscclpp/lanes.h"
 
 namespace tutti::core::custom {
 namespace {
-
-std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
 
 /// The ranges of one buffer that instructions read or write.
 class Accesses {
@@ -33,10 +31,10 @@ class Accesses {
   /// if a call of `visit` returned false.
   template <class Visit>
   [[nodiscard]] bool all_of(const Range& range, Visit visit) const {
-    auto i = static_cast<std::size_t>(
+    std::size_t i =
         std::lower_bound(all_.begin(), all_.end(), range.end(),
                          [](const Access& a, std::int64_t end) { return a.begin < end; }) -
-        all_.begin());
+        all_.begin();
     while (i-- > 0 && reach_[i] > range.offset) {
       if (all_[i].end > range.offset && !visit(all_[i].by)) return false;
     }
@@ -79,13 +77,13 @@ class Joiner {
 
  private:
   [[nodiscard]] int count() const { return static_cast<int>(made_.lanes.size()); }
-  PlanLane& lane(int number) { return made_.lanes[at(number)]; }
+  PlanLane& lane(int number) { return made_.lanes[number]; }
   Accesses& accesses(Rank rank, Buffer buffer) {
-    return accesses_[buffer == Buffer::kScratch][at(rank)];
+    return accesses_[buffer == Buffer::kScratch][rank];
   }
 
   void find_accesses() {
-    for (auto& of : accesses_) of.resize(at(ranks_));
+    for (auto& of : accesses_) of.resize(ranks_);
     for (int number = 0; number < count(); ++number) {
       const PlanLane& of = lane(number);
       for (std::size_t i = 0; i < of.steps.size(); ++i) {
@@ -116,23 +114,23 @@ class Joiner {
   };
 
   void find_waits() {
-    waits_.resize(at(count()));
+    waits_.resize(count());
     for (int number = 0; number < count(); ++number) {
       const auto& steps = lane(number).steps;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         for (const InstructionId& other : steps[i].after)
-          waits_[at(other.lane)].push_back({{number, static_cast<int>(i)}, other.index});
+          waits_[other.lane].push_back({{number, static_cast<int>(i)}, other.index});
       }
     }
-    joined_.assign(at(count()), -1);
-    inserted_.resize(at(count()));
+    joined_.assign(count(), -1);
+    inserted_.resize(count());
   }
 
   /// If a thread block waits for an inbox, makes the thread block receive the messages itself,
   /// unless this changes the result.
   void join_inbox(int number) {
     const PlanLane& inbox = lane(number);
-    const auto& waits = waits_[at(number)];
+    const auto& waits = waits_[number];
     if (inbox.kind != PlanLane::Kind::kInbox || waits.empty() || inbox.steps.empty()) return;
     const int user = waits.front().by.lane;
     if (lane(user).kind != PlanLane::Kind::kBlock) return;
@@ -140,7 +138,7 @@ class Joiner {
     int next = 0;
     for (const WaitFor& wait : waits) {
       if (wait.by.lane != user) return;
-      while (next <= wait.index) place[at(next++)] = wait.by.index;
+      while (next <= wait.index) place[next++] = wait.by.index;
     }
     if (next < static_cast<int>(inbox.steps.size())) return;
     for (std::size_t j = 0; j < inbox.steps.size(); ++j) {
@@ -152,31 +150,31 @@ class Joiner {
           });
       if (!only_then) return;
     }
-    joined_[at(number)] = user;
+    joined_[number] = user;
     for (std::size_t j = 0; j < inbox.steps.size(); ++j)
-      inserted_[at(user)].push_back({place[j], {number, static_cast<int>(j)}});
+      inserted_[user].push_back({place[j], {number, static_cast<int>(j)}});
   }
 
   void place() {
-    sequences_.resize(at(count()));
+    sequences_.resize(count());
     for (int number = 0; number < count(); ++number) {
-      if (joined_[at(number)] >= 0) continue;
-      auto& inserted = inserted_[at(number)];
+      if (joined_[number] >= 0) continue;
+      auto& inserted = inserted_[number];
       std::stable_sort(inserted.begin(), inserted.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
-      auto& sequence = sequences_[at(number)];
+      auto& sequence = sequences_[number];
       auto& steps = lane(number).steps;
       std::size_t next = 0;
       for (std::size_t i = 0; i < steps.size(); ++i) {
         for (; next < inserted.size() && inserted[next].first == static_cast<int>(i); ++next) {
           const InstructionId id = inserted[next].second;
-          sequence.push_back({lane(id.lane).steps[at(id.index)], {id}});
+          sequence.push_back({lane(id.lane).steps[id.index], {id}});
         }
         Placed one{std::move(steps[i]), {{number, static_cast<int>(i)}}};
         auto& after = one.step.after;
         after.erase(std::remove_if(after.begin(), after.end(),
                                    [&](const InstructionId& id) {
-                                     return id.index < 0 || joined_[at(id.lane)] == number;
+                                     return id.index < 0 || joined_[id.lane] == number;
                                    }),
                     after.end());
         sequence.push_back(std::move(one));
@@ -289,23 +287,23 @@ class Joiner {
   // --- numbers ---
 
   void number_lanes() {
-    numbers_.assign(at(count()), -1);
-    lanes_of_rank_.assign(at(ranks_), 0);
+    numbers_.assign(count(), -1);
+    lanes_of_rank_.assign(ranks_, 0);
     for (const PlanLane& of : made_.lanes) {
       if (of.kind == PlanLane::Kind::kBlock)
-        lanes_of_rank_[at(of.rank)] = std::max(lanes_of_rank_[at(of.rank)], of.number + 1);
+        lanes_of_rank_[of.rank] = std::max(lanes_of_rank_[of.rank], of.number + 1);
     }
     const int blocks = *std::max_element(lanes_of_rank_.begin(), lanes_of_rank_.end());
     if (made_.multicasts > 0)
       std::fill(lanes_of_rank_.begin(), lanes_of_rank_.end(), blocks + made_.multicasts);
     for (int number = 0; number < count(); ++number) {
       const PlanLane& of = lane(number);
-      if (of.kind == PlanLane::Kind::kBlock) numbers_[at(number)] = of.number;
-      if (of.kind == PlanLane::Kind::kMulticast) numbers_[at(number)] = blocks + of.number;
+      if (of.kind == PlanLane::Kind::kBlock) numbers_[number] = of.number;
+      if (of.kind == PlanLane::Kind::kMulticast) numbers_[number] = blocks + of.number;
     }
     for (int number = 0; number < count(); ++number) {
-      if (numbers_[at(number)] < 0 && joined_[at(number)] < 0)
-        numbers_[at(number)] = lanes_of_rank_[at(lane(number).rank)]++;
+      if (numbers_[number] < 0 && joined_[number] < 0)
+        numbers_[number] = lanes_of_rank_[lane(number).rank]++;
     }
   }
 
@@ -372,9 +370,9 @@ class Joiner {
   }
 
   [[nodiscard]] Peer peer(int number) const {
-    const int user = joined_[at(number)];
+    const int user = joined_[number];
     const int final = user >= 0 ? user : number;
-    return Peer::at(made_.lanes[at(final)].rank, numbers_[at(final)]);
+    return Peer::at(made_.lanes[final].rank, numbers_[final]);
   }
 
   void resolve_peers(const Placed& one, Step& step) const {
@@ -394,8 +392,8 @@ class Joiner {
   std::map<int, int> waits_of(const Placed& one, int own, std::map<int, int>& certain) {
     std::map<int, int> waits;
     for (const InstructionId& id : one.step.after) {
-      const int in = joined_[at(id.lane)] >= 0 ? joined_[at(id.lane)] : id.lane;
-      const int place = places_[at(id.lane)][at(id.index)];
+      const int in = joined_[id.lane] >= 0 ? joined_[id.lane] : id.lane;
+      const int place = places_[id.lane][id.index];
       if (place < 0 && in != own) continue;
       auto [known, is_new] = certain.try_emplace(in, place);
       if (in != own && !is_new && known->second >= place) continue;
@@ -409,15 +407,15 @@ class Joiner {
   PlanSteps lower() {
     // `places_` gets the position of each instruction in its final lane. The position of a removed
     // nop is that of its predecessor.
-    places_.resize(at(count()));
+    places_.resize(count());
     for (int number = 0; number < count(); ++number)
-      places_[at(number)].assign(lane(number).steps.size(), -1);
+      places_[number].assign(lane(number).steps.size(), -1);
     for (const auto& sequence : sequences_) {
       int last = -1;
       for (std::size_t i = 0; i < sequence.size(); ++i) {
         const Instruction& step = sequence[i].step;
         if (step.kind != StepKind::kNop || !step.after.empty()) last = static_cast<int>(i);
-        for (const InstructionId& id : sequence[i].ids) places_[at(id.lane)][at(id.index)] = last;
+        for (const InstructionId& id : sequence[i].ids) places_[id.lane][id.index] = last;
       }
     }
     // The first pass makes steps that wait for instructions. The second pass replaces waits for
@@ -426,14 +424,14 @@ class Joiner {
       int lane = -1;
       int place = -1;
     };
-    std::vector<std::vector<Waiting>> waiting(at(count()));
-    std::vector<std::vector<PlanStep>> steps(at(count()));
-    std::vector<std::vector<std::int64_t>> ends(at(count()));
+    std::vector<std::vector<Waiting>> waiting(count());
+    std::vector<std::vector<PlanStep>> steps(count());
+    std::vector<std::vector<std::int64_t>> ends(count());
     for (int number = 0; number < count(); ++number) {
       std::map<int, int> certain;
-      auto& into = steps[at(number)];
-      auto& wait = waiting[at(number)];
-      for (const Placed& one : sequences_[at(number)]) {
+      auto& into = steps[number];
+      auto& wait = waiting[number];
+      for (const Placed& one : sequences_[number]) {
         std::vector<Step> all = steps_of_one(one);
         std::map<int, int> waits = waits_of(one, number, certain);
         auto next = waits.begin();
@@ -447,22 +445,22 @@ class Joiner {
           wait.push_back(next != waits.end() ? Waiting{next->first, next->second} : Waiting{});
           if (next != waits.end()) ++next;
         }
-        ends[at(number)].push_back(static_cast<std::int64_t>(into.size()));
+        ends[number].push_back(static_cast<std::int64_t>(into.size()));
       }
     }
-    PlanSteps made(at(ranks_));
-    for (Rank rank = 0; rank < ranks_; ++rank) made[at(rank)].resize(at(lanes_of_rank_[at(rank)]));
+    PlanSteps made(ranks_);
+    for (Rank rank = 0; rank < ranks_; ++rank) made[rank].resize(lanes_of_rank_[rank]);
     for (int number = 0; number < count(); ++number) {
-      if (joined_[at(number)] >= 0) continue;
-      auto& of = steps[at(number)];
+      if (joined_[number] >= 0) continue;
+      auto& of = steps[number];
       for (std::size_t i = 0; i < of.size(); ++i) {
-        const Waiting& wait = waiting[at(number)][i];
+        const Waiting& wait = waiting[number][i];
         if (wait.lane < 0) continue;
-        const std::int64_t end = wait.lane == number ? static_cast<std::int64_t>(i) + 1
-                                                     : ends[at(wait.lane)][at(wait.place)];
-        if (end > 0) of[i].step.wait = {numbers_[at(wait.lane)], end};
+        const std::int64_t end =
+            wait.lane == number ? static_cast<std::int64_t>(i) + 1 : ends[wait.lane][wait.place];
+        if (end > 0) of[i].step.wait = {numbers_[wait.lane], end};
       }
-      made[at(lane(number).rank)][at(numbers_[at(number)])] = std::move(of);
+      made[lane(number).rank][numbers_[number]] = std::move(of);
     }
     return made;
   }

@@ -1,4 +1,4 @@
-#include "core/custom/tokens.h"
+#include "core/custom/parser/tokens.h"
 
 #include <charconv>
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/custom/mscclpp_plan.h"
+#include "core/custom/mscclpp/plan.h"
 #include "core/schedule/step.h"
 
 namespace tutti::core::custom {

@@ -1,9 +1,9 @@
-// Writes a schedule as an execution plan. A message becomes a put into the receiver's memory,
-// followed by a signal; the receiver waits for the signal. The put writes directly to the message's
-// final place if nothing else uses this place before the message arrives. If something else uses
-// the final place, the put writes to a part of the scratch buffer that is reserved for this
-// message, and the receiver copies or adds the data. Ranks of one node use memory channels; ranks
-// of different nodes use port channels.
+// Writes a schedule as an execution plan. export_layout.h decides where messages go. A message
+// becomes a put into the receiver's memory, followed by a signal; the receiver waits for the
+// signal. The put writes directly to the message's final place if nothing else uses this place
+// before the message arrives. If something else uses the final place, the put writes to a part of
+// the scratch buffer that is reserved for this message, and the receiver copies or adds the data.
+// Ranks of one node use memory channels; ranks of different nodes use port channels.
 //
 // At the start of a launch, each rank signals every rank from which it receives. A rank that has
 // started therefore cannot write into the memory of a rank that is still executing the previous
@@ -11,13 +11,14 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "core/custom/mscclpp.h"
+#include "core/custom/mscclpp/export_layout.h"
+#include "core/custom/mscclpp/mscclpp.h"
 #include "core/schedule/print.h"
 
 namespace tutti::core::custom {
@@ -28,20 +29,6 @@ constexpr std::int64_t kMaxExportedOps = 1'000'000;
 /// (MAX_LOCAL_BUFFER_PER_OPERATION + MAX_CHANNEL_PER_OPERATION of
 /// src/core/include/execution_common.hpp).
 constexpr std::int32_t kMaxInputs = 10;
-
-/// One end of a connection.
-struct End {
-  Rank rank = 0;
-  Lane lane = 0;
-  auto operator<=>(const End&) const = default;
-};
-
-/// The range of the receiver's memory to which one message is written.
-struct Landing {
-  Range range;
-  bool in_scratch = false;  ///< true: the range is reserved for this message, and the receiver
-                            ///< copies or adds the data
-};
 
 /// The list of a thread block, whose entries are indices into a list of the GPU.
 class LocalList {
@@ -79,10 +66,7 @@ class PlanWriter {
     if (steps > kMaxExportedOps)
       return refuse(fmt::format("{} steps over {} ranks exceed the limit of {}; use fewer workers",
                                 steps, ranks(), kMaxExportedOps));
-    find_uses();
-    find_landings();
-    find_channels();
-    find_waits();
+    layout_.emplace(schedule_, per_node_);
     std::string text = fmt::format(
         "{{\n\"name\": \"{}\",\n\"collective\": \"{}\",\n\"protocol\": \"Simple\",\n\"inplace\": "
         "{},\n\"reuse_resources\": false,\n\"tutti\": {{\"begins_with_handshake\": "
@@ -134,118 +118,7 @@ class PlanWriter {
 
   [[nodiscard]] Rank ranks() const { return schedule_.ranks(); }
   [[nodiscard]] bool in_place() const { return contract_.input_shift == 0; }
-  [[nodiscard]] bool port(Rank a, Rank b) const { return a / per_node_ != b / per_node_; }
-  static std::size_t at(std::int64_t number) { return static_cast<std::size_t>(number); }
-
-  template <class Visit>
-  void for_each_step(Visit visit) {
-    for (Rank rank = 0; rank < ranks(); ++rank) {
-      for (Lane lane = 0; lane < schedule_.lanes(rank); ++lane) {
-        const std::int64_t count = schedule_.steps(rank, lane);
-        for (std::int64_t i = 0; i < count; ++i)
-          visit(rank, lane, i, schedule_.step(rank, lane, i));
-      }
-    }
-  }
-
-  // --- where messages land ---
-
-  struct Use {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    Lane lane = 0;
-    std::int64_t index = 0;
-  };
-
-  void find_uses() {
-    for (auto& uses : uses_) uses.resize(at(ranks()));
-    for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
-      const auto use = [&](Range range) {
-        if (range.count > 0)
-          uses_[range.buffer == Buffer::kScratch][at(rank)].push_back(
-              {range.offset, range.end(), lane, i});
-      };
-      if (step.kind == StepKind::kNop) return;
-      use(step.target);
-      if (step.kind != StepKind::kReduce) return use(step.source);
-      for (std::int32_t k = 0; k < step.inputs; ++k)
-        use({step.source.buffer, step.source.offset + k * step.stride, step.target.count});
-    });
-    for (auto& of : uses_) {
-      for (auto& uses : of)
-        std::sort(uses.begin(), uses.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
-    }
-  }
-
-  /// True if this step is the first use of the range: no other lane and no earlier step of the lane
-  /// uses it.
-  bool first_use(Rank rank, Lane lane, std::int64_t index, const Range& range) {
-    for (const Use& use : uses_[range.buffer == Buffer::kScratch][at(rank)]) {
-      if (use.begin >= range.end()) break;
-      if (use.end > range.offset && (use.lane != lane || use.index < index)) return false;
-    }
-    return true;
-  }
-
-  void find_landings() {
-    scratch_.resize(at(ranks()));
-    for (Rank rank = 0; rank < ranks(); ++rank) scratch_[at(rank)] = schedule_.scratch(rank);
-    for_each_step([this](Rank rank, Lane lane, std::int64_t i, const Step& step) {
-      if (sends(step.kind) && step.kind != StepKind::kMulticast)
-        connect({rank, lane}, {step.to.rank(rank, ranks()), step.to.lane});
-      if (!receives(step.kind)) return;
-      if (step.kind == StepKind::kReceiveAny) return;  // refused below
-      const End from{step.from.rank(rank, ranks()), step.from.lane};
-      connect(from, {rank, lane});
-      Landing landing;
-      const bool reduces = reduces_received(step.kind);
-      landing.range = step.target;
-      if (reduces || !first_use(rank, lane, i, step.target)) {
-        landing.in_scratch = true;
-        landing.range = {Buffer::kScratch, scratch_[at(rank)],
-                         reduces ? step.source.count : step.target.count};
-        scratch_[at(rank)] += landing.range.count;
-      }
-      landings_[{from, {rank, lane}}].push_back(landing);
-    });
-  }
-
-  void connect(const End& a, const End& b) {
-    connections_.insert({std::min(a, b), std::max(a, b)});
-    receivers_.insert({a, b});
-  }
-
-  /// Numbers the channels. The k-th channel from rank a to rank b and the k-th channel from b to a
-  /// are the two ends of one channel.
-  void find_channels() {
-    std::vector<int> memory(at(ranks())), ports(at(ranks()));
-    for (const auto& [a, b] : connections_) {
-      auto& next = port(a.rank, b.rank) ? ports : memory;
-      channels_[{a, b}] = next[at(a.rank)]++;
-      channels_[{b, a}] = next[at(b.rank)]++;
-    }
-  }
-
-  // --- waits inside a rank ---
-
-  /// Finds each step for which another thread block waits, and adds the release of a semaphore
-  /// after it.
-  void find_waits() {
-    std::map<std::pair<End, Lane>, std::int64_t> waited;  // number of awaited steps
-    std::vector<int> next(at(ranks()));
-    for_each_step([&](Rank rank, Lane lane, std::int64_t i, const Step& step) {
-      if (step.wait.lane < 0 || step.wait.count == 0) return;
-      const End by{rank, lane};
-      std::int64_t& known = waited[{by, step.wait.lane}];
-      if (known >= step.wait.count) return;
-      known = step.wait.count;
-      const auto [semaphore, is_new] = semaphores_.try_emplace({by, step.wait.lane}, 0);
-      if (is_new) semaphore->second = next[at(rank)]++;
-      acquires_[{by, i}] = semaphore->second;
-      releases_[{{rank, step.wait.lane}, step.wait.count - 1}].push_back(semaphore->second);
-    });
-    semaphore_counts_ = std::move(next);
-  }
+  [[nodiscard]] bool port(Rank a, Rank b) const { return layout_->port(a, b); }
 
   // --- one GPU ---
 
@@ -264,8 +137,8 @@ class PlanWriter {
         "\"threadblocks\": [{}],\n\"channels\": [{}],\n\"remote_buffers\": [{}],\n\"semaphores\": "
         "[{}]}}",
         rank_, gathers ? block : contract_.elements, scatters ? block : contract_.elements,
-        scratch_[at(rank_)], blocks, channel_lists(), fmt::join(buffer_texts(), ", "),
-        fmt::join(std::vector<std::string>(at(semaphore_counts_[at(rank_)]), "{\"init_value\": 0}"),
+        layout_->scratch[rank_], blocks, channel_lists(), fmt::join(buffer_texts(), ", "),
+        fmt::join(std::vector<std::string>(layout_->semaphore_counts[rank_], "{\"init_value\": 0}"),
                   ", "));
   }
 
@@ -273,7 +146,7 @@ class PlanWriter {
     std::string text;
     for (const bool ports : {false, true}) {
       std::map<int, Rank> peers;
-      for (const auto& [ends, number] : channels_) {
+      for (const auto& [ends, number] : layout_->channels) {
         if (ends.first.rank == rank_ && port(rank_, ends.second.rank) == ports)
           peers[number] = ends.second.rank;
       }
@@ -312,12 +185,12 @@ class PlanWriter {
     if (!ops_.empty() && ops_.back() != kNop) ops_.push_back(kNop);
   }
 
-  int channel(const End& own, const End& peer) {
+  int channel(const LaneEnd& own, const LaneEnd& peer) {
     auto& list = port(own.rank, peer.rank) ? port_list_ : memory_list_;
-    return list.number(channels_.at({own, peer}));
+    return list.number(layout_->channels.at({own, peer}));
   }
 
-  void signal(const char* name, const End& own, const End& peer) {
+  void signal(const char* name, const LaneEnd& own, const LaneEnd& peer) {
     op(fmt::format("\"name\": \"{}\", \"channel_ids\": [{}], \"channel_type\": \"{}\"", name,
                    channel(own, peer), port(own.rank, peer.rank) ? "port" : "memory"));
   }
@@ -355,11 +228,11 @@ class PlanWriter {
     memory_list_ = port_list_ = memory_buffers_ = port_buffers_ = {};
     landed_.clear();
     sent_.clear();
-    const End own{rank_, lane};
-    for (const auto& [from, to] : receivers_) {
+    const LaneEnd own{rank_, lane};
+    for (const auto& [from, to] : layout_->receivers) {
       if (to == own) signal("rlxsignal", own, from);
     }
-    for (const auto& [from, to] : receivers_) {
+    for (const auto& [from, to] : layout_->receivers) {
       if (from == own) signal("rlxwait", own, to);
     }
     const std::int64_t count = schedule_.steps(rank_, lane);
@@ -385,22 +258,22 @@ class PlanWriter {
         fmt::join(ops_, ",\n"), lists, refs);
   }
 
-  void write_step(const End& own, std::int64_t index) {
+  void write_step(const LaneEnd& own, std::int64_t index) {
     const Step step = schedule_.step(own.rank, own.lane, index);
-    const auto acquire = acquires_.find({own, index});
-    if (acquire != acquires_.end()) {
+    const auto acquire = layout_->acquires.find({own, index});
+    if (acquire != layout_->acquires.end()) {
       op(fmt::format("\"name\": \"sem_acquire\", \"semaphore_ids\": [{}]", acquire->second));
       nop();
     }
     write_action(own, index, step);
-    const auto release = releases_.find({own, index});
-    if (release == releases_.end()) return;
+    const auto release = layout_->releases.find({own, index});
+    if (release == layout_->releases.end()) return;
     nop();
     op(fmt::format("\"name\": \"sem_release\", \"semaphore_ids\": [{}]",
                    fmt::join(release->second, ", ")));
   }
 
-  void write_action(const End& own, std::int64_t index, const Step& step) {
+  void write_action(const LaneEnd& own, std::int64_t index, const Step& step) {
     const auto here = [&](const Range& range) { return local(range, own.lane, index); };
     switch (step.kind) {
       case StepKind::kNop: return;
@@ -427,7 +300,7 @@ class PlanWriter {
          fmt::format("{} is not exported to MSCCL++", to_string(step.kind)));
   }
 
-  void reduce(const End& own, std::int64_t index, const Step& step) {
+  void reduce(const LaneEnd& own, std::int64_t index, const Step& step) {
     std::vector<std::string> sources;
     const auto here = [&](const Range& range) { return local(range, own.lane, index); };
     if (step.accumulate) sources.push_back(here(step.target));
@@ -448,13 +321,13 @@ class PlanWriter {
   }
 
   /// Waits for the next message of a connection, and returns the range that holds the message.
-  Landing take(const End& own, const Step& step) {
-    const End from{step.from.rank(rank_, ranks()), step.from.lane};
+  Landing take(const LaneEnd& own, const Step& step) {
+    const LaneEnd from{step.from.rank(rank_, ranks()), step.from.lane};
     signal("wait", own, from);
-    return landings_.at({from, own})[landed_[from]++];
+    return layout_->landings.at({from, own})[landed_[from]++];
   }
 
-  void receive(const End& own, std::int64_t index, const Step& step) {
+  void receive(const LaneEnd& own, std::int64_t index, const Step& step) {
     const Landing landing = take(own, step);
     if (!landing.in_scratch) return;
     nop();
@@ -463,7 +336,7 @@ class PlanWriter {
   }
 
   /// If `target` is empty, the sum is forwarded to the next rank but not stored.
-  void receive_sum(const End& own, std::int64_t index, const Step& step, Range target) {
+  void receive_sum(const LaneEnd& own, std::int64_t index, const Step& step, Range target) {
     const Landing landing = take(own, step);
     if (step.kind == StepKind::kReceiveReduceSend) target = landing.range;
     const std::string sources = fmt::format("{}, {}", local(step.source, own.lane, index),
@@ -477,7 +350,7 @@ class PlanWriter {
       if (sends(step.kind)) send(own, index, step, target, true);
       return;
     }
-    const End to{step.to.rank(rank_, ranks()), step.to.lane};
+    const LaneEnd to{step.to.rank(rank_, ranks()), step.to.lane};
     op(fmt::format(
         "\"name\": \"res\", \"src_buff\": [{}], \"dst_buff\": [{}, {}], \"channel_type\": "
         "\"memory\", \"reduce_op\": \"sum\"",
@@ -487,10 +360,10 @@ class PlanWriter {
   }
 
   /// Returns the range to which the next message for a lane is written.
-  std::string remote(const End& own, const End& to, std::int64_t index) {
-    const auto found = landings_.find({own, to});
+  std::string remote(const LaneEnd& own, const LaneEnd& to, std::int64_t index) {
+    const auto found = layout_->landings.find({own, to});
     const std::size_t number = sent_[to]++;
-    if (found == landings_.end() || number >= found->second.size()) {
+    if (found == layout_->landings.end() || number >= found->second.size()) {
       fail(own.rank, own.lane, index, "nobody receives the message");
       return "";
     }
@@ -501,8 +374,9 @@ class PlanWriter {
                        list.number(remote_buffer(to.rank, buffer)), offset, range.count);
   }
 
-  void send(const End& own, std::int64_t index, const Step& step, const Range& source, bool fused) {
-    const End to{step.to.rank(rank_, ranks()), step.to.lane};
+  void send(const LaneEnd& own, std::int64_t index, const Step& step, const Range& source,
+            bool fused) {
+    const LaneEnd to{step.to.rank(rank_, ranks()), step.to.lane};
     nop();
     const bool by_port = port(own.rank, to.rank);
     op(fmt::format(
@@ -522,23 +396,12 @@ class PlanWriter {
   std::string name_;
   std::int32_t per_node_;
   std::string why_not_;
-  std::vector<std::vector<Use>> uses_[2];  ///< for each rank: ranges in the data buffer ([0]) and
-                                           ///< in the scratch buffer ([1]) that steps use
-  std::vector<std::int64_t> scratch_;
-  std::set<std::pair<End, End>> connections_;  ///< pairs of connected lanes, with the smaller one
-                                               ///< first
-  std::set<std::pair<End, End>> receivers_;    ///< pairs of sending lane and receiving lane
-  std::map<std::pair<End, End>, int> channels_;
-  std::map<std::pair<End, End>, std::vector<Landing>> landings_;
-  std::map<std::pair<End, Lane>, int> semaphores_;
-  std::map<std::pair<End, std::int64_t>, int> acquires_;
-  std::map<std::pair<End, std::int64_t>, std::vector<int>> releases_;
-  std::vector<int> semaphore_counts_;
+  std::optional<ExportLayout> layout_;
   Rank rank_ = 0;
   std::vector<std::pair<Rank, char>> buffers_;  ///< buffers of other ranks that this GPU accesses
   std::vector<std::string> ops_;
   LocalList memory_list_, port_list_, memory_buffers_, port_buffers_;
-  std::map<End, std::size_t> landed_, sent_;
+  std::map<LaneEnd, std::size_t> landed_, sent_;
 };
 
 }  // namespace

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "core/custom/compiler/lane_families.h"
+#include "core/custom/compiler/symmetry.h"
+
+namespace tutti::core::custom {
+
+/// Compiles the waits of lanes for marks, or for whole lanes.
+class WaitCompiler : public CompilerPart {
+ public:
+  WaitCompiler(Compilation& shared, ExpressionCompiler& expressions, SymmetryCheck& symmetry,
+               LaneFamilies& lanes)
+      : CompilerPart(shared), expressions_(expressions), symmetry_(symmetry), lanes_(lanes) {}
+
+  /// Returns the index of the wait in Program::waits. Its mark is not known yet.
+  int compile(const WaitText& text);
+  /// Finds the mark or the lane of each wait. A wait may precede its mark in the text, so this is
+  /// called after all lanes have been compiled.
+  void resolve();
+
+ private:
+  void check_indices(const WaitText& text, const MarkCode& mark);
+
+  ExpressionCompiler& expressions_;
+  SymmetryCheck& symmetry_;
+  LaneFamilies& lanes_;
+  std::vector<WaitText> waits_;  ///< the texts of Program::waits
+};
+
+}  // namespace tutti::core::custom

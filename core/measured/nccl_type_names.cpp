@@ -1,0 +1,33 @@
+#include "core/measured/nccl_tests.h"
+
+namespace tutti::core {
+namespace {
+
+struct NcclType {
+  std::string_view name;
+  DataType type;
+};
+/// The names of types. If a type has several names, nccl-tests prints the first.
+constexpr NcclType kNcclTypes[] = {
+    {"float", DataType::kFloat32},     {"double", DataType::kFloat64}, {"half", DataType::kFloat16},
+    {"bfloat16", DataType::kBfloat16}, {"int32", DataType::kInt32},    {"int64", DataType::kInt64},
+    {"int", DataType::kInt32},         {"uint32", DataType::kInt32},   {"uint64", DataType::kInt64},
+};
+
+}  // namespace
+
+std::optional<DataType> data_type_of_nccl_name(std::string_view name) {
+  for (const NcclType& known : kNcclTypes) {
+    if (known.name == name) return known.type;
+  }
+  return std::nullopt;
+}
+
+std::string_view nccl_name(DataType type) {
+  for (const NcclType& known : kNcclTypes) {
+    if (known.type == type) return known.name;
+  }
+  return "";
+}
+
+}  // namespace tutti::core
