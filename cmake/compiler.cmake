@@ -9,6 +9,17 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # never replaced at load time, so calls between them can be direct.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
+# Predictions must not depend on the processor. Compilers may fuse a product and a sum into one
+# instruction, which rounds once instead of twice. The baseline of x86-64 has no such instruction.
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("
+#if defined(__x86_64__) && !defined(__FMA__)
+int main() { return 0; }
+#endif
+" TUTTI_NO_FUSED_MULTIPLY_ADD)
+if(NOT TUTTI_NO_FUSED_MULTIPLY_ADD)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -16,9 +27,9 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# With mold, linking takes a quarter of the time.
+# With mold, linking takes a quarter of the time. Cross compilers find only linkers of their own name.
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM)
+if(MOLD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 

@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Checks that predictions do not depend on the compiler, its optimization level or the number of
-# threads. Builds the command with each of these compilers and levels, simulates the shipped
+# Checks that predictions do not depend on the compiler, its optimization level, the processor or the
+# number of threads. Builds the command with each of these compilers and levels, simulates the shipped
 # scenarios with each build, and compares the timelines byte by byte. Also compares the results of a
 # sweep with 1 to 4 threads. Exit status 1 if anything differs.
 #
-#   tools/determinism.sh                              gcc and clang, -O0 to -O3
+#   tools/determinism.sh                              gcc and clang, -O0 to -O3; arm64, -O2
 #   tools/determinism.sh g++:-O0 clang++:-O2          only these
 #   REFERENCE=build/ci/bin/tutti tools/determinism.sh clang++:-O2      compare with an existing build
+#   SCENARIOS='scenarios/0[1-3]_*' tools/determinism.sh g++:-O2 aarch64-linux-gnu-g++:-O2     only these scenarios
 #
 # A build takes about ten minutes of processor time; existing builds are brought up to date. Scenarios
 # that take longer than LIMIT seconds (default 300) with a build are skipped for all builds, and listed.
+# Programs for arm64 run under qemu-user, ten to twenty times slower (tools/arm64_sysroot.sh). They are
+# compared if the cross compiler and qemu-user are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,6 +22,9 @@ if ((${#configurations[@]} == 0)); then
         command -v "$compiler" >/dev/null || continue
         configurations+=("$compiler:-O0" "$compiler:-O1" "$compiler:-O2" "$compiler:-O3")
     done
+    if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; then
+        configurations+=(aarch64-linux-gnu-g++:-O2)
+    fi
 fi
 
 folder=build/determinism
@@ -30,12 +36,23 @@ for configuration in "${configurations[@]}"; do
     level=${configuration#*:}
     build=$folder/${compiler//+/p}$level
     echo "building with $compiler $level"
+    toolchain=(-DCMAKE_CXX_COMPILER="$compiler")
+    if [[ $compiler == aarch64-* ]]; then
+        tools/arm64_sysroot.sh build/arm64
+        toolchain=(-DCMAKE_TOOLCHAIN_FILE="$PWD/build/arm64/toolchain.cmake" -DTUTTI_CUDA=OFF)
+    fi
     # Without precompiled headers, because gcc 12 mistakes intrinsics of such headers at -O0.
-    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$level" \
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None "${toolchain[@]}" -DCMAKE_CXX_FLAGS="$level" \
         -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DBUILD_TESTING=OFF -DTUTTI_WINDOW=OFF \
         -DTUTTI_BENCHMARKS=OFF >"$build.log" || { cat "$build.log" >&2; exit 1; }
     cmake --build "$build" --target tutti >>"$build.log" || { tail -n 40 "$build.log" >&2; exit 1; }
-    programs+=("$build/bin/tutti")
+    program=$build/bin/tutti
+    if [[ $compiler == aarch64-* ]]; then
+        program=$build/bin/tutti-under-qemu
+        printf '#!/bin/sh\nexec %s %s "$@"\n' "$PWD/build/arm64/run" "$PWD/$build/bin/tutti" >"$program"
+        chmod +x "$program"
+    fi
+    programs+=("$program")
 done
 
 status=0
@@ -43,7 +60,7 @@ compared=0
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 digest() { sha256sum | cut -d' ' -f1; }
-for scenario in scenarios/*.textproto; do
+for scenario in ${SCENARIOS:-scenarios/*.textproto}; do
     first=""
     for program in "${programs[@]}"; do
         code=0

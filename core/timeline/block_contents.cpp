@@ -91,6 +91,7 @@ bool BlockContents::take(const proto::Block& block, std::uint64_t offset, std::u
     case proto::Block::kSteady: return take_steady(block.steady());
     case proto::Block::kNotes: return take_texts(block.notes().note(), run.notes);
     case proto::Block::kIndex:
+    case proto::Block::kEarlierIndex:
     case proto::Block::CONTENT_NOT_SET: return true;
   }
   return true;

@@ -273,15 +273,18 @@ struct TimelineReader::State {
       return std::nullopt;
     std::uint64_t index_at = 0;
     for (int i = 7; i >= 0; --i) index_at = index_at << 8 | static_cast<std::uint8_t>(tail[i]);
-    std::vector<BlockContents::IndexEntry> entries;
+    std::vector<BlockContents::IndexEntry> listed;
     ReadAhead ahead(*bytes);
     for (std::uint64_t offset = index_at; offset != tail_at;) {
       const auto raw = next_block(offset, ahead);
       if (!raw || raw->next > tail_at || raw->block.content_case() != proto::Block::kIndex ||
-          !BlockContents::take_index(raw->block.index(), entries))
+          !BlockContents::take_index(raw->block.index(), listed))
         return std::nullopt;
       offset = raw->next;
     }
+    auto all = with_earlier(listed);
+    if (!all) return std::nullopt;
+    std::vector<BlockContents::IndexEntry>& entries = *all;
     // The first entry must be the first block of the file. Otherwise the offset of the index is
     // wrong and points to a later part of the index, which lists only some of the blocks.
     if (checked && !entries.empty() && entries.front().block.offset != kTimelineMagic.size())
@@ -294,11 +297,33 @@ struct TimelineReader::State {
     return entries;
   }
 
+  /// Inserts the entries of each listed block of earlier_index before the block's own entry.
+  /// Returns nullopt if such a block is damaged or listed twice, because a forged index could
+  /// otherwise list one block many times.
+  [[nodiscard]] std::optional<std::vector<BlockContents::IndexEntry>> with_earlier(
+      const std::vector<BlockContents::IndexEntry>& listed) const {
+    std::vector<BlockContents::IndexEntry> entries;
+    ReadAhead ahead(*bytes);
+    std::uint64_t last = 0;
+    for (const BlockContents::IndexEntry& entry : listed) {
+      if (entry.content == proto::Block::kEarlierIndex) {
+        if (entry.block.offset <= std::exchange(last, entry.block.offset)) return std::nullopt;
+        const auto raw = next_block(entry.block.offset, ahead);
+        if (!raw || raw->block.content_case() != proto::Block::kEarlierIndex ||
+            !BlockContents::take_index(raw->block.earlier_index(), entries))
+          return std::nullopt;
+      }
+      entries.push_back(entry);
+    }
+    return entries;
+  }
+
   /// Reads all blocks that the index lists. With Check::kWhenRead, blocks of spans are not read
   /// here; their positions and time ranges come from the index.
   Walk load_by_index(const std::vector<BlockContents::IndexEntry>& entries) {
     Walk walk;
     for (const BlockContents::IndexEntry& entry : entries) {
+      if (entry.content == proto::Block::kEarlierIndex) continue;  // read with the index
       if (entry.content == proto::Block::kSpans) {
         const bool whole = check == Check::kWhenRead || spans_of(entry.block);
         (whole ? content.span_blocks : lost).push_back(entry.block);
@@ -327,7 +352,8 @@ struct TimelineReader::State {
       walk.index_seen |= is == proto::Block::kIndex;
       // Skip blocks whose content type is unknown, because a later version of Tutti may have
       // written them.
-      if (is != proto::Block::kIndex && is != proto::Block::CONTENT_NOT_SET)
+      if (is != proto::Block::kIndex && is != proto::Block::kEarlierIndex &&
+          is != proto::Block::CONTENT_NOT_SET)
         walk.met(raw && content.take(raw->block, offset, raw->next), offset);
       offset = extent->second;
     }

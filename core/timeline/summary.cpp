@@ -23,17 +23,46 @@
 
 namespace tutti::core {
 
+void Summary::Totals::add(const StepRecord& step) {
+  ++steps;
+  for (std::size_t p = 0; p < kParts.size(); ++p) parts[p] += (step.*kParts[p]).count();
+  if (step.awaited.empty()) return;
+  OfDevice& device = awaited[step.awaited];
+  device.waited += step.awaited_for;
+  ++device.steps;
+  waited += step.awaited_for;
+}
+
+void Summary::step(const StepRecord& step) {
+  const auto length = [](const StepRecord& s) { return s.end - s.start; };
+  if (step_count_ > 0) {
+    after_first_.add(step);
+    if (length(step) != length(steps_.back())) constant_from_ = step_count_;
+  }
+  ++step_count_;
+  if (steps_.size() < kMaxListedSteps) {
+    steps_.push_back(step);
+  } else {
+    steps_.back() = step;
+  }
+  packs_.erase(packs_.begin(), packs_.lower_bound(step.step));
+}
+
+void Summary::pack(const PackRecord& pack) {
+  if (!steps_.empty() && pack.step < steps_.back().step) return;
+  packs_[pack.step].push_back(pack);
+}
+
 Time Summary::step_time() const {
   if (steps_.empty()) return {};
   if (steady_) return steady_->step_time;
-  if (steps_.size() == 1) return steps_[0].end - steps_[0].start;
-  const auto steps = static_cast<std::int64_t>(steps_.size()) - 1;
-  return Time((steps_.back().end - steps_.front().end).count() / steps);
+  if (step_count_ == 1) return steps_[0].end - steps_[0].start;
+  return Time((steps_.back().end - steps_.front().end).count() / (step_count_ - 1));
 }
 
 std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
   const std::size_t all = steps_.size();
-  if (!steady_) return {all > 1 ? 1 : 0, all};
+  if (!steady_) return {0, all};
   // The slowest worker may have completed fewer training steps than there are rounds.
   const std::size_t first =
       std::min(static_cast<std::size_t>(steady_->first_step), all > 1 ? all - 1 : 0);
@@ -41,35 +70,35 @@ std::pair<std::size_t, std::size_t> Summary::steady_steps() const {
           std::clamp(static_cast<std::size_t>(steady_->end_step), std::min(first + 1, all), all)};
 }
 
+Summary::Totals Summary::steady_totals() const {
+  if (!steady_ && step_count_ > 1) return after_first_;
+  Totals totals;
+  const auto [first, end] = steady_steps();
+  for (std::size_t s = first; s < end; ++s) totals.add(steps_[s]);
+  return totals;
+}
+
 std::optional<StepParts> Summary::steady_parts() const {
   if (steps_.empty()) return std::nullopt;
-  const std::size_t first = steady_steps().first, end = steady_steps().second;
-  StepParts parts;
-  const auto mean = [&](Time StepRecord::*part) {
-    // Quotients and remainders are summed separately, because the sum of all times in a forged file
-    // could overflow.
-    const auto count = static_cast<std::int64_t>(end - first);
-    std::int64_t quotients = 0, remainders = 0;
-    for (std::size_t s = first; s < end; ++s) {
-      quotients += (steps_[s].*part).count() / count;
-      remainders += (steps_[s].*part).count() % count;
-    }
-    return Time(quotients + remainders / count);
+  const Totals totals = steady_totals();
+  const auto mean = [&](std::size_t part) {
+    return Time(static_cast<std::int64_t>(totals.parts[part] / totals.steps));
   };
+  StepParts parts;
   parts.time = step_time();
-  parts.forward = mean(&StepRecord::forward);
-  parts.backward = mean(&StepRecord::backward);
-  parts.other_compute = mean(&StepRecord::other_compute);
-  parts.communication = mean(&StepRecord::communication);
-  parts.exposed = mean(&StepRecord::exposed);
-  parts.slowed = mean(&StepRecord::slowed);
+  parts.forward = mean(0);
+  parts.backward = mean(1);
+  parts.other_compute = mean(2);
+  parts.communication = mean(3);
+  parts.exposed = mean(4);
+  parts.slowed = mean(5);
   return parts;
 }
 
 std::string Summary::steady_basis() const {
   if (steady_ && !steps_.empty())
     return fmt::format("mean of steps {} to {}", steady_->first_step, steady_->end_step - 1);
-  switch (steps_.size()) {
+  switch (step_count_) {
     case 0: return "";
     case 1: return "the only step";
     case 2: return fmt::format("step {}", steps_[1].step);
@@ -78,38 +107,25 @@ std::string Summary::steady_basis() const {
 }
 
 int Summary::steady_from() const {
-  const auto length = [this](std::size_t i) { return steps_[i].end - steps_[i].start; };
-  std::size_t from = steps_.size();
-  while (from > 0 && length(from - 1) == length(steps_.size() - 1)) --from;
-  return from + 1 < steps_.size() ? static_cast<int>(from) : -1;
+  return constant_from_ + 1 < step_count_ ? static_cast<int>(constant_from_) : -1;
 }
 
 std::optional<Summary::Awaited> Summary::awaited() const {
-  std::map<std::string, std::pair<Time, int>> devices;
-  Time total;
-  const auto [first, end] = steady_steps();
-  for (std::size_t s = first; s < end; ++s) {
-    if (steps_[s].awaited.empty()) continue;
-    auto& [waited, times] = devices[steps_[s].awaited];
-    waited += steps_[s].awaited_for;
-    ++times;
-    total += steps_[s].awaited_for;
-  }
-  if (devices.empty()) return std::nullopt;
+  if (steps_.empty()) return std::nullopt;
+  const Totals totals = steady_totals();
+  if (totals.awaited.empty()) return std::nullopt;
   const auto most = std::max_element(
-      devices.begin(), devices.end(),
-      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
-  const auto steps = static_cast<std::int64_t>(end - first);
-  return Awaited{most->first, most->second.second, Time(total.count() / steps),
-                 static_cast<int>(steps)};
+      totals.awaited.begin(), totals.awaited.end(),
+      [](const auto& a, const auto& b) { return a.second.waited < b.second.waited; });
+  return Awaited{most->first, most->second.steps, Time(totals.waited.count() / totals.steps),
+                 static_cast<int>(totals.steps)};
 }
 
 std::vector<PackRecord> Summary::last_packs() const {
-  std::vector<PackRecord> packs;
-  if (steps_.empty()) return packs;
-  for (const PackRecord& pack : packs_) {
-    if (pack.step == steps_.back().step) packs.push_back(pack);
-  }
+  if (steps_.empty()) return {};
+  const auto last = packs_.find(steps_.back().step);
+  if (last == packs_.end()) return {};
+  std::vector<PackRecord> packs = last->second;
   std::sort(packs.begin(), packs.end(),
             [](const PackRecord& a, const PackRecord& b) { return a.pack < b.pack; });
   return packs;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,18 +23,31 @@ struct StepParts {
 
 /// Collects the main results of a run. The records may come from a run in progress or from a
 /// timeline file.
+///
+/// The memory is bounded, so that a run of any length can be summarised while it is in progress:
+/// steps() has at most kMaxListedSteps records, and only the packs of the last step are stored. All
+/// averages are exact for any number of steps, because they come from running totals.
 class Summary : public NullSink {
  public:
+  /// The maximum number of records in steps(). The steady state of asynchronous workers ends
+  /// earlier, so steps() has all of its steps.
+  static constexpr std::size_t kMaxListedSteps = 10'000;
+
   void begin(const RunInfo& run) override { info_ = run; }
-  void step(const StepRecord& step) override { steps_.push_back(step); }
-  void pack(const PackRecord& pack) override { packs_.push_back(pack); }
+  void step(const StepRecord& step) override;
+  /// Packs may be recorded before or after their step. Packs of earlier steps are dropped.
+  void pack(const PackRecord& pack) override;
   void link(const LinkRecord& link) override { links_.push_back(link); }
   void path(const PathPiece& piece) override { path_.push_back(piece); }
   void steady(const SteadyState& state) override { steady_ = state; }
   void note(const std::string& text) override { info_.notes.push_back(text); }
 
   [[nodiscard]] const RunInfo& info() const { return info_; }
+  /// Returns the records of all steps. If there are more than kMaxListedSteps, returns the records
+  /// of the first kMaxListedSteps - 1 steps and of the last step.
   [[nodiscard]] const std::vector<StepRecord>& steps() const { return steps_; }
+  /// Returns the number of steps that have been recorded, listed in steps() or not.
+  [[nodiscard]] std::int64_t step_count() const { return step_count_; }
   [[nodiscard]] const std::vector<PathPiece>& path() const { return path_; }
 
   /// Returns the step time in the steady state: the mean over all steps except the first, or the
@@ -73,14 +89,40 @@ class Summary : public NullSink {
   [[nodiscard]] std::vector<std::string> path_in_words() const;
 
  private:
-  /// Returns the range of indices of the steps that step_time() averages; the second index is
-  /// excluded.
+  /// Totals over several steps, from which averages are computed.
+  struct Totals {
+    /// The members of StepRecord that are averaged.
+    static constexpr std::array kParts{&StepRecord::forward,       &StepRecord::backward,
+                                       &StepRecord::other_compute, &StepRecord::communication,
+                                       &StepRecord::exposed,       &StepRecord::slowed};
+    /// The sum of all times in a forged file could overflow 64 bits.
+    __extension__ using Sum = __int128;
+    struct OfDevice {
+      Time waited;
+      int steps = 0;
+    };
+
+    std::int64_t steps = 0;
+    std::array<Sum, kParts.size()> parts{};
+    std::map<std::string, OfDevice> awaited;
+    Time waited;
+
+    void add(const StepRecord& step);
+  };
+
+  /// Returns the range of indices in steps() of the steps that step_time() averages; the second
+  /// index is excluded. REQUIRES: the run has a steady state, or only one step.
   [[nodiscard]] std::pair<std::size_t, std::size_t> steady_steps() const;
+  /// Returns the totals over the steps that step_time() averages.
+  [[nodiscard]] Totals steady_totals() const;
 
   RunInfo info_;
   std::vector<StepRecord> steps_;
-  std::vector<PackRecord> packs_;
-  std::deque<LinkRecord> links_;  ///< may have millions of entries
+  std::int64_t step_count_ = 0;
+  Totals after_first_;              ///< over all steps except the first
+  std::int64_t constant_from_ = 0;  ///< the first of the last steps that have equal lengths
+  std::map<std::int32_t, std::vector<PackRecord>> packs_;  ///< by step
+  std::deque<LinkRecord> links_;                           ///< may have millions of entries
   std::vector<PathPiece> path_;
   std::optional<SteadyState> steady_;
 };

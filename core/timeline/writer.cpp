@@ -79,6 +79,15 @@ struct IndexEntry {
   std::int64_t spans = 0;
 };
 
+void add(proto::BlockIndex& columns, const IndexEntry& entry) {
+  columns.add_offset(entry.offset);
+  columns.add_content(entry.content);
+  columns.add_track(entry.track);
+  columns.add_first_start_ps(entry.first_start.count());
+  columns.add_last_end_ps(entry.last_end.count());
+  columns.add_spans(entry.spans);
+}
+
 /// Records that wait to be written as one block.
 template <class List>
 struct Gathered {
@@ -102,7 +111,9 @@ struct TimelineWriter::State {
 
   std::ostream& out;
   std::uint64_t offset = 0;
-  std::vector<IndexEntry> index;
+  std::vector<IndexEntry> earlier;  ///< the blocks of earlier_index
+  std::vector<IndexEntry> index;    ///< the blocks after `earlier`
+  bool flushed = false;             ///< true if the file is written as a real run goes on
   std::map<TrackId, std::vector<Span>> held;
   std::size_t held_spans = 0;
   std::int64_t spans = 0;
@@ -131,9 +142,22 @@ struct TimelineWriter::State {
     write(bytes);
   }
 
+  /// Moves the index entries into the file, so that the memory of a long run is bounded. Only real
+  /// runs may take days, so files of simulations have all entries at the end.
+  void write_earlier_index() {
+    proto::Block block;
+    for (const IndexEntry& listed : index) add(*block.mutable_earlier_index(), listed);
+    IndexEntry& entry = earlier.emplace_back();
+    entry.offset = offset;
+    entry.content = block.content_case();
+    index.clear();
+    write_block(block);
+  }
+
   /// Writes a block and adds its index entry. For a block of spans, `what` contains their track and
   /// time range.
   void write_indexed(const proto::Block& block, IndexEntry what = {}) {
+    if (flushed && index.size() == kSpansPerBlock) write_earlier_index();
     what.offset = offset;
     what.content = block.content_case();
     index.push_back(what);
@@ -253,17 +277,13 @@ struct TimelineWriter::State {
   void write_index() {
     const std::uint64_t index_at = offset;
     proto::Block block;
-    for (const IndexEntry& entry : index) {
-      proto::BlockIndex& columns = *block.mutable_index();
-      columns.add_offset(entry.offset);
-      columns.add_content(entry.content);
-      columns.add_track(entry.track);
-      columns.add_first_start_ps(entry.first_start.count());
-      columns.add_last_end_ps(entry.last_end.count());
-      columns.add_spans(entry.spans);
-      if (static_cast<std::size_t>(columns.offset_size()) < kSpansPerBlock) continue;
-      write_block(block);
-      block.Clear();
+    for (const auto* entries : {&earlier, &index}) {
+      for (const IndexEntry& entry : *entries) {
+        add(*block.mutable_index(), entry);
+        if (static_cast<std::size_t>(block.index().offset_size()) < kSpansPerBlock) continue;
+        write_block(block);
+        block.Clear();
+      }
     }
     if (block.has_index()) write_block(block);
     std::string tail;
@@ -420,6 +440,7 @@ void TimelineWriter::end() {
 }
 
 void TimelineWriter::flush() {
+  state_->flushed = true;
   state_->flush_records();
   state_->out.flush();
 }

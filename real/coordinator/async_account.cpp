@@ -48,11 +48,10 @@ void AsyncAccount::step_ended(std::int64_t worker, std::int32_t step, std::int64
   ends_.emplace(end_ns, worker, step);
 }
 
-std::string AsyncAccount::describe(std::int64_t workers, std::int32_t steps) const {
-  core::AsyncServersList paces(workers);
+void AsyncAccount::batch_ended() {
   for (const auto& [end_ns, worker, step] : ends_)
-    paces.step_ended(worker, step, steps, core::Time((end_ns - began_ns_) * 1000));
-  return paces.describe(behind_);
+    paces_.step_ended(worker, step, steps_, core::Time((end_ns - began_ns_) * 1000));
+  ends_.clear();
 }
 
 }  // namespace tutti::real

@@ -18,6 +18,10 @@ namespace tutti::real {
 /// of training steps.
 class AsyncAccount {
  public:
+  /// `workers`: the number of asynchronous workers, or 0 if workers are synchronous. `steps`: the
+  /// number of training steps of each worker.
+  AsyncAccount(std::int64_t workers, std::int32_t steps) : steps_(steps), paces_(workers) {}
+
   /// Adds the reports that all workers send after a batch. `name` returns the name of a worker for
   /// error messages. ERRORS: a replica has read a value that its server did not send; a reported
   /// count is impossible.
@@ -27,14 +31,19 @@ class AsyncAccount {
   /// clock.
   void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
                   std::int64_t end_ns);
+  /// Records that all steps of a batch have been passed to step_ended(). Workers begin the next
+  /// batch together, so later calls of step_ended() are about later times.
+  void batch_ended();
   /// Returns a summary of the asynchronous updates, with the same wording as the summary of a
   /// simulated run.
-  [[nodiscard]] std::string describe(std::int64_t workers, std::int32_t steps) const;
+  [[nodiscard]] std::string describe() const { return paces_.describe(behind_); }
 
  private:
+  std::int32_t steps_;
   core::UpdatesBehind behind_;
-  /// The training steps that have ended, each as its end time in nanoseconds, its worker and its
-  /// step number.
+  core::AsyncServersList paces_;
+  /// The training steps of the current batch that have ended, each as its end time in nanoseconds,
+  /// its worker and its step number.
   std::set<std::tuple<std::int64_t, std::int64_t, std::int32_t>> ends_;
   std::int64_t began_ns_ = std::numeric_limits<std::int64_t>::max();
 };

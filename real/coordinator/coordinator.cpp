@@ -121,7 +121,9 @@ Coordinator::Coordinator(const TcpExecutorOptions& options, const core::Scenario
       worker_set_(scenario.cluster->workers(), children_, control_,
                   std::chrono::duration_cast<WorkerSet::Clock::duration>(
                       std::chrono::duration<double>(options.timeout_seconds))),
-      merger_(scenario, time_scale_, record, sink) {
+      merger_(scenario, time_scale_, record, sink),
+      async_servers_(scenario.plan.partition ? scenario.plan.partition->groups() : 0,
+                     scenario.run.steps) {
   fill_random(run_.data(), run_.size());
   control_.progress = [this, send = control.progress](double share) {
     keep_timeline();
@@ -219,6 +221,7 @@ Expected<void> Coordinator::all_steps() {
     if (auto same = async_servers_.take(*ready, name); !same) return same;
     if (auto aligned = worker_set_.align_clocks(); !aligned) return aligned;
     merge_ended_steps();
+    async_servers_.batch_ended();
     if (auto ran = run_batch(first, std::min(batch, scenario_.run.steps - first)); !ran) return ran;
   }
   auto ready = worker_set_.receive_from_all(Control::kReady, "has not verified its results");
@@ -502,7 +505,8 @@ void Coordinator::closing_notes(const Expected<void>& done) {
   }
   if (!done || steps_ended_ < scenario_.run.steps) return;
   if (scenario_.plan.partition) {
-    sink_.note(async_servers_.describe(scenario_.plan.partition->groups(), scenario_.run.steps));
+    async_servers_.batch_ended();
+    sink_.note(async_servers_.describe());
     if (const std::int32_t batch = steps_in_a_batch(); batch < scenario_.run.steps)
       sink_.note(
           fmt::format("workers wait for each other every {} to verify results and refill buffers",

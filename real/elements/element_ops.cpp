@@ -13,13 +13,20 @@ using core::DataType;
 
 /// Returns the best loops for this machine. The choice is made once.
 const Kernels& kernels() {
-  static const Kernels chosen = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                    ? v3_kernels()
-                                    : baseline_kernels();
+  static const Kernels chosen = runnable_kernels().back();
   return chosen;
 }
 
 }  // namespace
+
+std::vector<Kernels> runnable_kernels() {
+  std::vector<Kernels> runnable{baseline_kernels()};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    runnable.push_back(v3_kernels());
+#endif
+  return runnable;
+}
 
 void combine(Operation operation, DataType type, void* target, const void* source,
              std::int64_t count) {

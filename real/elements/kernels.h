@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/data_type.h"
 #include "real/elements/element_ops.h"
@@ -17,9 +18,13 @@ struct Kernels {
   Scale scale[kTypes] = {};
 };
 
-/// Return the loops of kernels.cpp. The first function returns the loops that run on any x86-64
-/// CPU, the second the loops for CPUs with AVX2, FMA and F16C (x86-64-v3).
+/// Return the loops of kernels.cpp. The first function returns the loops that run on any CPU, the
+/// second the loops for CPUs with AVX2, FMA and F16C (x86-64-v3). Only programs for x86-64 have the
+/// second function.
 Kernels baseline_kernels();
 Kernels v3_kernels();
+
+/// Returns the loops that can run on this machine, the fastest last.
+std::vector<Kernels> runnable_kernels();
 
 }  // namespace tutti::real

@@ -25,12 +25,12 @@ class StepMonitor : public core::Summary {
   void step(const core::StepRecord& step) override {
     Summary::step(step);
     // Decide only after at least two steps, because the first step differs from later ones.
-    if (!all_ended() && steps().size() >= (until_steady_ ? kEnough : 2) &&
+    if (!all_ended() && step_count() >= (until_steady_ ? kEnough : 2) &&
         step_time() > max_step_time_)
       stop_.store(true);
   }
   [[nodiscard]] bool all_ended() const {
-    return std::ssize(steps()) >= expected_ && (!until_steady_ || steady_state().has_value());
+    return step_count() >= expected_ && (!until_steady_ || steady_state().has_value());
   }
   /// Returns the time limit of the run: the virtual time at which all steps have ended if they are
   /// not too slow. Unlike the check in step(), this limit also stops a run during a single long
@@ -44,7 +44,7 @@ class StepMonitor : public core::Summary {
 
  private:
   // Number of steps after which the step time can be estimated, even without a steady state.
-  static constexpr std::size_t kEnough = 16;
+  static constexpr std::int64_t kEnough = 16;
 
   core::Time max_step_time_;
   std::int32_t expected_;

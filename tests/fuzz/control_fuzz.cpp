@@ -134,7 +134,7 @@ void to_the_coordinator(const std::string& wire) {
   core::NullSink sink;
   const core::RecordOptions record;
   real::StepMerger merger(scenario, 0, record, sink);
-  real::AsyncAccount account;
+  real::AsyncAccount account(scenario.plan.partition ? 2 : 0, scenario.run.steps);
   const auto name = [&](std::size_t worker) { return workers.name(worker); };
   // Does the same as receive_from_all(), but does not wait for missing messages.
   for (int turn = 0; turn < 4; ++turn) workers.serve_joined_workers();

@@ -90,9 +90,7 @@ TEST(ElementOps, CombineElementByElementForEveryTypeLengthAndInstructionSet) {
           set_element(type, a.data(), i, static_cast<double>(random.below(15)) - 7);
           set_element(type, b.data(), i, static_cast<double>(random.below(15)) - 7);
         }
-        for (const Kernels& kernels : {baseline_kernels(), v3_kernels()}) {
-          if (kernels.scale[1] == v3_kernels().scale[1] && !__builtin_cpu_supports("avx2"))
-            continue;
+        for (const Kernels& kernels : runnable_kernels()) {
           std::vector<char> target = a;
           kernels.combine[o][static_cast<int>(type)](target.data(), target.data(), b.data(), count);
           for (std::int64_t i = 0; i < count; ++i) {

@@ -162,6 +162,30 @@ TEST(Simulate, AndCompareGiveAPartOfTheStepTheSameNumber) {
   EXPECT_EQ(one["steady_basis"].text(), "mean of steps 1 to 9");
 }
 
+// The report lists a bounded number of steps, so that long runs take no more memory than short
+// ones.
+TEST(Simulate, ListsTheFirstStepsAndTheLastOneOfALongRun) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.tutti");
+  const Outcome simulated = run_tutti({"simulate", scenario("01_two_ranks"), "--steps", "10500",
+                                       "--format", "json", "--timeline", file, "--record", "none"});
+  ASSERT_EQ(simulated.status, 0) << simulated.err;
+  const core::Value document = test::parse_or_throw(simulated.out, "out");
+  const Data json(document);
+  const auto steps = json["steps"].items();
+  ASSERT_EQ(steps.size(), 10'000U);
+  EXPECT_EQ(json["steps_not_listed"].number(), 500);
+  EXPECT_EQ(steps[9'998]["step"].number(), 9'998);
+  EXPECT_EQ(steps[9'999]["step"].number(), 10'499);
+  EXPECT_EQ(json["steady_basis"].text(), "mean of steps 1 to 10499");
+  EXPECT_NEAR(json["step_time_us"].real(),
+              (steps[9'999]["end_us"].real() - steps[0]["end_us"].real()) / 10'499, 1e-5);
+  const Outcome table = run_tutti({"export", file, "--to", "csv", "--table", "steps", "-o", "-"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 10'501)
+      << "a heading and all steps";
+}
+
 TEST(Simulate, SaysTheSameTwice) {
   const auto run = [] {
     return run_tutti({"simulate", scenario("05_resnet50_pscpu"), "--format", "json"}).out;

@@ -213,7 +213,7 @@ int execute(core::Executor& executor, const std::string& doing, const ExecuteOpt
       return failed;
     if (const auto kept = file->keep(); kept) {
       print_note(fmt::format("timeline: {} ({} spans; {} of {} steps)\n", options.timeline,
-                             writer->spans(), summary.steps().size(), scenario->run.steps));
+                             writer->spans(), summary.step_count(), scenario->run.steps));
     } else {
       report(kept.error());
       leave_unfinished(*file, scenario->run.steps);

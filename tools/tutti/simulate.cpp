@@ -38,7 +38,7 @@ std::optional<StepBand> band_of(sim::Simulator& simulator, const core::Scenario&
     quiet.cancel = control.cancel;
     StepTimes summary;
     const auto ran = simulator.run(other, record, quiet, summary);
-    const bool whole = ran && std::ssize(summary.steps()) >= scenario.run.steps;
+    const bool whole = ran && summary.step_count() >= scenario.run.steps;
     return whole ? std::optional(summary.step_time()) : std::nullopt;
   };
   // Run both simulations at the same time, since each may take as long as the original simulation.

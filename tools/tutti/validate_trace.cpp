@@ -253,7 +253,7 @@ int validate_trace(const ValidateOptions& options, const Environment& environmen
                {"packs", errors_report(before.packs, after.packs)},
                {"shortest_packs", errors_report(before.shortest_packs, after.shortest_packs)},
                {"notes", notes}}));
-  for (const std::string& note : notes) tell(fmt::format("note: {}\n", note));
+  for (const std::string& note : notes) print_note(fmt::format("note: {}\n", note));
   Table table({"<error of", "measured", "median before", "median", "90th", "worst"});
   table.row(cells("step time", before.steps, after.steps));
   table.row(cells("packs", before.packs, after.packs));

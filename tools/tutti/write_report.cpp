@@ -91,9 +91,9 @@ std::string about(const Summary& summary, const TimelineReader& timeline) {
                      {"damage", timeline.complete() ? "" : "The file " + timeline.damage() + "."}});
 }
 
-std::vector<Report> step_rows(const Summary& summary) {
+std::vector<Report> step_rows(const TimelineReader& timeline) {
   std::vector<Report> rows;
-  for (const core::StepRecord& step : summary.steps()) {
+  for (const core::StepRecord& step : timeline.steps()) {
     Report row{{"", step.step, "step"},
                {"", step.start, "start"},
                {"", step.end - step.start, "step time"}};
@@ -142,7 +142,7 @@ std::string run_page(const TimelineReader& timeline, int rows) {
   body += section_html("Packs of the last step", table_html(pack_reports(summary), rows));
   body += section_html("Links",
                        table_html(grouped_links(summary.busiest_links(), summary.length()), rows));
-  body += section_html("Training steps", table_html(step_rows(summary), rows));
+  body += section_html("Training steps", table_html(step_rows(timeline), rows));
   body += section_html("Notes", list_html(info.notes));
   body += section_html("About this run", about(summary, timeline));
   if (!info.scenario_text.empty())

@@ -20,9 +20,9 @@ constexpr std::int64_t kLl128OfThreadIn2_6 = 900;
 Chunks scaled(Chunks chunks, std::int64_t elements, std::int64_t planned) {
   if (elements >= planned) return chunks;
   const auto part = [&](std::int64_t of) {
-    const auto product = static_cast<long double>(of) * static_cast<long double>(elements);
-    return std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(product / static_cast<long double>(planned)));
+    const Wide product = static_cast<Wide>(of) * static_cast<Wide>(elements);
+    return std::max<std::int64_t>(1,
+                                  static_cast<std::int64_t>(product / static_cast<Wide>(planned)));
   };
   const std::int64_t slices = divided_up(chunks.chunk, chunks.slice);
   chunks.chunk = std::max(slices, part(chunks.chunk));

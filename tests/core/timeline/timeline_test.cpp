@@ -164,6 +164,111 @@ TEST(Timeline, OfADamagedFileTheRestIsReadNeverACrash) {
   EXPECT_GT(damaged, 1000);
 }
 
+/// Returns a file of three blocks (steps, packs and spans) for each of `steps` steps, as a real run
+/// writes it.
+std::string of_many_blocks(int steps) {
+  std::ostringstream out;
+  TimelineWriter writer(out);
+  writer.begin({});
+  Track track;
+  track.device = "gpu0";
+  writer.track(track);
+  for (int s = 0; s < steps; ++s) {
+    Span span;
+    span.start = Time(1000 * s);
+    span.duration = Time(1 + s % 7);
+    span.step = s;
+    writer.span(track.id, span);
+    StepRecord step;
+    step.step = s;
+    step.start = Time(1000 * s);
+    step.end = Time(1000 * s + 1000);
+    writer.step(step);
+    PackRecord pack;
+    pack.step = s;
+    writer.pack(pack);
+    writer.flush();
+  }
+  writer.end();
+  return std::move(out).str();
+}
+
+/// Reads the spans of all steps, and returns the number of spans that are as of_many_blocks() wrote
+/// them.
+int right_spans(const TimelineReader& reader) {
+  int right = 0;
+  for (const auto& block : reader.span_blocks()) {
+    const auto spans = reader.read(block);
+    if (!spans) continue;
+    for (const Span& s : *spans)
+      right += s.start == Time(1000 * s.step) && s.duration == Time(1 + s.step % 7);
+  }
+  return right;
+}
+
+/// Returns the offsets of the blocks of earlier_index, without their lengths.
+std::vector<std::size_t> earlier_indexes(const std::string& bytes) {
+  constexpr char kTag = 14 << 3 | 2;  // of the field Block.earlier_index
+  std::vector<std::size_t> found;
+  for (std::size_t at = kTimelineMagic.size(); at < bytes.size() - 16;) {
+    std::size_t length = 0;
+    int shift = 0;
+    do {
+      length |= static_cast<std::size_t>(bytes[at] & 0x7f) << shift;
+      shift += 7;
+    } while ((bytes[at++] & 0x80) != 0);
+    if (bytes[at] == kTag) found.push_back(at);
+    at += length;
+  }
+  return found;
+}
+
+TEST(Timeline, TheIndexOfALongFileIsSpreadOverTheFile) {
+  constexpr int kSteps = 5'000;
+  const std::string whole = of_many_blocks(kSteps);
+  for (const auto check : {TimelineReader::Check::kNow, TimelineReader::Check::kWhenRead}) {
+    const auto reader = TimelineReader::from_bytes(whole, "t", check);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE(reader->complete()) << reader->damage();
+    EXPECT_EQ(std::ssize(reader->steps()), kSteps);
+    EXPECT_EQ(std::ssize(reader->packs()), kSteps);
+    EXPECT_EQ(std::ssize(reader->span_blocks()), kSteps);
+    EXPECT_EQ(right_spans(*reader), kSteps);
+  }
+  // The writer's memory is bounded, because the index at the end lists at most 4096 blocks and one
+  // entry for each 4096 blocks before.
+  std::uint64_t index_at = 0;
+  for (std::size_t i = 0; i < 8; ++i)
+    index_at |= std::uint64_t{static_cast<std::uint8_t>(whole[whole.size() - 16 + i])} << 8 * i;
+  EXPECT_LT(whole.size() - index_at, kSpansPerBlock * 30);
+}
+
+TEST(Timeline, ALongFileWithoutItsEndOrWithADamagedIndexIsRead) {
+  constexpr int kSteps = 3'000;
+  const std::string whole = of_many_blocks(kSteps);
+  const auto cut = TimelineReader::from_bytes(whole.substr(0, whole.size() - 20), "t");
+  ASSERT_TRUE(cut);
+  EXPECT_FALSE(cut->complete());
+  EXPECT_EQ(right_spans(*cut), kSteps);
+  const std::vector<std::size_t> pieces = earlier_indexes(whole);
+  ASSERT_EQ(pieces.size(), 2U) << "9000 blocks of records, and one each of run and tracks";
+  for (const std::size_t piece : pieces) {
+    std::string bytes = whole;
+    bytes[piece + 1'000] = static_cast<char>(bytes[piece + 1'000] ^ 0x10);
+    const auto damaged = TimelineReader::from_bytes(bytes, "t");
+    ASSERT_TRUE(damaged);
+    EXPECT_FALSE(damaged->complete());
+    EXPECT_EQ(right_spans(*damaged), kSteps) << "the blocks are found without the index";
+  }
+  // The blocks before the first piece of the index are found, although the length of one is wrong.
+  std::string bytes = whole;
+  bytes[pieces[0] / 2] = static_cast<char>(bytes[pieces[0] / 2] ^ 0x7f);
+  const auto damaged = TimelineReader::from_bytes(bytes, "t");
+  ASSERT_TRUE(damaged);
+  EXPECT_FALSE(damaged->complete());
+  EXPECT_GE(right_spans(*damaged), kSteps - 1);
+}
+
 TEST(Timeline, OtherFilesAreRefused) {
   const auto refused = [](const auto& read, ProblemCode code, const std::string& file) {
     EXPECT_THAT(read, test::FailsWithAll(std::vector{test::Mistake{code, "", 0, 0, file}}));

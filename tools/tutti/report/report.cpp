@@ -199,8 +199,10 @@ Report run_report(const Summary& summary, const std::optional<StepBand>& band) {
   report.add("steady_from_step", summary.steady_from());
   report.add(steady_report(summary));
   if (!info.bound_reason.empty()) report.add("lower_bound", bound_report(summary));
-  report.add({{"steps", list_of(summary.steps(), step_report)},
-              {"packs", pack_reports(summary)},
+  report.add("steps", list_of(summary.steps(), step_report));
+  if (const std::int64_t more = summary.step_count() - std::ssize(summary.steps()); more > 0)
+    report.add("steps_not_listed", more);
+  report.add({{"packs", pack_reports(summary)},
               {"links", link_reports(summary.busiest_links(), summary.length())},
               {"critical_path",
                list_of(summary.path(),
