@@ -13,6 +13,7 @@
 #include <QTimer>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -77,13 +78,25 @@ QString wrong_size(const tutti::gui::MainWindow& window, const QSize& wanted) {
 
 /// Writes the picture. Returns an error message; empty on success.
 QString write_window(tutti::gui::MainWindow& window, const tutti::gui::Options& options) {
+  // A panel that changes its size can change the sizes of others, such as the legend.
+  constexpr int kMaxRounds = 3;
+  for (int i = 0; i < kMaxRounds; ++i) QApplication::processEvents();
   window.messages().update_visible();
   window.numbers().finish();
   if (options.screenshot.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive))
     return window.write_shown(options.screenshot);
-  return window.grab().save(options.screenshot)
+  return tutti::gui::picture_of_window(window).save(options.screenshot)
              ? QString()
              : options.screenshot + QStringLiteral(" cannot be written");
+}
+
+/// Prints the ids of all commands for --command, with their texts.
+void print_commands(const tutti::gui::MainWindow& window) {
+  for (const tutti::gui::Actions::Group& group : window.actions_of().groups()) {
+    for (const QAction* const action : group.actions)
+      std::printf("%-20s  %s\n", qUtf8Printable(action->objectName()),
+                  qUtf8Printable(QString(action->text()).remove(QLatin1Char('&'))));
+  }
 }
 
 /// Returns the directory in which this user's windows keep unsaved changes.
@@ -106,17 +119,23 @@ int write_screenshot(QApplication& app, tutti::gui::MainWindow& window,
     const QStringList missing = tutti::gui::show_place(window, options);
     for (const QString& why : missing) refuse(why);
     if (!missing.isEmpty()) return;
-    // Return to the event loop once more, since only then all widgets have their sizes.
-    QTimer::singleShot(0, &window, [&window, &options, refuse] {
+    // Return to the event loop once more, since only then all widgets have their sizes. A command
+    // may open a dialog with an event loop of its own, so the timer starts before the commands.
+    const auto wrong_commands = std::make_shared<QStringList>();
+    QTimer::singleShot(0, &window, [&window, &options, refuse, wrong_commands] {
+      for (const QString& why : *wrong_commands) refuse(why);
+      if (!wrong_commands->isEmpty()) return;
       if (const QString wrong = wrong_size(window, options.size); !wrong.isEmpty())
         return refuse(wrong);
       const QString wrong = write_window(window, options);
       if (!wrong.isEmpty()) say(wrong);
       QApplication::exit(wrong.isEmpty() ? 0 : 1);
     });
+    *wrong_commands = tutti::gui::execute_commands(window, options);
   };
   QObject::connect(&window, &MainWindow::opened, &app, take, Qt::SingleShotConnection);
-  if (options.file.isEmpty()) take();
+  // A command can wait for a dialog, so even without a file the event loop has to run first.
+  if (options.file.isEmpty()) QTimer::singleShot(0, &window, take);
   return QApplication::exec();
 }
 
@@ -126,7 +145,8 @@ int show_window(QApplication& app, tutti::gui::MainWindow& window,
   if (options.file.isEmpty())
     QTimer::singleShot(0, &window, [&window] { window.offer_recovery(); });
   const auto go = [&window, &options] {
-    const QStringList missing = tutti::gui::show_place(window, options);
+    const QStringList missing =
+        tutti::gui::show_place(window, options) + tutti::gui::execute_commands(window, options);
     for (const QString& why : missing) say(why);
     if (!missing.isEmpty()) window.tell(missing.join(QStringLiteral("; ")));
   };
@@ -155,7 +175,8 @@ int main(int argc, char** argv) {
   const bool no_display = qEnvironmentVariableIsEmpty("DISPLAY") &&
                           qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY") &&
                           qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM");
-  if (no_display && !screenshot) {
+  const bool lists_commands = options->commands.contains(QStringLiteral("list"));
+  if (no_display && !screenshot && !lists_commands) {
     say(
         QStringLiteral("there is no display (DISPLAY is not set); to write a picture without a "
                        "display, use --screenshot FILE"));
@@ -180,6 +201,10 @@ int main(int argc, char** argv) {
   tutti::gui::Executors executors = tutti::gui::make_executors(tutti::gui::own_worker_program());
   if (!screenshot) executors.recovery_folder = recovery_folder();
   tutti::gui::MainWindow window(std::move(executors));
+  if (lists_commands) {
+    print_commands(window);
+    return 0;
+  }
   const EndsBySignal ends_by_signal(app);
   if (!options->size.isEmpty()) window.resize(options->size);
   if (options->dark) window.set_dark(true);

@@ -61,6 +61,10 @@ constexpr Option kOptions[] = {
      "words"},
     {"panel", "Panel to show: %1", "name"},  // %1: panel_names()
     {"query", "SQL query of the timeline to run in the query panel", "sql"},
+    {"command",
+     "Execute a command of the window after opening, such as path or help; \"list\" prints all "
+     "commands; may be repeated",
+     "id"},
     {"align", "Align two timelines by start, step (default) or pack", "what"},
     {"x", "Field on the x axis of a sweep's plot, such as strategy.bytes_per_pack", "field"},
     {"by", "Field whose values become the curves of a sweep's plot (\"\" for a single curve)",
@@ -198,6 +202,7 @@ OptionError read_place(const QCommandLineParser& parser, Options& options) {
   options.device = value(parser, "device");
   options.query = value(parser, "query");
   options.panel = value(parser, "panel");
+  options.commands = parser.values(QStringLiteral("command"));
   const bool known =
       std::find(std::begin(kPanels), std::end(kPanels), options.panel) != std::end(kPanels);
   if (is_set(parser, "panel") && !known)
@@ -355,6 +360,22 @@ QStringList show_place(MainWindow& window, const Options& options) {
     missing << QStringLiteral(
                    "--device %1: the timeline has no such device (expected a name such as w0/gpu1)")
                    .arg(options.device);
+  }
+  return missing;
+}
+
+QStringList execute_commands(MainWindow& window, const Options& options) {
+  QStringList missing;
+  for (const QString& id : options.commands) {
+    QAction* const action = window.actions_of().find(id);
+    if (!action) {
+      missing << QStringLiteral("--command %1: there is no such command; --command list prints all")
+                     .arg(id);
+    } else if (!action->isEnabled()) {
+      missing << QStringLiteral("--command %1: not available here").arg(id);
+    } else {
+      action->trigger();
+    }
   }
   return missing;
 }

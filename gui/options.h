@@ -31,10 +31,11 @@ struct Options {
   bool dark = false;
   std::optional<double> from_us, to_us;  ///< the range of the run to show, in µs
   std::optional<double> at_us;           ///< the position of the time cursor, in µs
-  QString device;  ///< the device to select in the topology, such as "w0/gpu1"
-  QString panel;   ///< the panel to show, such as "communication"; empty: none
-  QString query;   ///< the SQL query to run in the query panel; empty: none
-  QString find;    ///< the text to search for; the first matching span is selected
+  QString device;        ///< the device to select in the topology, such as "w0/gpu1"
+  QString panel;         ///< the panel to show, such as "communication"; empty: none
+  QString query;         ///< the SQL query to run in the query panel; empty: none
+  QStringList commands;  ///< the commands to execute when the files are open, such as "path"
+  QString find;          ///< the text to search for; the first matching span is selected
 };
 
 /// Parses the command line. If --help or --version is given, prints the help text or the version
@@ -45,5 +46,10 @@ tl::expected<Options, QString> read_options(const QCoreApplication& app);
 /// Moves the view to the range, the cursor and the selection that the options request. To be called
 /// when the files are open. Returns one line for each requested item that was not found.
 QStringList show_place(MainWindow& window, const Options& options);
+
+/// Executes the commands that the options request, in order. To be called after show_place().
+/// Returns one line for each command that does not exist or is not available. Commands may open
+/// dialogs and wait until they are closed.
+QStringList execute_commands(MainWindow& window, const Options& options);
 
 }  // namespace tutti::gui

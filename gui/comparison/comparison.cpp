@@ -120,10 +120,10 @@ std::vector<core::StepComparison> compare_steps(const Sources& sources,
   return steps;
 }
 
-/// Distributes the differences over as few rows as possible, but at most three, so that differences
-/// in a row do not overlap.
+/// Distributes the differences over as few rows as possible, but at most four, so that differences
+/// in a row do not overlap. If there are more, the last row overlaps.
 std::vector<DifferenceRow> in_rows(const std::string& name, std::vector<Difference> all) {
-  constexpr std::size_t kMaxRows = 3;
+  constexpr std::size_t kMaxRows = 4;
   std::stable_sort(all.begin(), all.end(),
                    [](const Difference& a, const Difference& b) { return a.at.from < b.at.from; });
   std::vector<DifferenceRow> rows;

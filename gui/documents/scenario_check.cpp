@@ -167,15 +167,15 @@ Card card_of(const core::Scenario& scenario) {
   const core::Bound step = core::step_bound(
       *scenario.cluster, sent, scenario.run.compute_jitter_ppm, scenario.run.network_model);
   fact("lower bound of the step time", show(step.time) + ": " + step.reason);
-  fact("… of communication", show(all.time) + ": " + all.reason);
+  fact("lower bound of communication", show(all.time) + ": " + all.reason);
   const BoundParts parts = parts_of(scenario);
   if (parts.bytes + parts.latency == Time()) {
-    fact("what binds that", "none: no bytes have to be sent");
+    fact("bound by", "nothing: no bytes have to be sent");
     return card;
   }
   card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
-  fact("what binds that",
-       fmt::format("{}: moving the bytes takes {}, latency {} {}",
+  fact("bound by",
+       fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
                    card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
                    show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
   return card;

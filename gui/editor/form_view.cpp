@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <algorithm>
 
 #include "gui/documents/scenario_check.h"
 #include "gui/editor/form_model.h"
@@ -78,6 +79,12 @@ void FormDelegate::setModelData(QWidget* editor, QAbstractItemModel* model,
                  Qt::EditRole);
 }
 
+/// Makes the rows as high as the rows of other tables.
+QSize FormDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  constexpr int kRowHeight = 20;
+  return QStyledItemDelegate::sizeHint(option, index).expandedTo({0, kRowHeight});
+}
+
 void FormDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
   QStyledItemDelegate::initStyleOption(option, index);
   if (index.data(FormModel::kFaintRole).toBool())
@@ -96,6 +103,35 @@ FormView::FormView(FormModel& model, const core::Library& library) : model_(mode
   header()->setSectionResizeMode(FormModel::kName, QHeaderView::Interactive);
   header()->setStretchLastSection(true);
   setColumnWidth(FormModel::kName, 230);
+}
+
+int FormView::filter(const QString& text) {
+  const int matches = filter_below({}, text.split(QLatin1Char(' '), Qt::SkipEmptyParts), 0);
+  if (currentIndex().isValid()) scrollTo(currentIndex());
+  return matches;
+}
+
+/// Filters the rows below a row, whose own name does not match. Returns the number of matches.
+int FormView::filter_below(const QModelIndex& parent, const QStringList& words, int depth) {
+  // Messages can be inside each other without end, but users know the fields near the root.
+  constexpr int kDeepest = 4;
+  int matches = 0;
+  for (int row = 0; row < model_.rowCount(parent); ++row) {
+    const QModelIndex at = model_.index(row, FormModel::kName, parent);
+    const QString name = at.data().toString();
+    const bool fits = std::all_of(words.begin(), words.end(), [&](const QString& word) {
+      return name.contains(word, Qt::CaseInsensitive);
+    });
+    // All fields of a message that matches are shown.
+    const int below =
+        depth < kDeepest ? filter_below(at, fits ? QStringList() : words, depth + 1) : 0;
+    const bool has_match = !fits && below > 0;
+    setRowHidden(row, parent, !fits && !has_match);
+    if (has_match) expand(at);
+    if (fits && !words.isEmpty()) ++matches;
+    if (has_match) matches += below;
+  }
+  return matches;
 }
 
 bool FormView::event(QEvent* event) {

@@ -23,6 +23,8 @@ class FormDelegate : public QStyledItemDelegate {
                     const QModelIndex& index) const override;
 
  protected:
+  [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option,
+                               const QModelIndex& index) const override;
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 
  private:
@@ -39,6 +41,11 @@ class FormView : public QTreeView {
  public:
   FormView(FormModel& model, const core::Library& library);
 
+  /// Shows only fields whose names contain all words of the text, with the messages around them and
+  /// the fields inside them. An empty text shows all fields. Returns the number of fields whose own
+  /// names match.
+  int filter(const QString& text);
+
  signals:
   void current_changed(const QModelIndex& index);
 
@@ -50,6 +57,7 @@ class FormView : public QTreeView {
 
  private:
   void use(const QModelIndex& index);
+  int filter_below(const QModelIndex& parent, const QStringList& words, int depth);
 
   FormModel& model_;
 };

@@ -14,6 +14,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QLocale>
 #include <QMessageBox>
@@ -58,6 +59,7 @@ ScenarioEditor::ScenarioEditor(const core::Library& library, QString recovery_fo
       read_(std::make_shared<core::ScenarioText>("", schema_)),
       checker_(library, schema_),
       model_(new FormModel(schema_, this)),
+      filter_(new QLineEdit),
       form_(new FormView(*model_, library_)),
       text_(new TextEditor),
       sides_(new QSplitter),
@@ -113,7 +115,14 @@ QWidget* ScenarioEditor::make_form_side() {
   broken_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   broken_->hide();
   layout->addWidget(broken_);
+  layout->addWidget(filter_);
   layout->addWidget(form_, 1);
+  filter_->setPlaceholderText(tr("Find a field: algorithm, network, …  (Ctrl+Shift+F)"));
+  filter_->setAccessibleName(tr("Show only fields whose names contain these words"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setObjectName(QStringLiteral("field filter"));
+  connect(filter_, &QLineEdit::textChanged, this, &ScenarioEditor::filter_form);
+  connect(filter_, &QLineEdit::returnPressed, form_, [this] { form_->setFocus(); });
   help_->setAccessibleName(tr("About the field"));
   help_->setWordWrap(true);
   help_->setTextFormat(Qt::PlainText);
@@ -124,6 +133,12 @@ QWidget* ScenarioEditor::make_form_side() {
   help_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
   layout->addWidget(help_);
   return side;
+}
+
+void ScenarioEditor::filter_form(const QString& text) {
+  const int matches = form_->filter(text);
+  if (text.trimmed().isEmpty() || matches > 0) return show_field();
+  help_->setText(tr("No field has “%1” in its name.").arg(text.trimmed()));
 }
 
 QWidget* ScenarioEditor::make_text_side() {
@@ -485,6 +500,8 @@ void ScenarioEditor::add_actions(Actions& actions) {
               [this] { text_->redo(); });
   actions.add(group, "form", tr("To the &form"), QStringLiteral("F6"),
               [this] { form_->setFocus(); });
+  actions.add(group, "find-field", tr("F&ind a field"), QStringLiteral("Ctrl+Shift+F"),
+              [this] { filter_->setFocus(); });
   actions.add(group, "text", tr("To the &text"), QStringLiteral("Shift+F6"),
               [this] { text_->setFocus(); });
   actions.add(group, "problem-next", tr("&Next problem"), QStringLiteral("F8"),

@@ -11,6 +11,7 @@
 #include "gui/widgets/actions.h"
 
 class QLabel;
+class QLineEdit;
 class QListWidget;
 class QSplitter;
 class QTimer;
@@ -109,6 +110,8 @@ class ScenarioEditor : public QWidget {
   void show_problems(std::vector<PlacedProblem> problems);
   void show_card(const std::optional<Card>& card);
   void show_field();
+  /// Shows only the fields of the form whose names contain the words of the text.
+  void filter_form(const QString& text);
   /// Converts a text from an older format to the current format.
   void convert();
   void apply(const core::TextEdits& edits, const core::FieldPath& field);
@@ -124,6 +127,7 @@ class ScenarioEditor : public QWidget {
   std::vector<PlacedProblem> problems_;
   Checker checker_;
   FormModel* model_;
+  QLineEdit* filter_;
   FormView* form_;
   TextEditor* text_;
   QSplitter* sides_;

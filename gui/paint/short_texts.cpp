@@ -24,25 +24,35 @@ ShortTexts::Face& ShortTexts::face_of(const QFont& font) {
   return face;
 }
 
+ShortTexts::Shaped& ShortTexts::whole(QPainter& painter, const QString& text) {
+  Face& face = face_of(painter.font());
+  Shaped& shaped = face.whole[text];
+  if (shaped.text.text().isEmpty()) shape(shaped, painter, text);
+  return shaped;
+}
+
+void ShortTexts::shape(Shaped& shaped, QPainter& painter, const QString& shown) {
+  shaped.text.setTextFormat(Qt::PlainText);
+  shaped.text.setText(shown);
+  shaped.text.prepare(painter.transform(), painter.font());
+  shaped.width = painter.fontMetrics().horizontalAdvance(shown);
+}
+
+int ShortTexts::width_of(QPainter& painter, const std::string& words) {
+  return words.empty() ? 0 : whole(painter, QString::fromStdString(words)).width;
+}
+
 void ShortTexts::draw(QPainter& painter, const QRect& box, const std::string& words,
                       const QColor& pen, Qt::Alignment alignment) {
   if (box.isEmpty() || words.empty()) return;
   const QString text = QString::fromStdString(words);
-  Face& face = face_of(painter.font());
   const QFontMetrics metrics = painter.fontMetrics();
-  const auto shape = [&](Shaped& shaped, const QString& shown) {
-    shaped.text.setTextFormat(Qt::PlainText);
-    shaped.text.setText(shown);
-    shaped.text.prepare(painter.transform(), face.font);
-    shaped.width = metrics.horizontalAdvance(shown);
-  };
-  Shaped* shaped = &face.whole[text];
-  if (shaped->text.text().isEmpty()) shape(*shaped, text);
+  Shaped* shaped = &whole(painter, text);
   if (shaped->width > box.width()) {
     const int room = box.width() / kGrain * kGrain;
-    shaped = &face.cut[{text, room}];
+    shaped = &face_of(painter.font()).cut[{text, room}];
     if (shaped->text.text().isEmpty())
-      shape(*shaped, metrics.elidedText(text, Qt::ElideRight, room));
+      shape(*shaped, painter, metrics.elidedText(text, Qt::ElideRight, room));
   }
   // Fewer letters with an ellipsis would tell the user nothing.
   if (const QString& shown = shaped->text.text();

@@ -16,6 +16,8 @@ class ShortTexts {
  public:
   void draw(QPainter& painter, const QRect& box, const std::string& words, const QColor& pen,
             Qt::Alignment alignment);
+  /// Returns the width in pixels of a text in the painter's font.
+  [[nodiscard]] int width_of(QPainter& painter, const std::string& words);
 
  private:
   struct Shaped {
@@ -29,6 +31,9 @@ class ShortTexts {
   };
 
   [[nodiscard]] Face& face_of(const QFont& font);
+  /// Returns the shaped text, from the cache if it is there.
+  [[nodiscard]] Shaped& whole(QPainter& painter, const QString& text);
+  static void shape(Shaped& shaped, QPainter& painter, const QString& shown);
 
   Face faces_[2];  ///< plain and bold
 };

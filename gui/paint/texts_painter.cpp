@@ -65,18 +65,24 @@ class TextPainter {
       std::string label = label_of(scene_.trace, row, i);
       // The colour already identifies the backward pass, so the text shows the layer's name first.
       const std::string kind = core::span_name(spans.kind(i));
-      if (label.size() > kind.size() && !has_room(box, label) && spans.layer(i) >= 0)
-        label = has_room(box, label.substr(kind.size() + 1)) ? label.substr(kind.size() + 1) : kind;
+      if (label.size() > kind.size() && !has_room(box, label)) {
+        const std::string layer =
+            spans.layer(i) >= 0 ? label.substr(kind.size() + 1) : std::string();
+        label = !layer.empty() && has_room(box, layer) ? layer : kind;
+      }
       // If the label does not fit, show only the pack's number, because the row's name already says
       // that its spans are packs.
       if (spans.kind(i) == SpanKind::kPackInFlight && !has_room(box, label))
         label = std::to_string(spans.pack(i));
+      // Shorter beginnings, such as "receive…", would be the same for several kinds.
+      if (texts_.width_of(painter_, label) > 2 * box.width()) continue;
       const bool faint = scene_.path_only && !is_on_path(path, spans, i);
-      draw(box, label, faint ? scene_.theme.faint_text : text_on(colour_of(scene_, spans.kind(i))));
+      draw(in_bar(box, spans.kind(i)), label,
+           faint ? scene_.theme.faint_text : text_on(colour_of(scene_, spans.kind(i))));
     }
     for (const RowTexts::Run& run : found.runs)
-      draw(between(run.from, std::min(run.to, lines_.width())), core::span_name(run.kind),
-           on_span(run.kind));
+      draw(in_bar(between(run.from, std::min(run.to, lines_.width())), run.kind),
+           core::span_name(run.kind), on_span(run.kind));
   }
 
   void steps(const Side& side) {
@@ -89,8 +95,12 @@ class TextPainter {
   }
 
   void errors(const DifferenceRow& row) {
-    for (const Difference& difference : row.differences) {
-      const QRect box = box_of(difference.at.from, difference.at.to);
+    for (std::size_t i = 0; i < row.differences.size(); ++i) {
+      const Difference& difference = row.differences[i];
+      // The next bar may begin before this bar ends, and then covers the rest of this bar.
+      const Time covered =
+          i + 1 < row.differences.size() ? row.differences[i + 1].at.from : core::kHorizon;
+      const QRect box = box_of(difference.at.from, std::min(difference.at.to, covered));
       if (!box.isEmpty())
         draw(box, fitted(difference, painter_.fontMetrics(), box.width()), scene_.theme.text);
     }
@@ -123,9 +133,16 @@ class TextPainter {
     return {lines_.left() + from + 4, lines_.top() + top_, to - from - 8, height_};
   }
 
-  /// Returns true if the box is about as wide as the text, or wider.
+  /// Moves a box to the part of the line's height that spans of this kind fill.
+  [[nodiscard]] QRect in_bar(const QRect& box, int kind) const {
+    const SpanLook& look = scene_.theme.spans[static_cast<std::size_t>(kind)];
+    constexpr int kWhole = 8;  // SpanLook counts in eighths
+    return box.translated(0, (look.from + look.to - kWhole) * height_ / (2 * kWhole));
+  }
+
+  /// Returns true if the text fits into the box.
   [[nodiscard]] bool has_room(const QRect& box, const std::string& text) const {
-    return static_cast<int>(text.size()) * painter_.fontMetrics().averageCharWidth() <= box.width();
+    return texts_.width_of(painter_, text) <= box.width();
   }
 
   void draw(const QRect& box, const std::string& text, Pixel pen) {

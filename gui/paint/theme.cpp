@@ -36,11 +36,11 @@ SpanLooks span_looks(Pixel background) {
   set(SpanKind::kExchange, {kYellow, 0, 8});
   // Spans that send fill the upper part of the row, and spans that receive fill the lower part.
   // Spans that both send and receive fill the whole row.
-  set(StepKind::kSend, {kOrange, 0, 5});
-  set(StepKind::kMulticast, {kYellow, 0, 5});
-  set(StepKind::kReceive, {kSky, 3, 8});
-  set(StepKind::kReceiveAny, {kBlue, 3, 8});
-  set(StepKind::kReceiveReduce, {kGreen, 3, 8});
+  set(StepKind::kSend, {kOrange, 0, 6});
+  set(StepKind::kMulticast, {kYellow, 0, 6});
+  set(StepKind::kReceive, {kSky, 2, 8});
+  set(StepKind::kReceiveAny, {kBlue, 2, 8});
+  set(StepKind::kReceiveReduce, {kGreen, 2, 8});
   set(StepKind::kReceiveSend, {kPurple, 0, 8});
   set(StepKind::kReceiveReduceSend, {kVermilion, 0, 8});
   set(StepKind::kReceiveReduceCopySend, {kGreen, 0, 8});
@@ -49,7 +49,7 @@ SpanLooks span_looks(Pixel background) {
   set(StepKind::kReduce, {kGreen, 2, 6});
   set(StepKind::kScale, {kPurple, 2, 6});
   set(StepKind::kUpdate, {kBlue, 2, 6});
-  set(StepKind::kSwitchReduce, {kVermilion, 0, 5});
+  set(StepKind::kSwitchReduce, {kVermilion, 0, 6});
   for (SpanLook& look : looks) look.waiting = blend(background, look.colour, 0.4);
   return looks;
 }

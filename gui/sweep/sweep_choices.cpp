@@ -30,11 +30,11 @@ SweepChoices::SweepChoices(QWidget* parent)
     : QWidget(parent), grid_(new QGridLayout(this)), filters_(new QWidget) {
   grid_->setContentsMargins(6, 4, 6, 2);
   grid_->setVerticalSpacing(2);
-  cost_ = add_choice(tr("Cost"), QStringLiteral("cost"), 0);
+  cost_ = add_choice(tr("cost"), QStringLiteral("cost"), 0);
   x_ = add_choice(tr("over"), QStringLiteral("x"), 1);
   by_ = add_choice(tr("a line for each"), QStringLiteral("by"), 2);
-  x_scale_ = add_choice(tr("across"), QStringLiteral("x scale"), 3);
-  y_scale_ = add_choice(tr("up"), QStringLiteral("y scale"), 4);
+  x_scale_ = add_choice(tr("x axis"), QStringLiteral("x scale"), 3);
+  y_scale_ = add_choice(tr("y axis"), QStringLiteral("y scale"), 4);
   for (int column = 0; column < 3; ++column) grid_->setColumnStretch(column, 3);
   for (const SweepCost& cost : sweep_costs())
     cost_->addItem(QString::fromUtf8(cost.name), QString::fromUtf8(cost.id));

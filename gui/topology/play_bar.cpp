@@ -45,7 +45,7 @@ QString PlayBar::text() const { return speed_->text(); }
 
 void PlayBar::tell() {
   play_->setText(cursor_.playback().playing() ? QStringLiteral("❚❚") : QStringLiteral("▶"));
-  speed_->setText(tr("%1 a second").arg(QString::fromStdString(core::show(cursor_.per_second()))));
+  speed_->setText(tr("%1/s").arg(QString::fromStdString(core::show(cursor_.per_second()))));
 }
 
 }  // namespace tutti::gui

@@ -140,10 +140,10 @@ int TopologyLegend::draw(QPainter& painter) const {
     writer.small_dot();
     writer.word(tr("other packs"));
   } else {
-    link(theme_->load,
-         tr("a line connects a sender and a receiver; wider lines carried more bytes"));
+    link(theme_->load, tr("messages"));
+    writer.entry(0, tr("wide: more bytes"));
+    writer.word(tr("wide: more bytes"));
   }
-  writer.next_line();
   const auto dot = [&](bool waits, const QString& text) {
     writer.entry(kDot, text);
     writer.dot(waits);

@@ -214,7 +214,9 @@ class TopologyPainter {
     painter_.setFont(font_);
   }
 
-  [[nodiscard]] QPointF place_of(const TopologyMoment::Flight& flight) const {
+  /// Returns the position of a message on its way. If `distance` is above 0, the message stays at
+  /// this distance from the boxes of its sender and receiver, since a dot would cover their names.
+  [[nodiscard]] QPointF place_of(const TopologyMoment::Flight& flight, double distance) const {
     Line2 way;
     const Point from = scene_.layout.nodes[flight.from].centre(),
                 to = scene_.layout.nodes[flight.to].centre();
@@ -223,7 +225,18 @@ class TopologyPainter {
     } else {
       way = path_along(scene_.layout, flight.route);
     }
-    const Point at = along(way, flight.progress);
+    const auto is_in = [&](std::size_t node, const Point& point) {
+      return rect_of(scene_.layout.nodes[node])
+          .adjusted(-distance, -distance, distance, distance)
+          .contains(point.x, point.y);
+    };
+    constexpr double kMiddle = 0.5, kStep = 0.02;
+    double progress = flight.progress;
+    while (distance > 0 && progress < kMiddle && is_in(flight.from, along(way, progress)))
+      progress += kStep;
+    while (distance > 0 && progress > kMiddle && is_in(flight.to, along(way, progress)))
+      progress -= kStep;
+    const Point at = along(way, progress);
     return {at.x, at.y};
   }
 
@@ -239,8 +252,9 @@ class TopologyPainter {
     for (const bool of_pack : {false, true}) {
       for (const TopologyMoment::Flight& flight : scene_.moment.flights) {
         if (flight.of_pack != of_pack || flight.transfer->bytes.count() == 0) continue;
-        const QPointF at = place_of(flight);
-        const double radius = kDot * unit * (of_pack && few ? 1 : 0.55);
+        const bool named = of_pack && few;
+        const double radius = kDot * unit * (named ? 1 : 0.55);
+        const QPointF at = place_of(flight, named ? 0.6 * radius : 0);
         const QRectF box(at.x() - radius, at.y() - radius, 2 * radius, 2 * radius);
         if (!visible(box)) continue;
         const Pixel fill = of_pack ? strong : theme().faint_text;

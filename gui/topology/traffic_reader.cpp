@@ -74,7 +74,7 @@ void TrafficReader::read(const std::shared_ptr<const Trace>& trace) {
       } else {
         result->problem = "The scenario of this timeline cannot be read (" +
                           plan.error().problems().front().text +
-                          ", so the contents of devices are unknown.";
+                          "), so the contents of devices are unknown.";
       }
       auto traffic = Traffic::read(*trace, cancel.get());
       if (traffic) {

@@ -38,15 +38,21 @@ void Playback::advance(std::int64_t milliseconds, const TimeRange& range) {
 }
 
 std::string moment_text(const Trace& trace, Time t, const TimeRange& range) {
-  int digits = 1;
-  for (std::int64_t least = 100'000'000; digits < 9 && least > range.length().count() / 1000;
-       least /= 10)
+  const TimeUnit& unit = unit_for(range.length());
+  int digits = unit.picoseconds > 1 ? 1 : 0;
+  for (std::int64_t least = unit.picoseconds / 10;
+       least > 1 && least > range.length().count() / 1000; least /= 10)
     ++digits;
+  const auto text = [&](Time time) {
+    return fmt::format("{:.{}f} {}",
+                       static_cast<double>(time.count()) / static_cast<double>(unit.picoseconds),
+                       digits, unit.name);
+  };
   for (const AxisStretch& stretch : trace.axis()) {
     if (t >= stretch.from && t < stretch.to)
-      return fmt::format("{} + {:.{}f} ms", stretch.name, core::to_ms(t - stretch.from), digits);
+      return fmt::format("{} + {}", stretch.name, text(t - stretch.from));
   }
-  return fmt::format("{:.{}f} ms", core::to_ms(t), digits);
+  return text(t);
 }
 
 Time next_event(const Trace& trace, const std::vector<std::size_t>& rows, Time t) {

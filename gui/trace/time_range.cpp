@@ -92,29 +92,32 @@ Ticks ticks_of(const TimeRange& range, int most) {
   const std::int64_t step = core::round_step(range.length().count() / most + 1);
   Ticks ticks;
   ticks.step = Time(step);
+  ticks.length = range.length();
   ticks.minor = std::to_string(step).front() == '2' ? 4 : 5;
   ticks.first = Time((range.from.count() + step - 1) / step * step);
   return ticks;
 }
 
-std::string Ticks::label(Time t) const {
-  struct Unit {
-    std::int64_t picoseconds;
-    const char* name;
-  };
-  constexpr std::array<Unit, 5> kUnits{Unit{1'000'000'000'000, "s"},
-                                       {1'000'000'000, "ms"},
-                                       {1'000'000, "µs"},
-                                       {1'000, "ns"},
-                                       {1, "ps"}};
-  if (t == Time()) return "0";
-  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [this](const Unit& candidate) {
-    return candidate.picoseconds == 1 || step.count() >= candidate.picoseconds / 5;
+const TimeUnit& unit_for(Time length) {
+  static constexpr std::array<TimeUnit, 5> kUnits{TimeUnit{1'000'000'000'000, "s"},
+                                                  {1'000'000'000, "ms"},
+                                                  {1'000'000, "µs"},
+                                                  {1'000, "ns"},
+                                                  {1, "ps"}};
+  const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [length](const TimeUnit& candidate) {
+    return length.count() >= candidate.picoseconds;
   });
-  const int digits = step.count() < unit->picoseconds ? 1 : 0;
+  return unit == kUnits.end() ? kUnits.back() : *unit;
+}
+
+std::string Ticks::label(Time t) const {
+  if (t == Time()) return "0";
+  const TimeUnit& unit = unit_for(length > Time() ? length : Time(5 * step.count()));
+  int digits = 0;
+  for (std::int64_t least = unit.picoseconds; step.count() % least != 0; least /= 10) ++digits;
   return fmt::format("{:.{}f} {}",
-                     static_cast<double>(t.count()) / static_cast<double>(unit->picoseconds),
-                     digits, unit->name);
+                     static_cast<double>(t.count()) / static_cast<double>(unit.picoseconds), digits,
+                     unit.name);
 }
 
 }  // namespace tutti::gui

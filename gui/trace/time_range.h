@@ -55,14 +55,24 @@ class View {
   bool gliding_ = false;
 };
 
+/// A unit in which times are written, from picoseconds to seconds.
+struct TimeUnit {
+  std::int64_t picoseconds = 1;
+  const char* name = "ps";
+};
+/// Returns the unit for times in a range of this length: the largest unit that is not longer than
+/// the range. The labels of a time axis and the time of the cursor use the same unit.
+const TimeUnit& unit_for(core::Time length);
+
 /// The ticks of a time axis and their labels.
 struct Ticks {
   core::Time first;
-  core::Time step;  ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
+  core::Time step;    ///< the distance of ticks: 1, 2 or 5 times a power of ten picoseconds
+  core::Time length;  ///< the length of the range, which selects the unit of the labels; 0: 5 steps
   /// The number of intervals into which minor ticks divide the distance between two ticks.
   int minor = 5;
-  /// Formats a time for the axis: in a unit that suits `step`, and with enough digits to
-  /// distinguish adjacent ticks.
+  /// Formats a time for the axis: in the unit for `length`, and with enough digits to distinguish
+  /// adjacent ticks.
   [[nodiscard]] std::string label(core::Time t) const;
 };
 /// Returns at most `most` ticks for the range. REQUIRES: the range is not empty; most ≥ 1.

@@ -59,4 +59,12 @@ QAction* Actions::find(const QString& id) const {
   return nullptr;
 }
 
+void Actions::sort_groups(const QStringList& menus) {
+  const auto place = [&](const Group& group) {
+    return menus.indexOf(group.name.section(submenu_separator(), 0, 0));
+  };
+  std::stable_sort(groups_.begin(), groups_.end(),
+                   [&](const Group& a, const Group& b) { return place(a) < place(b); });
+}
+
 }  // namespace tutti::gui

@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QString>
+#include <QStringList>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -48,6 +49,9 @@ class Actions {
   /// Adds an action that another widget owns and updates, such as the action that shows and hides a
   /// panel.
   void include(const QString& group, const char* id, QAction* action, const QString& shortcuts);
+
+  /// Sorts the groups by the positions of their menus in `menus`. A submenu follows its menu.
+  void sort_groups(const QStringList& menus);
 
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   /// Returns the action with this id; null if there is none.

@@ -3,11 +3,51 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "gui/widgets/actions.h"
 
 namespace tutti::gui {
+
+namespace {
+
+constexpr int kActionRole = Qt::UserRole, kKeysRole = Qt::UserRole + 1;
+
+/// Draws a command at the left and its keys at the right. A long command ends with an ellipsis.
+class CommandDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& item,
+             const QModelIndex& index) const override {
+    QStyleOptionViewItem option = item;
+    initStyleOption(&option, index);
+    const QString keys = index.data(kKeysRole).toString(), text = option.text;
+    option.text.clear();
+    const QStyle& style = *option.widget->style();
+    style.drawControl(QStyle::CE_ItemViewItem, &option, painter, option.widget);
+    constexpr int kInset = 6;
+    const QRect box = option.rect.adjusted(kInset, 0, -kInset, 0);
+    const int wide = option.fontMetrics.horizontalAdvance(keys);
+    const bool chosen = option.state & QStyle::State_Selected;
+    const QPalette& colours = option.palette;
+    painter->setPen(colours.color(chosen ? QPalette::HighlightedText : QPalette::Text));
+    painter->drawText(
+        box, Qt::AlignLeft | Qt::AlignVCenter,
+        option.fontMetrics.elidedText(text, Qt::ElideRight, box.width() - wide - 2 * kInset));
+    painter->setPen(colours.color(chosen ? QPalette::HighlightedText : QPalette::PlaceholderText));
+    painter->drawText(box, Qt::AlignRight | Qt::AlignVCenter, keys);
+  }
+  [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option,
+                               const QModelIndex&) const override {
+    constexpr int kRowHeight = 22;
+    return {0, std::max(kRowHeight, option.fontMetrics.height())};
+  }
+};
+
+}  // namespace
 
 CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
     : QDialog(parent), line_(new QLineEdit(this)), list_(new QListWidget(this)) {
@@ -26,11 +66,16 @@ CommandPalette::CommandPalette(const Actions& actions, QWidget* parent)
         keys.append(key.toString(QKeySequence::NativeText));
       QString text = group.name + Actions::submenu_separator() + action->text();
       text.remove(QLatin1Char('&'));
-      if (!keys.isEmpty()) text += QStringLiteral("    ") + keys.join(QStringLiteral(", "));
       auto* const item = new QListWidgetItem(text, list_);
-      item->setData(Qt::UserRole, QVariant::fromValue(action));
+      item->setToolTip(text);
+      item->setData(kActionRole, QVariant::fromValue(action));
+      item->setData(kKeysRole, keys.join(QStringLiteral(", ")));
+      item->setData(Qt::AccessibleTextRole,
+                    text + QStringLiteral(", ") + item->data(kKeysRole).toString());
     }
   }
+  list_->setItemDelegate(new CommandDelegate(list_));
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setCurrentRow(0);
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textChanged, this, &CommandPalette::narrow);
@@ -59,7 +104,8 @@ void CommandPalette::narrow(const QString& text) {
     QListWidgetItem* const item = list_->item(row);
     bool fits = true;
     for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
-      fits = fits && item->text().contains(word, Qt::CaseInsensitive);
+      fits = fits && (item->text().contains(word, Qt::CaseInsensitive) ||
+                      item->data(kKeysRole).toString().contains(word, Qt::CaseInsensitive));
     item->setHidden(!fits);
     if (fits && first < 0) first = row;
   }
@@ -69,7 +115,7 @@ void CommandPalette::narrow(const QString& text) {
 void CommandPalette::run() {
   QListWidgetItem* const item = list_->currentItem();
   if (!item || item->isHidden()) return;
-  auto* const action = item->data(Qt::UserRole).value<QAction*>();
+  auto* const action = item->data(kActionRole).value<QAction*>();
   accept();
   if (action && action->isEnabled()) action->trigger();
 }

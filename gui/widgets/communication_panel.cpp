@@ -7,8 +7,6 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "gui/trace/guarded.h"
-#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -48,7 +46,7 @@ CommunicationPanel::CommunicationPanel(TimelineView& view)
   constexpr int kSettledAfterMs = 100;
   settled_.setSingleShot(true);
   settled_.setInterval(kSettledAfterMs);
-  connect(&settled_, &QTimer::timeout, this, &CommunicationPanel::begin_job);
+  connect(&settled_, &QTimer::timeout, this, &CommunicationPanel::begin_to_compute);
   connect(quantity_, &QComboBox::currentIndexChanged, this,
           [this](int i) { matrix_->set_quantity(static_cast<MatrixQuantity>(i)); });
   connect(side_, &QComboBox::currentIndexChanged, this, &CommunicationPanel::update_matrix);
@@ -61,14 +59,19 @@ CommunicationPanel::CommunicationPanel(TimelineView& view)
   look_at_trace();
 }
 
-CommunicationPanel::~CommunicationPanel() { end_job(); }
-
 void CommunicationPanel::set_seen(bool seen) {
   seen_ = seen;
   update_matrix();
 }
 
-void CommunicationPanel::set_theme(const Theme& theme) { matrix_->set_theme(theme); }
+void CommunicationPanel::set_theme(const Theme& theme) {
+  matrix_->set_theme(theme);
+  // The style derives the frame of the check box from the colour of the window, and in the dark
+  // theme the frame would be invisible.
+  QPalette colours = by_worker_->palette();
+  colours.setColor(QPalette::Window, QColor::fromRgb(theme.faint_text));
+  by_worker_->setPalette(colours);
+}
 
 void CommunicationPanel::look_at_trace() {
   const Trace* const trace = view_.trace();
@@ -93,13 +96,13 @@ CommunicationPanel::Wanted CommunicationPanel::wanted() const {
 void CommunicationPanel::update_matrix() {
   if (!seen_ || !view_.trace()) {
     settled_.stop();
-    end_job();
+    task_.drop_and_wait();
     shown_.reset();  // the reference would keep the timeline in memory
     return;
   }
   const Wanted now = wanted();
   if (shown_ == now) return;
-  cancel_job();
+  task_.drop();  // without waiting, so that the view can be moved smoothly
   // Another kind of ranks has other cells.
   if (shown_ && (shown_->by_worker != now.by_worker || shown_->side != now.side))
     matrix_->set_picked(std::nullopt);
@@ -108,46 +111,17 @@ void CommunicationPanel::update_matrix() {
 }
 
 /// Begins to compute the matrix of `shown_`.
-void CommunicationPanel::begin_job() {
+void CommunicationPanel::begin_to_compute() {
   settled_.stop();
-  end_job();
   ++begun_;
-  job_ = std::make_shared<Job>();
-  thread_ = std::jthread([this, now = *shown_, job = job_] {
-    const auto thrown = guarded([&] {
-      job->matrix =
-          communication_of(*now.trace, now.range, {now.side, now.by_worker, &job->cancel});
-    });
-    if (thrown) job->matrix = tl::make_unexpected(*thrown);
-    tell(this, [this, job] {
-      if (job == job_ && !job->cancel) take_result();
-    });
+  task_.begin([now = *shown_](const std::atomic<bool>& stop) {
+    return communication_of(*now.trace, now.range, {now.side, now.by_worker, &stop});
   });
 }
 
-/// Cancels the job without waiting for its thread, so that the view can be moved smoothly.
-void CommunicationPanel::cancel_job() {
-  if (job_) job_->cancel = true;
-}
-
-/// Discards the job's result.
-void CommunicationPanel::end_job() {
-  if (!job_) return;
-  cancel_job();
-  thread_.join();
-  job_.reset();
-}
-
 void CommunicationPanel::finish() {
-  if (settled_.isActive()) begin_job();
-  take_result();
-}
-
-/// Waits for the job, and shows its result.
-void CommunicationPanel::take_result() {
-  if (!job_) return;
-  thread_.join();
-  show_result(std::exchange(job_, nullptr)->matrix);
+  if (settled_.isActive()) begin_to_compute();
+  task_.finish();
 }
 
 void CommunicationPanel::show_result(core::Expected<CommunicationMatrix> result) {

@@ -2,11 +2,11 @@
 
 #include <QTimer>
 #include <QWidget>
-#include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <utility>
 
+#include "gui/widgets/background_task.h"
 #include "gui/widgets/communication_view.h"
 
 class QCheckBox;
@@ -28,7 +28,6 @@ class CommunicationPanel : public QWidget {
  public:
   /// REQUIRES: the view outlives the panel.
   explicit CommunicationPanel(TimelineView& view);
-  ~CommunicationPanel() override;
 
   /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
@@ -54,18 +53,11 @@ class CommunicationPanel : public QWidget {
     bool by_worker = false;
     bool operator==(const Wanted&) const = default;
   };
-  struct Job {
-    std::atomic<bool> cancel = false;
-    core::Expected<CommunicationMatrix> matrix;
-  };
 
   [[nodiscard]] Wanted wanted() const;
   void look_at_trace();
   void update_matrix();
-  void begin_job();
-  void cancel_job();
-  void end_job();
-  void take_result();
+  void begin_to_compute();
   void show_result(core::Expected<CommunicationMatrix> result);
   void show_chosen();
   void pick(const CommunicationView::Cell& cell);
@@ -81,9 +73,9 @@ class CommunicationPanel : public QWidget {
   bool seen_ = false;
   int begun_ = 0;
   std::optional<Wanted> shown_;
-  std::shared_ptr<Job>
-      job_;  ///< the current computation, which may be cancelled; null: none is running
-  std::jthread thread_;
+  BackgroundTask<CommunicationMatrix> task_{
+      *this,
+      [this](core::Expected<CommunicationMatrix> result) { show_result(std::move(result)); }};
 };
 
 }  // namespace tutti::gui

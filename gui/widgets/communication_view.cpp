@@ -119,7 +119,7 @@ int CommunicationView::name_width() const {
   int widest = 0;
   for (const CommunicationMatrix::Rank& rank : matrix_.ranks)
     widest = std::max(widest, fontMetrics().horizontalAdvance(QString::fromStdString(rank.name)));
-  return std::min(widest, kMaxName) + kEdge;
+  return std::min(widest, kMaxName) + 2 * kEdge;
 }
 
 QRectF CommunicationView::cells() const {
@@ -250,7 +250,7 @@ void CommunicationView::paint_names(QPainter& painter) const {
     const QString text = fontMetrics().elidedText(QString::fromStdString(matrix_.ranks[i].name),
                                                   Qt::ElideMiddle, name);
     const double y = box_of({i, 0}).center().y();
-    painter.drawText(QRectF(all.left() - name - 2, y - line / 2.0, name, line),
+    painter.drawText(QRectF(all.left() - name - kEdge, y - line / 2.0, name, line),
                      Qt::AlignRight | Qt::AlignVCenter, text);
   }
   for (std::size_t i = 0; i < matrix_.ranks.size(); i += every(name, first.width())) {

@@ -94,7 +94,11 @@ void FoundPanel::paintEvent(QPaintEvent*) {
     painter.fillRect(
         bar(i), QColor::fromRgb(static_cast<int>(i) == chosen_ ? theme_->full_load : theme_->load));
   painter.setPen(QColor::fromRgb(theme_->faint_text));
-  const QRect bottom(kFoundMargin, height() - kText, width() - 2 * kFoundMargin, kText);
+  // The labels are at the ends of the bars, which may be narrower than the panel.
+  constexpr int kRoomForLabels = 150;
+  const int bars = bar(durations_.bins.size() - 1).right() + 1 - kFoundMargin;
+  const QRect bottom(kFoundMargin, height() - kText,
+                     std::clamp(bars, std::min(kRoomForLabels, top.width()), top.width()), kText);
   painter.drawText(bottom, Qt::AlignLeft | Qt::AlignVCenter, text_of(durations_.shortest));
   painter.drawText(bottom, Qt::AlignRight | Qt::AlignVCenter, text_of(durations_.longest));
   if (chosen_ >= 0) {

@@ -46,6 +46,8 @@ MarksPanel::MarksPanel(TimelineView& view)
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->horizontalHeader()->setSectionResizeMode(kTextColumn, QHeaderView::Stretch);
   table_->horizontalHeader()->setStretchLastSection(false);
+  set_empty_text(*table_, tr("There are no marks. M marks the selected range or span, or the time "
+                             "under the mouse."));
   connect(table_, &QTableWidget::cellChanged, this, [this](int row, int) {
     if (!filling_) rename(row);
   });

@@ -2,9 +2,8 @@
 // to 20,000 spans in 64 rows are computed immediately. For more spans, a thread computes the
 // statistics. For more than two million spans, statistics are computed only for a range that the
 // user has selected, because the visible range changes too often. For more than 100,000 spans,
-// bytes are not summed up, since they have to be read from the file. At most one job runs. A change
-// of the input cancels the job and waits for its thread. The result of a job arrives through the
-// event loop, possibly after the job was replaced, so only the result of the current job is used.
+// bytes are not summed up, since they have to be read from the file. A change of the input cancels
+// the computation and waits for its thread.
 
 #include "gui/widgets/numbers_panel.h"
 
@@ -16,10 +15,8 @@
 
 #include "core/base/format.h"
 #include "gui/paint/text_of.h"
-#include "gui/trace/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
-#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -57,6 +54,7 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   // informative.
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setStretchLastSection(false);
+  set_empty_text(*table_, tr("There are no spans in this range and these rows."));
   table_->viewport()->installEventFilter(this);
   // Do not use Qt's sorting, which would reserve space for an arrow in each header.
   table_->horizontalHeader()->setSectionsClickable(true);
@@ -65,8 +63,6 @@ NumbersPanel::NumbersPanel(const TimelineView& view)
   connect(&view_, &TimelineView::range_changed, this, &NumbersPanel::update_numbers);
   connect(&view_, &TimelineView::lines_changed, this, &NumbersPanel::update_numbers);
 }
-
-NumbersPanel::~NumbersPanel() { end_job(); }
 
 void NumbersPanel::set_seen(bool seen) {
   seen_ = seen;
@@ -90,13 +86,13 @@ NumbersPanel::Wanted NumbersPanel::wanted() const {
 
 void NumbersPanel::update_numbers() {
   if (!seen_ || !view_.trace()) {
-    end_job();
+    discard_computation();
     shown_.reset();  // the reference would keep the timeline in memory
     return table_->setRowCount(0);
   }
   const Wanted now = wanted();
   if (shown_ == now) return;
-  end_job();
+  discard_computation();
   const bool other_trace = !shown_ || shown_->trace != now.trace;
   shown_ = now;
   const std::int64_t spans = spans_in(*now.trace, now.rows, now.range);
@@ -107,39 +103,27 @@ void NumbersPanel::update_numbers() {
   if (spans <= kAtOnce && now.rows.size() <= kRowsAtOnce)
     return show_all(statistics_of(*now.trace, now.rows, now.range, {now.by_device, bytes}));
   if (other_trace) table_->setRowCount(0);
-  begin_job(now, bytes);
+  compute_in_thread(now, bytes);
 }
 
-void NumbersPanel::begin_job(const Wanted& wanted, bool bytes) {
+void NumbersPanel::compute_in_thread(const Wanted& wanted, bool bytes) {
   ++begun_in_thread_;
   table_->setEnabled(false);
-  job_ = std::make_shared<Job>();
-  thread_ = std::jthread([this, wanted, bytes, job = job_] {
-    job->wrong = guarded([&] {
-      job->numbers = statistics_of(*wanted.trace, wanted.rows, wanted.range,
-                                   {wanted.by_device, bytes, &job->cancel});
-    });
-    tell(this, [this, job] {
-      if (job == job_) finish();
-    });
+  task_.begin([wanted, bytes](const std::atomic<bool>& stop) {
+    return statistics_of(*wanted.trace, wanted.rows, wanted.range,
+                         {wanted.by_device, bytes, &stop});
   });
 }
 
-/// Discards the job's result.
-void NumbersPanel::end_job() {
-  if (!job_) return;
-  job_->cancel = true;
-  thread_.join();
-  job_.reset();
+void NumbersPanel::discard_computation() {
+  task_.drop_and_wait();
   table_->setEnabled(true);
 }
 
-void NumbersPanel::finish() {
-  if (!job_) return;
-  thread_.join();
-  const std::shared_ptr<Job> done = std::exchange(job_, nullptr);
-  done->wrong ? show_words(QString::fromStdString(done->wrong->message()))
-              : show_all(done->numbers);
+void NumbersPanel::finish() { task_.finish(); }
+
+void NumbersPanel::take_result(const core::Expected<RangeStatistics>& result) {
+  result ? show_all(*result) : show_words(QString::fromStdString(result.error().message()));
   table_->setEnabled(true);
 }
 

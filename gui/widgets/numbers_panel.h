@@ -1,13 +1,12 @@
 #pragma once
 
 #include <QWidget>
-#include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "gui/trace/statistics.h"
+#include "gui/widgets/background_task.h"
 
 class QTableWidget;
 
@@ -26,7 +25,6 @@ class NumbersPanel : public QWidget {
  public:
   /// REQUIRES: the view outlives the panel.
   explicit NumbersPanel(const TimelineView& view);
-  ~NumbersPanel() override;
 
   /// Tells the panel whether it is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
@@ -54,16 +52,11 @@ class NumbersPanel : public QWidget {
     bool by_device = false;
     bool operator==(const Wanted&) const = default;
   };
-  /// A computation in a thread.
-  struct Job {
-    std::atomic<bool> cancel = false;
-    RangeStatistics numbers;
-    std::optional<core::Error> wrong;
-  };
 
   void update_numbers();
-  void begin_job(const Wanted& wanted, bool bytes);
-  void end_job();
+  void compute_in_thread(const Wanted& wanted, bool bytes);
+  void discard_computation();
+  void take_result(const core::Expected<RangeStatistics>& result);
   void show_all(const RangeStatistics& all);
   void show_words(const QString& words);
   void sort_by(int column);
@@ -81,8 +74,8 @@ class NumbersPanel : public QWidget {
   /// The input of the current computation, or, if there is none, of the statistics in the table.
   std::optional<Wanted> shown_;
   int begun_ = 0, begun_in_thread_ = 0;
-  std::shared_ptr<Job> job_;  ///< the current computation; null: none is running
-  std::jthread thread_;
+  BackgroundTask<RangeStatistics> task_{
+      *this, [this](const core::Expected<RangeStatistics>& result) { take_result(result); }};
 };
 
 }  // namespace tutti::gui

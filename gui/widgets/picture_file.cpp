@@ -1,7 +1,7 @@
 #include "gui/widgets/picture_file.h"
 
+#include <QApplication>
 #include <QBuffer>
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <QImage>
 #include <QPainter>
@@ -51,6 +51,21 @@ QString write_picture(const TimelineView& view, const QString& path) {
     return {};
   return QCoreApplication::translate("Picture", "%1 cannot be written: %2")
       .arg(path, file.errorString());
+}
+
+QPixmap picture_of_window(QWidget& window) {
+  QPixmap picture = window.grab();
+  QPainter painter(&picture);
+  for (QWidget* const above : QApplication::topLevelWidgets()) {
+    const bool dialog = above->isWindow() && above != &window && above->isVisible() &&
+                        (above->windowType() == Qt::Dialog || above->windowType() == Qt::Popup);
+    if (!dialog) continue;
+    const QPoint corner = above->pos() - window.pos();
+    painter.drawPixmap(corner, above->grab());
+    painter.setPen(above->palette().color(QPalette::PlaceholderText));
+    painter.drawRect(QRect(corner, above->size()).adjusted(-1, -1, 0, 0));
+  }
+  return picture;
 }
 
 QString draw_svg(const QString& from, const QString& to) {

@@ -24,10 +24,8 @@
 #include <cmath>
 #include <utility>
 
-#include "gui/trace/guarded.h"
 #include "gui/widgets/actions.h"
 #include "gui/widgets/table.h"
-#include "gui/widgets/tell.h"
 #include "gui/widgets/timeline_view.h"
 
 namespace tutti::gui {
@@ -140,6 +138,7 @@ QueryPanel::QueryPanel(TimelineView& view)
   layout->addWidget(both);
 
   table_->horizontalHeader()->setStretchLastSection(false);
+  set_empty_text(*table_, tr("The rows of the result appear here."));
   connect(run_, &QToolButton::clicked, this, &QueryPanel::run);
   connect(stop_, &QToolButton::clicked, this, &QueryPanel::stop);
   connect(save_, &QToolButton::clicked, this, &QueryPanel::ask_for_name);
@@ -157,10 +156,6 @@ QueryPanel::QueryPanel(TimelineView& view)
     show_message({}, false);
   });
   show_running();
-}
-
-QueryPanel::~QueryPanel() {
-  if (job_) job_->stop = true;
 }
 
 void QueryPanel::add_actions(Actions& actions) {
@@ -194,41 +189,37 @@ void QueryPanel::run() {
   finish();
   // The table and the button lose the focus when they are disabled, and Esc must stop the query.
   if (isAncestorOf(QApplication::focusWidget())) text_->setFocus();
-  job_ = std::make_shared<Job>();
-  job_->source = source();
   const std::string sql = text_->toPlainText().toStdString();
-  thread_ = std::jthread([this, sql, job = job_] {
+  task_.begin([sql, queried = source()](const std::atomic<bool>& stop) {
     QElapsedTimer timer;
     timer.start();
     core::QueryOptions options;
-    options.stop = &job->stop;
-    const auto thrown = guarded([&] { job->result = job->source->query.run(sql, options); });
-    if (thrown) job->result = tl::make_unexpected(*thrown);
-    job->seconds = static_cast<double>(timer.elapsed()) / 1000;
-    tell(this, [this, job] {
-      if (job == job_) finish();
+    options.stop = &stop;
+    return queried->query.run(sql, options).map([&](core::QueryResult result) {
+      return Answer{std::move(result), static_cast<double>(timer.elapsed()) / 1000};
     });
   });
   show_running();
 }
 
-void QueryPanel::stop() {
-  if (job_) job_->stop = true;
-}
+void QueryPanel::stop() { task_.stop(); }
 
-void QueryPanel::finish() {
-  if (!job_) return;
-  thread_.join();
-  const std::shared_ptr<Job> done = std::exchange(job_, nullptr);
-  show_result(*done);
+void QueryPanel::finish() { task_.finish(); }
+
+void QueryPanel::take_answer(const core::Expected<Answer>& answer) {
+  if (answer) {
+    show_answer(*answer);
+  } else {
+    show_message(QString::fromStdString(answer.error().message()), true);
+  }
   show_running();
 }
 
 void QueryPanel::show_running() {
-  run_->setEnabled(!job_);
-  stop_->setEnabled(job_ != nullptr);
-  table_->setEnabled(!job_);
-  if (job_) show_message(tr("the query is running; Esc stops it"), false);
+  run_->setEnabled(!is_running());
+  stop_->setEnabled(is_running());
+  table_->setEnabled(!is_running());
+  if (is_running()) show_message(tr("the query is running; Esc stops it"), false);
 }
 
 void QueryPanel::show_message(const QString& text, bool wrong) {
@@ -240,9 +231,8 @@ void QueryPanel::show_message(const QString& text, bool wrong) {
   message_->setFont(font);
 }
 
-void QueryPanel::show_result(const Job& job) {
-  if (!job.result) return show_message(QString::fromStdString(job.result.error().message()), true);
-  const core::QueryResult& result = *job.result;
+void QueryPanel::show_answer(const Answer& answer) {
+  const core::QueryResult& result = answer.result;
   filling_ = true;
   table_->setSortingEnabled(false);
   table_->setRowCount(0);
@@ -263,7 +253,7 @@ void QueryPanel::show_result(const Job& job) {
   table_->setSortingEnabled(true);
   table_->resizeColumnsToContents();
   filling_ = false;
-  const QString time = QString::number(job.seconds, 'f', 2);
+  const QString time = QString::number(answer.seconds, 'f', 2);
   show_message(result.truncated
                    ? tr("the first %1 rows, in %2 s; restrict the query with WHERE or LIMIT")
                          .arg(result.rows.size())
@@ -323,7 +313,7 @@ bool QueryPanel::eventFilter(QObject* watched, QEvent* event) {
   const auto* const key = static_cast<QKeyEvent*>(event);
   const bool enter = (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) &&
                      key->modifiers() & Qt::ControlModifier;
-  const bool escape = key->key() == Qt::Key_Escape && job_;
+  const bool escape = key->key() == Qt::Key_Escape && is_running();
   if (!enter && !escape) return QWidget::eventFilter(watched, event);
   // Other actions of the window have these keys, too.
   event->accept();
@@ -335,7 +325,7 @@ bool QueryPanel::eventFilter(QObject* watched, QEvent* event) {
 bool QueryPanel::event(QEvent* event) {
   const bool of_key =
       event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride;
-  if (!of_key || !job_ || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
+  if (!of_key || !is_running() || static_cast<QKeyEvent*>(event)->key() != Qt::Key_Escape)
     return QWidget::event(event);
   event->accept();
   if (event->type() == QEvent::KeyPress) stop();

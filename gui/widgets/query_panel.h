@@ -1,14 +1,13 @@
 #pragma once
 
 #include <QWidget>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "core/query/timeline_query.h"
 #include "gui/trace/trace.h"
+#include "gui/widgets/background_task.h"
 
 class QLabel;
 class QPlainTextEdit;
@@ -29,7 +28,6 @@ class QueryPanel : public QWidget {
  public:
   /// REQUIRES: the view outlives the panel.
   explicit QueryPanel(TimelineView& view);
-  ~QueryPanel() override;
 
   void add_actions(Actions& actions);
   void set_query(const QString& sql);
@@ -37,7 +35,7 @@ class QueryPanel : public QWidget {
   void stop();
   /// Waits until the result of the running query is shown.
   void finish();
-  [[nodiscard]] bool is_running() const { return job_ != nullptr; }
+  [[nodiscard]] bool is_running() const { return task_.running(); }
   /// Saves the query under a name, or replaces the saved query with this name.
   void save(const QString& name);
   /// Removes the saved query with this name.
@@ -66,17 +64,16 @@ class QueryPanel : public QWidget {
     std::shared_ptr<const Trace> trace;
     core::TimelineQuery query;
   };
-  struct Job {
-    std::atomic<bool> stop = false;
-    std::shared_ptr<const Source> source;
-    core::Expected<core::QueryResult> result;
+  struct Answer {
+    core::QueryResult result;
     double seconds = 0;
   };
 
   [[nodiscard]] std::shared_ptr<const Source> source();
   void fill_menus();
   void ask_for_name();
-  void show_result(const Job& job);
+  void take_answer(const core::Expected<Answer>& answer);
+  void show_answer(const Answer& answer);
   void show_message(const QString& text, bool wrong);
   void show_running();
   void go_to(int row);
@@ -92,8 +89,8 @@ class QueryPanel : public QWidget {
   int span_column_ = -1, start_column_ = -1, end_column_ = -1;
   bool filling_ = false;
   bool failed_ = false;
-  std::shared_ptr<Job> job_;  ///< the running query; null: none
-  std::jthread thread_;
+  BackgroundTask<Answer> task_{
+      *this, [this](const core::Expected<Answer>& answer) { take_answer(answer); }};
 };
 
 }  // namespace tutti::gui

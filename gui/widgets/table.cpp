@@ -15,6 +15,8 @@ namespace tutti::gui {
 
 namespace {
 
+constexpr const char* kEmptyText = "empty text";  // a property of the table
+
 /// A table that gets the keys which move in it, although the window has actions with these keys. It
 /// frames itself while it has the focus, since a table without a current cell does not show it.
 class KeyboardTable : public QTableWidget {
@@ -25,6 +27,15 @@ class KeyboardTable : public QTableWidget {
   }
 
  protected:
+  void paintEvent(QPaintEvent* event) override {
+    QTableWidget::paintEvent(event);
+    if (rowCount() > 0) return;
+    QPainter painter(viewport());
+    painter.setPen(palette().color(QPalette::PlaceholderText));
+    constexpr int kMargin = 8;
+    painter.drawText(viewport()->rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
+                     Qt::AlignCenter | Qt::TextWordWrap, property(kEmptyText).toString());
+  }
   void focusInEvent(QFocusEvent* event) override {
     QTableWidget::focusInEvent(event);
     update();
@@ -68,6 +79,10 @@ NumberItem::NumberItem(const QString& text, double number)
 bool NumberItem::operator<(const QTableWidgetItem& other) const {
   const auto* const its = dynamic_cast<const NumberItem*>(&other);
   return its ? number_ < its->number_ : QTableWidgetItem::operator<(other);
+}
+
+void set_empty_text(QTableWidget& table, const QString& text) {
+  table.setProperty(kEmptyText, text);
 }
 
 QString rows_as_text(const QTableWidget& table) {

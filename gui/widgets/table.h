@@ -18,6 +18,8 @@ class NumberItem : public QTableWidgetItem {
 /// Creates a read-only table; `name` is its name for screen readers. Ctrl+C and the context menu
 /// copy the selected rows. Tab leaves the table.
 QTableWidget* make_table(const QStringList& titles, const QString& name);
+/// Sets a text that is shown while the table has no rows.
+void set_empty_text(QTableWidget& table, const QString& text);
 /// Returns the selected rows, or all rows if none is selected, below a line with the titles. Texts
 /// in a line are separated by tabs. Hidden columns are omitted.
 QString rows_as_text(const QTableWidget& table);

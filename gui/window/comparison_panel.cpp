@@ -79,6 +79,7 @@ ComparisonPanel::ComparisonPanel(TimelineView& view)
   layout->addLayout(bar);
   layout->addWidget(words_);
   layout->addWidget(table_, 1);
+  table_->horizontalHeader()->setStretchLastSection(false);
   table_->setSortingEnabled(true);
   table_->horizontalHeader()->setSortIndicator(kDifferenceColumn, Qt::DescendingOrder);
   show_controls();

@@ -1,7 +1,8 @@
 // Measures the window with a generated timeline of lanes that receive from each other in a ring:
 // how long it takes to open, and how long one frame of the timeline takes while the user moves
 // through it, with texts, names and axis. frame/ZOOM/HEIGHT shows 1/ZOOM of the run. A height of
-// 1080 is a typical screen; at 1400 every row is visible.
+// 1080 is a typical screen; at 1400 every row is visible. first_picture and whole_window measure
+// the main window with all of its panels.
 //
 //   window_bench                                                      10 million spans on 64 rows
 //   TUTTI_BENCH_SPANS=100000000 window_bench                          100 million spans
@@ -10,8 +11,10 @@
 #include <benchmark/benchmark.h>
 
 #include <QApplication>
+#include <QElapsedTimer>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -20,10 +23,12 @@
 #include "core/timeline/writer.h"
 #include "gui/paint/row_raster.h"
 #include "gui/paint/timeline_painter.h"
+#include "gui/topology/traffic_reader.h"
 #include "gui/trace/communication.h"
 #include "gui/trace/layout.h"
 #include "gui/trace/trace.h"
 #include "gui/widgets/timeline_view.h"
+#include "gui/window/main_window.h"
 
 namespace tutti::gui {
 namespace {
@@ -158,6 +163,59 @@ void frame(benchmark::State& state) {
 BENCHMARK(frame)
     ->Unit(benchmark::kMillisecond)
     ->ArgsProduct({kZooms, kHeights})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+/// Opens the timeline in a main window of 1920×1080, and returns when the timeline is open, before
+/// it is painted.
+std::unique_ptr<MainWindow> open_window() {
+  auto window = std::make_unique<MainWindow>();
+  window->resize(kWidth, 1080);
+  window->show();
+  QApplication::processEvents();
+  bool open = false;
+  QObject::connect(window.get(), &MainWindow::opened, [&] { open = true; });
+  window->open(QString::fromStdString(file()));
+  while (!open) QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  return window;
+}
+
+/// Measures the time from an open file to the first picture of the whole window. The counter
+/// `cpu_ms` is the processor time of all threads, which other programs do not change.
+void first_picture(benchmark::State& state) {
+  file();
+  double cpu = 0;
+  for (auto _ : state) {
+    const auto window = open_window();
+    QElapsedTimer timer;
+    timer.start();
+    const std::clock_t began = std::clock();
+    QApplication::processEvents();
+    window->timeline().repaint();
+    cpu += static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC * 1000;
+    state.SetIterationTime(static_cast<double>(timer.nsecsElapsed()) / 1e9);
+  }
+  state.counters["cpu_ms"] = benchmark::Counter(cpu, benchmark::Counter::kAvgIterations);
+}
+BENCHMARK(first_picture)->Unit(benchmark::kMillisecond)->UseManualTime();
+
+/// Measures a frame of the whole window while the view moves: the timeline, the overview, and what
+/// the other panels do in the thread of the user interface.
+void whole_window(benchmark::State& state) {
+  const auto window = open_window();
+  window->timeline().open_all();
+  window->traffic().wait();
+  QApplication::processEvents();
+  Pan pan(state.range(0));
+  for (auto _ : state) {
+    window->timeline().glide_to(pan.next());
+    QApplication::processEvents();
+  }
+  count(state);
+}
+BENCHMARK(whole_window)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({kZooms})
     ->MeasureProcessCPUTime()
     ->UseRealTime();
 

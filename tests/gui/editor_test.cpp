@@ -51,8 +51,7 @@ TEST_F(Editor, AScenarioIsShownAsItIsAndSavedUnchanged) {
     const bool split = scenario->plan.partition.has_value();
     const bool bounded =
         !split && !scenario->strategy.servers && !core::has_slices(scenario->workload);
-    EXPECT_THAT(editor().card_text().toStdString(),
-                HasSubstr(bounded ? "what binds that" : "unknown"));
+    EXPECT_THAT(editor().card_text().toStdString(), HasSubstr(bounded ? "bound by" : "unknown"));
     if (!split) {
       EXPECT_THAT(editor().card_text().toStdString(), Not(HasSubstr("hold the same part")));
     }
@@ -130,6 +129,33 @@ TEST_F(Editor, TheKeyboardAloneFillsTheForm) {
   EXPECT_THAT(text(), HasSubstr("cluster { workers {} workers {} }"));
   EXPECT_EQ(form().rowCount(form().index_of(path({{"cluster", 0}, {"workers", 0}})).parent()), 3)
       << "and what adds one";
+}
+
+TEST_F(Editor, TheFormShowsOnlyFieldsWhoseNamesAreTyped) {
+  own("own.textproto", "# mine\n");
+  FormView& view = editor().form();
+  const auto hidden = [&](std::initializer_list<core::PathStep> steps) {
+    const QModelIndex at = form().index_of(path(steps));
+    return view.isRowHidden(at.row(), at.parent());
+  };
+  act("find-field");
+  auto* const line = qobject_cast<QLineEdit*>(QApplication::focusWidget());
+  ASSERT_TRUE(line);
+  QTest::keyClicks(line, QStringLiteral("network model"));
+  EXPECT_FALSE(hidden({{"run", 0}, {"network_model", 0}}));
+  EXPECT_TRUE(view.isExpanded(form().index_of(path({{"run", 0}})).siblingAtColumn(0)));
+  EXPECT_TRUE(hidden({{"run", 0}, {"steps", 0}}));
+  EXPECT_TRUE(hidden({{"strategy", 0}}));
+  line->setText(QStringLiteral("STRATEGY"));
+  EXPECT_FALSE(hidden({{"strategy", 0}, {"algorithm", 0}})) << "a message is shown with its fields";
+  EXPECT_TRUE(hidden({{"run", 0}}));
+  line->setText(QStringLiteral("nosuchfield"));
+  EXPECT_TRUE(hidden({{"strategy", 0}}));
+  line->clear();
+  EXPECT_FALSE(hidden({{"strategy", 0}}));
+  EXPECT_FALSE(hidden({{"run", 0}, {"steps", 0}}));
+  press(Qt::Key_Return);
+  EXPECT_TRUE(view.hasFocus());
 }
 
 TEST_F(Editor, RandomFormEditsAreWhatTheTextThenSays) {

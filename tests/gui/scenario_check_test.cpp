@@ -161,7 +161,7 @@ TEST(Card, SaysWhatThePlanKnows) {
   const auto scenario =
       core::read_scenario(example("04_resnet50_ring"), "f", test::shipped_library());
   const core::Bound bound = core::all_reduce_bound(*scenario->cluster, scenario->workload.bytes());
-  EXPECT_THAT(fact(*card, "… of communication"), HasSubstr(bound.reason));
+  EXPECT_THAT(fact(*card, "lower bound of communication"), HasSubstr(bound.reason));
 }
 
 TEST(Card, SaysWhoCommunicatesBesideTheGradients) {

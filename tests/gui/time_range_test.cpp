@@ -102,5 +102,21 @@ TEST(Ticks, NeighboursReadDifferentlyInOneUnit) {
   EXPECT_EQ(ticks.label(kMs * 3), "3.0 ms");
 }
 
+TEST(Ticks, HaveTheUnitOfTheRangeWhateverTheirDistance) {
+  const Time later = kMs * 17'000;
+  for (const Time length : {Time(50), Time(70'000), Time(591'000'000), kMs * 3, kMs * 350,
+                            kMs * 999, kMs * 1000, kMs * 17'400}) {
+    const std::string unit = std::string(" ") + unit_for(length).name;
+    for (int most = 2; most <= 30; ++most) {
+      const Ticks ticks = ticks_of({later, later + length}, most);
+      EXPECT_TRUE(ticks.label(ticks.first + ticks.step).ends_with(unit)) << length.count();
+      EXPECT_NE(ticks.label(ticks.first + ticks.step), ticks.label(ticks.first + ticks.step * 2))
+          << length.count() << ' ' << most;
+    }
+  }
+  EXPECT_EQ(ticks_of({Time(), kMs * 350}, 2).label(kMs * 200), "200 ms");
+  EXPECT_EQ(ticks_of({Time(), kMs * 1000}, 25).label(kMs * 50), "0.05 s");
+}
+
 }  // namespace
 }  // namespace tutti::gui

@@ -23,6 +23,7 @@
 #include "gui/widgets/numbers_panel.h"
 #include "gui/widgets/picture_file.h"
 #include "gui/widgets/search_bar.h"
+#include "gui/widgets/table.h"
 #include "tests/gui/simulated.h"
 #include "tests/gui/window_fixture.h"
 
@@ -243,6 +244,34 @@ TEST_F(Window, PanelsAreShownAndHiddenByTheMenuAndByKeys) {
   EXPECT_FALSE(search->isVisible());
   press(Qt::Key_F, Qt::ControlModifier);
   EXPECT_TRUE(search->isVisible()) << "who searches wants to see for what";
+}
+
+TEST_F(Window, MarksAndFoundSpansLeaveTheNumbersTheirWidth) {
+  open_small();
+  auto* const numbers = window_.findChild<QDockWidget*>(QStringLiteral("numbers"));
+  const int width = numbers->width();
+  for (const char* const name : {"marks", "found"}) {
+    auto* const dock = window_.findChild<QDockWidget*>(QString::fromLatin1(name));
+    window_.actions_of().find(QStringLiteral("panel-") + QString::fromLatin1(name))->trigger();
+    QApplication::processEvents();
+    EXPECT_FALSE(dock->visibleRegion().isEmpty()) << name;
+    EXPECT_TRUE(window_.tabifiedDockWidgets(dock).contains(numbers)) << name;
+  }
+  numbers->raise();
+  QApplication::processEvents();
+  EXPECT_EQ(numbers->width(), width);
+}
+
+/// An empty table says how it gets rows.
+TEST_F(Window, AnEmptyTableShowsAText) {
+  open_small();
+  window_.actions_of().find(QStringLiteral("panel-marks"))->trigger();
+  QApplication::processEvents();
+  auto* const table = window_.marks().findChild<QTableWidget*>();
+  ASSERT_EQ(table->rowCount(), 0);
+  const QImage empty = table->viewport()->grab().toImage();
+  set_empty_text(*table, QString());
+  EXPECT_NE(table->viewport()->grab().toImage(), empty);
 }
 
 TEST_F(Window, APanelThatIsShownComesToTheFrontOfItsPlace) {

@@ -177,8 +177,8 @@ TEST_F(RegionWindow, TheTimelineHasMostOfTheWidthOfASmallWindow) {
   open_small();
   QApplication::processEvents();
   ASSERT_TRUE(window_.findChild<QWidget*>(QStringLiteral("topology"))->isVisible());
-  EXPECT_GT(lines_rect(view().size()).width(), 1280 / 2);
-  EXPECT_GT(view().height(), 720 * 2 / 5);
+  EXPECT_GT(lines_rect(view().size()).width(), 1280 * 55 / 100);
+  EXPECT_GT(view().height(), 720 / 2);
 }
 
 /// Tab must reach every panel, and the window must show where the focus is.

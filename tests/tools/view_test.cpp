@@ -158,6 +158,28 @@ TEST_F(Pictures, ShowTheRequestedPanel) {
   expect_refused({"--panel", "query"}, "--panel ");
 }
 
+TEST_F(Pictures, HaveTheDialogOfTheCommandThatWasAskedFor) {
+  const std::string a = folder.file("a.tutti");
+  std::set<std::string> pictures;
+  for (const std::vector<std::string>& commands :
+       {std::vector<std::string>{}, {"help"}, {"palette"}, {"path"}, {"path", "help"}}) {
+    std::vector<std::string> words{a};
+    for (const std::string& command : commands) words.insert(words.end(), {"--command", command});
+    ASSERT_EQ(picture(words).status, 0);
+    EXPECT_TRUE(pictures.insert(folder.read("t.png")).second) << testing::PrintToString(commands);
+  }
+  ASSERT_EQ(picture({"--command", "about"}).status, 0) << "without a file";
+  ASSERT_EQ(picture({"--command", "open"}).status, 0) << "a dialog that waits";
+  ASSERT_EQ(std::remove(folder.file("t.png").c_str()), 0);
+  expect_refused({a, "--command", "nosuch"}, "--command nosuch: ");
+  expect_refused({"--command", "nosuch"}, "--command list");
+  expect_refused({"--command", "panel-numbers"}, "--command panel-numbers: not available here");
+  const Outcome list = run_tutti({"view", "--command", "list"});
+  EXPECT_EQ(list.status, 0) << list.err;
+  for (const char* const id : {"\nhelp ", "\npath ", "\npanel-numbers "})
+    EXPECT_THAT(list.out, HasSubstr(id));
+}
+
 TEST_F(Pictures, HaveTheRequestedSize) {
   expect_refused({folder.file("a.tutti"), "--size", "300x200"}, "--size 300x200: ");
   const Outcome o = picture({folder.file("a.tutti"), "--size", "300x200"});
