@@ -55,6 +55,8 @@ const std::map<std::string, Facts>& facts() {
       {"ec2-p3dn-24xlarge", {8, 300, 100}},
       {"ec2-p4d-24xlarge", {8, 600, 400}},
       {"ec2-p5-48xlarge", {8, 900, 3200}},
+      {"ec2-p5en-48xlarge", {8, 900, 3200}},
+      {"ec2-p6-b200-48xlarge", {8, 1800, 3200}},
       {"ec2-g4dn-12xlarge", {4, 0, 50}},
       {"ec2-g4dn-metal", {8, 0, 100}},
       {"pcie4-a100", {4, 600, 400}},
@@ -127,8 +129,9 @@ TEST(ShippedMachines, JoinEveryPairOfDevicesAndEveryDeviceToACard) {
 }
 
 TEST(ShippedMachines, WithSwitchedNvlinksSendFromGpuToGpuOverThemAlone) {
-  for (const std::string name : {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200",
-                                 "gb200-nvl72", "ec2-p4d-24xlarge", "ec2-p5-48xlarge"}) {
+  for (const std::string name :
+       {"dgx2", "dgx-a100", "hgx-h100", "hgx-h200", "dgx-b200", "gb200-nvl72", "ec2-p4d-24xlarge",
+        "ec2-p5-48xlarge", "ec2-p5en-48xlarge", "ec2-p6-b200-48xlarge"}) {
     const auto m = test::shipped_machine(name);
     for (const int from : m->gpus()) {
       for (const int to : m->gpus()) {

@@ -39,6 +39,8 @@ const std::map<std::string, Transport>& shipped_links() {
                                                        {"roce-400", Transport::kRoce},
                                                        {"efa", Transport::kEfa},
                                                        {"efa-v2", Transport::kEfa},
+                                                       {"efa-v3", Transport::kEfa},
+                                                       {"efa-v4", Transport::kEfa},
                                                        {"ena", Transport::kTcp},
                                                        {"ethernet-1", Transport::kTcp},
                                                        {"ethernet-10", Transport::kTcp},
