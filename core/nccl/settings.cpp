@@ -124,6 +124,8 @@ class SettingsReader {
       cta_policy(name, value);
     } else if (name == "NCCL_SYM_KERNEL") {
       symmetric_kernel(name, value);
+    } else if (name == "NCCL_NVB_DISABLE") {
+      forwarding_by_gpus(name, value);
     } else {
       return threads(name, value) || buffer(name, value) || count(name, value) || flag(name, value);
     }
@@ -179,6 +181,23 @@ class SettingsReader {
       return problems_.add({ProblemCode::kUnknownName, name}, {}, "{}={}: expected one of {}", name,
                            value, fmt::join(names, ", "));
     settings_.symmetric_kernel = value;
+  }
+
+  /// Without forwarding, messages between GPUs without a common NVLink travel over PCIe. Published
+  /// tables contain no such measurement, so Tutti could not predict their times. SOURCE:
+  /// NVIDIA/nccl src/graph/paths.cc, ncclTopoSetPaths.
+  void forwarding_by_gpus(const std::string& name, const std::string& value) {
+    if (value == "0") return;  // NCCL's default
+    if (value != "1")
+      return problems_.add({ProblemCode::kWrongType, name}, {}, "{}={}: expected 0 or 1", name,
+                           value);
+    problems_.add(
+        {ProblemCode::kUnsupported, name}, {},
+        "{}={}: the times of messages that cross PCIe instead of NVLink and a third GPU are not "
+        "modelled; remove the variable, which has an effect only on machines where some GPUs have "
+        "no common NVLink (such as a DGX-1); 'tutti import nccl-topology FILE --graphs --set {}=1' "
+        "prints the graphs that NCCL finds with it",
+        name, value, name);
   }
 
   void not_yet(const std::string& name, const std::string& value, const char* since) {

@@ -198,6 +198,19 @@ TEST(NetDisableIntra, LeavesNoWayBetweenGpusThatOnlyTheNetworkJoins) {
       << "which does not have it";
 }
 
+TEST(NvbDisable, IsRefusedBecauseNoTableShowsItsTimes) {
+  EXPECT_TRUE(read_settings({{"NCCL_NVB_DISABLE", "0"}}, kDefaultVersion));
+  const auto refused = read_settings({{"NCCL_NVB_DISABLE", "1"}}, kDefaultVersion);
+  EXPECT_THAT(test::kinds_of(refused), testing::ElementsAre("unsupported NCCL_NVB_DISABLE"));
+  EXPECT_THAT(refused.error().message(),
+              testing::HasSubstr("import nccl-topology FILE --graphs --set NCCL_NVB_DISABLE=1"));
+  // A record with this variable is not predicted as if the variable were not set.
+  std::vector<std::string> unknown;
+  EXPECT_FALSE(read_settings({{"NCCL_NVB_DISABLE", "1"}}, kDefaultVersion, &unknown));
+  const auto wrong = read_settings({{"NCCL_NVB_DISABLE", "yes"}}, kDefaultVersion);
+  EXPECT_THAT(test::kinds_of(wrong), testing::ElementsAre("wrong-type NCCL_NVB_DISABLE"));
+}
+
 TEST(NetDisableIntra, BelongsToTheReleasesThatHaveIt) {
   // Since 2.14, NCCL compares the network with the links between the GPUs of a machine.
   EXPECT_EQ(known("dgx-a100", 1, "NCCL_P2P_DISABLE=1", {2, 14, 3})->communicator.nodes, 4);
