@@ -134,6 +134,24 @@ TEST(NcclFit, ASystemOfManyExperimentsDoesNotOutvoteTheOthers) {
   EXPECT_NEAR(errors, 9, 1e-9);
 }
 
+TEST(NcclFit, AGroupHasAnOffsetIfMostOfItsErrorsHaveTheSameSign) {
+  const auto offset = [](const std::vector<double>& log_ratios) {
+    std::vector<GroupError> errors;
+    for (const double one : log_ratios) errors.push_back({one, 2});
+    return offset_of(errors);
+  };
+  EXPECT_EQ(offset({-0.2, -0.1, 0.1, 0.2}), 0);
+  EXPECT_EQ(offset({0.5, 0.5, 0.5, 0.5}), 0.5);
+  EXPECT_EQ(offset({-0.5, -0.5, -0.5, -0.5}), -0.5);
+  // Six of ten errors are positive, but an offset needs 65 % of the weight.
+  EXPECT_EQ(offset({-0.4, -0.3, -0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6}), 0);
+  // Eight of ten are positive. The offset is a part of the median, 0.35.
+  EXPECT_EQ(offset({-0.2, -0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}), 0.2);
+  EXPECT_EQ(offset({-0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0.1, 0.2}), -0.2);
+  EXPECT_EQ(offset_of({{-0.1, 1}, {0.3, 9}}), 0.3);
+  EXPECT_EQ(offset_of({{-0.1, 9}, {0.3, 1}}), -0.1);
+}
+
 TEST(NcclFit, LeavesOutWhatANetworkReduces) {
   const Parameters truth = Parameters::initial();
   TableFacts sharp = a100("sharp", "all_reduce", 8, 4);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -24,8 +25,14 @@ constexpr double kNetworkPenalty = 1e-2;
 constexpr double kManySystems = 8;
 constexpr double kGain = 1e-9;  ///< smaller changes of the error do not count as an improvement
 
-double error(const Row& row, const Parameters& p) {
-  return std::abs(std::log(row.model->predict(row.index, p).us()) - row.log_us);
+double log_ratio(const Row& row, const Parameters& p) {
+  return std::log(row.model->predict(row.index, p).us()) - row.log_us;
+}
+
+/// Returns the name of the group of rows that share an offset.
+std::string group_of(const Row& row) {
+  const auto& facts = row.model->table().facts;
+  return system_of(row) + (facts.nodes > 1 ? "|several|" : "|one|") + facts.collective;
 }
 
 bool is_latency_of(const core::nccl::Parameter& figure, const char* kind) {
@@ -35,6 +42,23 @@ bool is_latency_of(const core::nccl::Parameter& figure, const char* kind) {
 bool is_share(const std::string& name) { return name.find("share") != std::string::npos; }
 
 }  // namespace
+
+double offset_of(std::vector<GroupError> errors) {
+  // With 1, no group would have an offset; with 0, the offset would be the median of the errors.
+  constexpr double kShrink = 0.3;
+  double weight = 0;
+  for (const GroupError& one : errors) weight += one.weight;
+  errors.push_back({0, kShrink * weight});
+  std::stable_sort(errors.begin(), errors.end(), [](const GroupError& a, const GroupError& b) {
+    return a.log_ratio < b.log_ratio;
+  });
+  double seen = 0;
+  for (const GroupError& one : errors) {
+    seen += one.weight;
+    if (seen >= (1 + kShrink) / 2 * weight) return one.log_ratio;
+  }
+  return 0;
+}
 
 Fit::Fit(std::vector<Row> rows, const Parameters& start)
     : rows_(std::move(rows)), start_(start), p_(start) {
@@ -51,6 +75,12 @@ Fit::Fit(std::vector<Row> rows, const Parameters& start)
     total_ += rows_[r].fit_weight;
   }
   for (std::size_t k = 0; k < n; ++k) penalties_.push_back(penalty_of(p_.all()[k], of_[k]));
+  std::map<std::string, std::size_t> groups;
+  for (const Row& row : rows_) {
+    const auto [group, unused] = groups.emplace(group_of(row), groups.size());
+    group_.push_back(group->second);
+  }
+  offsets_.resize(groups.size());
 }
 
 double Fit::penalty_of(const core::nccl::Parameter& figure,
@@ -65,8 +95,20 @@ double Fit::penalty_of(const core::nccl::Parameter& figure,
 }
 
 Parameters Fit::run() {
-  double step = 0.25;
+  constexpr double kFirstStep = 0.25;
+  descend(kFirstStep, false);
+  descend(kFirstStep / 2, true);
+  for (std::size_t k = 0; k < of_.size(); ++k) {
+    if (of_[k].empty()) p_.all()[k].value = start_.all()[k].value * std::exp(expected(k));
+  }
+  return p_;
+}
+
+void Fit::descend(double step, bool with_offsets) {
+  std::fill(offsets_.begin(), offsets_.end(), 0);
+  store_errors();
   for (int round = 0; round < 40 && step > 0.004; ++round) {
+    if (with_offsets) update_offsets();
     const std::vector<double> before = values();
     bool better = false;
     for (std::size_t k = 0; k < of_.size(); ++k) better = improve(k, step) || better;
@@ -75,10 +117,24 @@ Parameters Fit::run() {
     else
       step /= 2;
   }
-  for (std::size_t k = 0; k < of_.size(); ++k) {
-    if (of_[k].empty()) p_.all()[k].value = start_.all()[k].value * std::exp(expected(k));
-  }
-  return p_;
+  std::fill(offsets_.begin(), offsets_.end(), 0);
+}
+
+void Fit::update_offsets() {
+  std::vector<std::vector<GroupError>> errors(offsets_.size());
+  for (std::size_t r = 0; r < rows_.size(); ++r)
+    errors[group_[r]].push_back({log_ratio(rows_[r], p_), rows_[r].fit_weight});
+  for (std::size_t g = 0; g < errors.size(); ++g) offsets_[g] = offset_of(std::move(errors[g]));
+  store_errors();
+}
+
+double Fit::error(std::size_t row) const {
+  return std::abs(log_ratio(rows_[row], p_) - offsets_[group_[row]]);
+}
+
+void Fit::store_errors() {
+  errors_.resize(rows_.size());
+  for (std::size_t r = 0; r < rows_.size(); ++r) errors_[r] = error(r);
 }
 
 double Fit::cost_of(const Parameters& figures) {
@@ -119,15 +175,25 @@ double Fit::pull(std::size_t k) const {
   return penalties_[k] * far * far;
 }
 
-double Fit::cost(std::size_t k) const {
+double Fit::cost(std::size_t k) {
   double sum = 0;
-  for (const std::size_t r : of_[k]) sum += rows_[r].fit_weight * error(rows_[r], p_);
+  tried_.clear();
+  for (const std::size_t r : of_[k]) {
+    tried_.push_back(error(r));
+    sum += rows_[r].fit_weight * tried_.back();
+  }
+  return sum / total_ + pull(k);
+}
+
+double Fit::stored_cost(std::size_t k) const {
+  double sum = 0;
+  for (const std::size_t r : of_[k]) sum += rows_[r].fit_weight * errors_[r];
   return sum / total_ + pull(k);
 }
 
 double Fit::cost() const {
   double sum = 0;
-  for (const Row& row : rows_) sum += row.fit_weight * error(row, p_);
+  for (std::size_t r = 0; r < rows_.size(); ++r) sum += rows_[r].fit_weight * error(r);
   sum /= total_;
   for (std::size_t k = 0; k < of_.size(); ++k) {
     if (!of_[k].empty()) sum += pull(k);
@@ -139,7 +205,7 @@ bool Fit::improve(std::size_t k, double step) {
   if (of_[k].empty()) return false;
   double& value = p_.all()[k].value;
   const double before = value;
-  double best = cost(k);
+  double best = stored_cost(k);
   double at = before;
   for (const double factor : {std::exp(step), std::exp(-step)}) {
     value = before * factor;
@@ -148,10 +214,13 @@ bool Fit::improve(std::size_t k, double step) {
     if (now < best - kGain) {
       best = now;
       at = value;
+      std::swap(improved_, tried_);
     }
   }
   value = at;
-  return at != before;
+  if (at == before) return false;
+  for (std::size_t i = 0; i < of_[k].size(); ++i) errors_[of_[k][i]] = improved_[i];
+  return true;
 }
 
 void Fit::go_on(const std::vector<double>& before) {
@@ -171,6 +240,7 @@ void Fit::go_on(const std::vector<double>& before) {
     kept = there;
   }
   set(kept);
+  store_errors();
 }
 
 }  // namespace tutti::nccl_fit

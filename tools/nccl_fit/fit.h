@@ -8,11 +8,28 @@
 
 namespace tutti::nccl_fit {
 
+/// The error of a row, with its sign, and the weight of the row.
+struct GroupError {
+  double log_ratio = 0;  ///< logarithm of predicted time over measured time
+  double weight = 0;
+};
+/// Returns the offset of a group of rows: the weighted median of their errors and of a 0, which has
+/// 30 % of the group's weight. The offset is thus 0 unless 65 % of the weight has errors of the
+/// same sign.
+double offset_of(std::vector<GroupError> errors);
+
 /// Finds the parameters that minimise the mean of |log(predicted / measured)|, by coordinate
 /// descent with decreasing steps. A penalty pulls each parameter towards its start value times the
 /// mean change of the other parameters of the same kind (of other GPU generations, or of other
 /// networks). A machine for which few systems have measurements is therefore assumed to behave like
 /// other machines.
+///
+/// The rows of one system have errors in common, for example because its CPUs are slow. Without
+/// precautions, parameters that many systems share would explain the errors of single systems. The
+/// fit therefore has two stages. After the first stage, each group of rows (a system, on one or on
+/// several nodes, with one collective) gets an offset: a part of the group's typical error. The
+/// second stage fits the parameters to the measurements without these offsets, and updates the
+/// offsets. Predictions have no offset, because the offset of an unknown system is unknown.
 class Fit {
  public:
   Fit(std::vector<Row> rows, const core::nccl::Parameters& start);
@@ -30,7 +47,10 @@ class Fit {
   /// cost() returns the total cost that is minimised. The function cost(k) returns the part of the
   /// cost that depends on parameter `k`.
   [[nodiscard]] double cost() const;
-  [[nodiscard]] double cost(std::size_t k) const;
+  /// Stores the errors of the rows that depend on parameter `k` in tried_.
+  [[nodiscard]] double cost(std::size_t k);
+  /// Returns cost(k) of the current parameters, from the stored errors.
+  [[nodiscard]] double stored_cost(std::size_t k) const;
   [[nodiscard]] double pull(std::size_t k) const;
   /// Returns the weight of a parameter's penalty. `rows` are the rows whose predictions depend on
   /// the parameter.
@@ -42,6 +62,12 @@ class Fit {
   /// other parameters of the same kind on which rows depend. A change of 0 is added to this mean as
   /// one more value, so that a single other parameter has a weight of only one half.
   [[nodiscard]] double expected(std::size_t k) const;
+  /// The error of a row: |log(predicted / measured)|, without the offset of the row's group.
+  [[nodiscard]] double error(std::size_t row) const;
+  void store_errors();
+  void update_offsets();
+  /// Coordinate descent that begins with steps of the length `step`.
+  void descend(double step, bool with_offsets);
   bool improve(std::size_t k, double step);
   /// Changes all parameters further in the direction of their last change from `before`, by twice
   /// the length each time, as long as the cost decreases. Parameters that compensate each other,
@@ -54,7 +80,11 @@ class Fit {
   std::vector<std::vector<std::size_t>> of_;  ///< by parameter: the rows that depend on it
   /// Indexed by parameter: the other parameters of the same kind.
   std::vector<std::vector<std::size_t>> identical_;
-  std::vector<double> penalties_;  ///< by parameter: the weight of its penalty
+  std::vector<double> penalties_;         ///< by parameter: the weight of its penalty
+  std::vector<std::size_t> group_;        ///< by row: the index of its group
+  std::vector<double> offsets_;           ///< by group
+  std::vector<double> errors_;            ///< by row: the error with the current parameters
+  std::vector<double> tried_, improved_;  ///< errors of the rows that depend on one parameter
   double total_ = 0;
 };
 

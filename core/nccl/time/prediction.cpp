@@ -9,8 +9,9 @@
 //   block with the protocol), its NVLinks, and (once per node) its network cards. The resource with
 //   the lowest bandwidth limits the rate, and resources with nearly as low a bandwidth add a
 //   little.
-// - fill: for a ring, zero. In a tree, each level waits for the first complete chunk from the level
-// below.
+// - fill: for a ring, zero. In a tree with the protocol Simple, each level waits for the first
+// complete chunk from the level below. With LL and LL128, a GPU passes data on line by line, so
+// that the levels inside a node wait only for what a thread block moves at once.
 //
 // In LL, every 8 bytes contain a flag of 4 bytes, which halves the payload. In LL128, every 128
 // bytes contain a flag of 8 bytes, which leaves 15/16 as payload.
@@ -272,10 +273,10 @@ class Timing {
       overlap_ = made_.hops;
       return;
     }
-    // Every rank receives a whole chunk before it forwards the chunk.
+    // Every rank receives a whole chunk before it forwards the chunk, except with LL and LL128.
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
     constexpr double kShown = 0.6;  // visible share of the chain; the next broadcast hides the rest
-    made_.fill = kShown * (ranks_ - 2) * chunk / (channel() * kPerUs);
+    made_.fill = kShown * (ranks_ - 2) * passed_on_at_once(chunk) / (channel() * kPerUs);
   }
 
   /// Returns the payload, in bytes, of one of the eight slots of a connection's buffer. SOURCE:
@@ -303,15 +304,36 @@ class Timing {
   /// and half of the data down to each of two children (with two nodes: to one child).
   [[nodiscard]] double tree_traffic() const { return comm_.nodes == 2 ? 1 : 2; }
 
+  /// Returns how many bytes of a chunk a thread block receives before it passes the first of them
+  /// on to another GPU of the node. With Simple, these are all bytes of the chunk. With LL and
+  /// LL128, each line contains its own flag, so a thread passes a line on as soon as it has
+  /// arrived; a thread block moves one line per thread at once. SOURCE: NVIDIA/nccl
+  /// src/device/prims_ll.h (8 bytes for each of 512 threads) and prims_ll128.h (60 bytes for each
+  /// of 640 threads).
+  [[nodiscard]] double passed_on_at_once(double chunk) const {
+    constexpr double kOfLl = 512 * 8;
+    constexpr double kOfLl128 = 640 * 60;
+    switch (choice_.protocol) {
+      case Protocol::kLl: return std::min(chunk, kOfLl);
+      case Protocol::kLl128: return std::min(chunk, kOfLl128);
+      case Protocol::kSimple: break;
+    }
+    return chunk;
+  }
+
   void tree() {
     const int near = 2 * (comm_.ranks_of_node() - 1);
     const int levels = far() ? 2 * log2_up(comm_.nodes) : 0;
     const double rate = channel() * gpu(GpuFigure::kTreeShare);
     const double chunk = std::min(bytes_ / channels_, chunk_bytes());
     made_.hops = near * near_hop() + (far() ? levels * far_hop(chunk) : 0);
-    made_.fill = near * chunk / (rate * kPerUs);
-    if (far()) made_.fill += levels * chunk * channels_ / 2 / (chunks_between() * kPerUs);
-    const double rest = std::max(0.0, bytes_ - chunk * channels_);
+    const double at_once = passed_on_at_once(chunk);
+    made_.fill = near * at_once / (rate * kPerUs);
+    // A network card sends whole chunks, so the GPU in front of it fills a chunk at every level.
+    if (far())
+      made_.fill += levels * ((chunk - at_once) / (rate * kPerUs) +
+                              chunk * channels_ / 2 / (chunks_between() * kPerUs));
+    const double rest = std::max(0.0, bytes_ - (far() ? chunk : at_once) * channels_);
     through_channels(rest, rate);
     through_links(2 * rest);
     through_cards(tree_traffic() * rest);

@@ -157,8 +157,34 @@ TEST(NcclTime, SmallerBuffersFillAPipelineSooner) {
   };
   EXPECT_NEAR(fill("NCCL_BUFFSIZE", "4194304", Protocol::kSimple),
               2 * fill("NCCL_BUFFSIZE", "2097152", Protocol::kSimple), 1e-6);
-  EXPECT_NEAR(fill("NCCL_LL_BUFFSIZE", "524288", Protocol::kLl),
-              4 * fill("NCCL_LL_BUFFSIZE", "131072", Protocol::kLl), 1e-6);
+  // With LL, only the levels between nodes wait for whole chunks.
+  const auto ll = [&](const std::string& bytes) {
+    return fill("NCCL_LL_BUFFSIZE", bytes, Protocol::kLl);
+  };
+  EXPECT_GT(ll("524288") - ll("262144"), 0);
+  EXPECT_NEAR(ll("1048576") - ll("524288"), 2 * (ll("524288") - ll("262144")), 1e-6);
+}
+
+TEST(NcclTime, GpusPassLinesOnWithLlAndChunksWithSimple) {
+  const Parameters parameters = shipped();
+  const System s = machine("dgx-a100", 1);
+  const Communicator comm = communicator(s);
+  const auto fill = [&](Function function, Algorithm algorithm, Protocol protocol,
+                        std::int64_t bytes) {
+    return predict(s, comm, {function, bytes}, {algorithm, protocol, 1, 640, 0}, parameters).fill;
+  };
+  for (const auto& [function, algorithm] : {std::pair(Function::kAllReduce, Algorithm::kTree),
+                                            {Function::kBroadcast, Algorithm::kRing}}) {
+    const auto grows = [&, f = function, a = algorithm](Protocol protocol, std::int64_t bytes) {
+      return fill(f, a, protocol, 2 * bytes) / fill(f, a, protocol, bytes);
+    };
+    // LL moves 512 lines of 8 bytes at once, and LL128 640 threads' 60 bytes.
+    EXPECT_NEAR(grows(Protocol::kLl, 2048), 2, 1e-9);
+    EXPECT_EQ(grows(Protocol::kLl, 4096), 1);
+    EXPECT_NEAR(grows(Protocol::kLl128, 4800), 2, 1e-9);
+    EXPECT_EQ(grows(Protocol::kLl128, 38400), 1);
+    EXPECT_NEAR(grows(Protocol::kSimple, 131072), 2, 1e-9);
+  }
 }
 
 /// Returns the shipped parameters with one of them changed.
