@@ -291,9 +291,9 @@ TEST(Tune, PromisesWhatASnippetSimulatesTo) {
   const TemporaryFolder folder;
   const std::string best = folder.file("best.textproto");
   const Outcome o =
-      run_tutti({"tune", scenario("06_resnet50_nccl"), "--set", "strategy.bytes_per_pack=0",
-                 "--over", "strategy.bytes_per_pack=1MiB..128MiB*1.5", "--evaluations", "20", "-o",
-                 best, "--format", "json"});
+      run_tutti({"tune", scenario("06_resnet50_nccl"), "--set", "workload.batch=8", "--set",
+                 "strategy.bytes_per_pack=0", "--over", "strategy.bytes_per_pack=1MiB..128MiB*1.5",
+                 "--evaluations", "20", "-o", best, "--format", "json"});
   ASSERT_EQ(o.status, 0) << o.err;
   const core::Value document = test::parse_or_throw(o.out, "out");
   const Data told(document);
