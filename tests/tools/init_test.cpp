@@ -59,8 +59,8 @@ TEST(Init, WorksForEveryShippedModelMachineAndAlgorithm) {
     EXPECT_EQ(o.status, 0) << line << ": " << o.err;
   }
   EXPECT_EQ(counts["models:"], 35);
-  EXPECT_EQ(counts["machines:"], 19);
-  EXPECT_EQ(counts["links:"], 15);
+  EXPECT_EQ(counts["machines:"], 21);
+  EXPECT_EQ(counts["links:"], 17);
 }
 
 TEST(Init, WorksForEveryNetworkOfAnySize) {
