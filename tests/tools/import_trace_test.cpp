@@ -128,16 +128,16 @@ TEST(HostGaps, AreNamedOnTheCriticalPathAndInTheTimeline) {
 
 TEST(HostGaps, LateHostsAreRefusedByCodeAndPlace) {
   const TemporaryFolder folder;
-  const auto refused = [&](const std::string& conditions, const core::ProblemKind& kind) {
+  const auto refused = [&](const std::string& conditions, const test::Mistake& kind) {
     expect_refused({"simulate", folder.write("s.textproto", two_gpus("", conditions))}, folder,
                    kind);
   };
   refused("conditions { late_host { worker: 0 before: \"c\" ms: 1 } }",
-          {ProblemCode::kUnknownName, "LateHost.before"});
+          {ProblemCode::kUnknownName, "LateHost.before", 9, 44});
   refused("conditions { late_host { worker: 0 device: \"gpu9\" ms: 1 } }",
-          {ProblemCode::kUnknownName, "LateHost.device"});
-  refused("conditions { late_host { worker: 0 } }", {ProblemCode::kMissing, "LateHost.ms"});
-  refused("conditions { late_host { ms: 1 } }", {ProblemCode::kMissing, "LateHost.worker"});
+          {ProblemCode::kUnknownName, "LateHost.device", 9, 44});
+  refused("conditions { late_host { worker: 0 } }", {ProblemCode::kMissing, "LateHost.ms", 9, 24});
+  refused("conditions { late_host { ms: 1 } }", {ProblemCode::kMissing, "LateHost.worker", 9, 24});
 }
 
 /// The trace of rank 0, with packs that take 600 µs longer than they were measured.
@@ -197,7 +197,7 @@ TEST(ExplainOperations, ReportsErrorsAndStragglers) {
   EXPECT_EQ(first["change"].text(), "no_stragglers");
   EXPECT_NEAR(first["step_time_us"].real(), 22'000, 0.1);
   expect_refused({"explain", folder.write("job.csv", "optype,start_ts,duration\nx,0,1\n")}, folder,
-                 {ProblemCode::kMissing, "dp_rank"});
+                 {ProblemCode::kMissing, "dp_rank", 1, 0});
 }
 
 // ------------------------------------------------------------------------------ other simulators

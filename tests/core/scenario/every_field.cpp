@@ -155,7 +155,8 @@ std::vector<Tried> all_tried() {
       slow { worker: 1 device: "gpu0" slowdown: 2 from_ms: 1 to_ms: 2 } slow { random_workers: 2 slowdown: 2 }
       link { from: "w1/nic0" to: "network" bandwidth_share: 0.5 at_ms: 1 }
       background { where: PORTS share: 0.5 burst_ms: 1 pause_ms: 1 }
-      compute_noise { distribution: EXPONENTIAL mean_percent: 1 } gone { worker: 3 from_ms: 9 } })"},
+      compute_noise { distribution: EXPONENTIAL mean_percent: 1 } gone { worker: 3 from_ms: 9 }
+      late_host { worker: 0 device: "gpu0" before: "a" ms: 1 } })"},
                  "conditions"});
   for (const char* noise :
        {"PARETO mean_percent: 1 tail_index: 2", "BERNOULLI mean_percent: 1 probability_percent: 5"})
