@@ -4,7 +4,7 @@ FROM debian:12 AS build
 WORKDIR /src
 # Packages first, so that a change of the sources does not install them again.
 COPY tools/install_packages.sh tools/packages.txt tools/
-RUN apt-get update && tools/install_packages.sh build python
+RUN apt-get update && tools/install_packages.sh build python package
 COPY . .
 RUN cmake --preset headless -DBUILD_TESTING=OFF \
     && cmake --build --preset headless \

@@ -11,28 +11,33 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti
   PATTERN "decisions" EXCLUDE)
 
-# Each package has its licence and changelog in the folders that Debian prescribes.
+# Each package has its copyright, its changelog and the exceptions for lintian in the folders that
+# Debian prescribes. The changelog in Debian's format refers to CHANGELOG.md.
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tutti)
 find_program(GZIP_PROGRAM gzip)
-if(GZIP_PROGRAM)
-  set(changelog ${CMAKE_CURRENT_BINARY_DIR}/changelog.gz)
-  execute_process(COMMAND ${GZIP_PROGRAM} -9nc ${CMAKE_CURRENT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${changelog})
-endif()
-foreach(package tutti window dev)
-  set(name tutti-${package})
-  if(package STREQUAL "tutti")
-    set(name tutti)
+set(CPACK_PACKAGE_CONTACT "The Tutti authors <tutti@localhost>")
+string(TIMESTAMP package_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+foreach(component tutti window dev)
+  set(package tutti-${component})
+  if(component STREQUAL "tutti")
+    set(package tutti)
   endif()
-  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name}
-    RENAME copyright COMPONENT ${package})
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/debian/${package})
+  install(FILES cmake/debian/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
+  install(FILES cmake/debian/${package}.lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+    RENAME ${package} COMPONENT ${component})
+  configure_file(cmake/debian/changelog.in ${made}/changelog @ONLY)
   if(GZIP_PROGRAM)
-    install(FILES ${changelog} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${package})
+    execute_process(COMMAND ${GZIP_PROGRAM} -9nc ${made}/changelog OUTPUT_FILE ${made}/changelog.gz)
+    install(FILES ${made}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
   endif()
 endforeach()
 
 # --- Libraries for other programs ---
 
 get_target_property(rooms tutti_core INTERFACE_LINK_LIBRARIES)
-set(libraries tutti_flags tutti_proto ${rooms} tutti_core core_edit tutti_sim)
+# The last three rooms are needed by other rooms alone. CMake reports if a room is missing here.
+set(libraries tutti_flags tutti_proto ${rooms} tutti_core core_edit tutti_sim core_formats core_synthesis core_tuner_table)
 set(library_folder ${CMAKE_INSTALL_LIBDIR}/tutti)
 install(TARGETS ${libraries} EXPORT TuttiTargets ARCHIVE DESTINATION ${library_folder} COMPONENT dev)
 install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti COMPONENT dev)
@@ -56,6 +61,9 @@ foreach(library IN LISTS libraries)
     string(APPEND archives " -l${library}")
   endif()
 endforeach()
+# Relative to the file itself, because packages have another prefix than CMAKE_INSTALL_PREFIX.
+file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" prefix_from_pkgconfig "${prefix_from_pkgconfig}")
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
@@ -70,7 +78,7 @@ install(DIRECTORY core/proto DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti-dev/core
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tutti)
 set(CPACK_PACKAGE_VENDOR "Tutti")
-set(CPACK_PACKAGE_CONTACT "The Tutti authors <tutti@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "simulator and emulator for collective algorithms")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -89,15 +97,16 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 
 set(CPACK_DEBIAN_TUTTI_PACKAGE_NAME tutti)
 set(CPACK_DEBIAN_TUTTI_PACKAGE_SECTION science)
-set(CPACK_COMPONENT_TUTTI_DESCRIPTION "simulator and emulator for collective algorithms
-Tutti predicts what the collectives of distributed training cost on a cluster
+set(CPACK_COMPONENT_TUTTI_DESCRIPTION "Tutti predicts what the collectives of distributed training cost on a cluster
 that is described in a file, and replays them for real. This package has the
 command, machines, models, documentation and the Python module.")
 set(CPACK_DEBIAN_TUTTI_PACKAGE_RECOMMENDS "python3-numpy")
 set(CPACK_DEBIAN_TUTTI_PACKAGE_SUGGESTS "python3-pandas, tutti-window")
 if(TUTTI_PYTHON_FOUND)
+  # The compiled module is for one version of Python.
+  math(EXPR next_minor "${TUTTI_PYTHON_MINOR} + 1")
   set(CPACK_DEBIAN_TUTTI_PACKAGE_DEPENDS
-    "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}), python3 (<< ${Python3_VERSION_MAJOR}.99)")
+    "python3 (>= ${TUTTI_PYTHON_MAJOR}.${TUTTI_PYTHON_MINOR}), python3 (<< ${TUTTI_PYTHON_MAJOR}.${next_minor})")
 endif()
 
 set(CPACK_DEBIAN_WINDOW_PACKAGE_NAME tutti-window)
@@ -110,7 +119,7 @@ scenarios.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME tutti-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-  "libexpected-dev, libfmt-dev, libprotobuf-dev, libpugixml-dev, tutti (= ${PROJECT_VERSION})")
+  "libexpected-dev, libfmt-dev, libprotobuf-dev, libpugixml-dev, libsqlite3-dev, zlib1g-dev, tutti (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "libraries of Tutti for other programs
 Headers and static libraries that read scenarios, plan and simulate them, with
 a CMake package, a file for pkg-config, and the schema of scenarios.")

@@ -8,7 +8,7 @@ function(tutti_protos target)
   add_library(${target} STATIC)
   set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "" UNITY_BUILD OFF)
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf ${arg_LINK})
-  compile_quickly(${target})
+  optimize(${target} FOR_FAST_BUILD)
   target_include_directories(${target} SYSTEM PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>)
   protobuf_generate(TARGET ${target} LANGUAGE cpp
     IMPORT_DIRS ${PROJECT_SOURCE_DIR}

@@ -100,6 +100,7 @@ def cases(folder: Path) -> list[tuple[str, list[str]]]:
         ("sweep", ["sweep", scenario("01"), "--over", "strategy.algorithm=ring,nonsense", "-o", "s.sweep"]),
         ("sweep", ["sweep", scenario("10"), "--over", "run.seed=1,2,3", "-o", "seeds.sweep", *small]),
         ("tune", ["tune", scenario("04"), "--evaluations", "12", "--over", "strategy.bytes_per_pack=4MiB..64MiB*4"]),
+        ("tune", ["tune", scenario("10"), "--evaluations", "6", "--over", "strategy.bytes_per_pack=4MiB,64MiB", "--over", "run.seed=1,2"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "64K", "-f", "8"]),
         ("perf", ["perf", scenario("02"), "-b", "1K", "-e", "1K", "--collective", "broadcast"]),
         ("perf", ["perf", "--cluster", "hgx-h100", "-b", "1M", "-e", "8M", "-f", "8", "--collective", "alltoall"]),

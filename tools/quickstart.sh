@@ -34,7 +34,7 @@ mkdir -p build
 log=build/quickstart.log
 echo "configuring …"
 cmake --preset release -DTUTTI_WINDOW=OFF -DBUILD_TESTING=OFF >"$log" 2>&1 || failed
-echo "building (a few minutes the first time; $log has the details) …"
+echo "building (ten to twelve minutes of processor time the first time; $log has the details) …"
 cmake --build --preset release --target tutti 2>&1 | tee -a "$log" | show_progress || failed
 
 tutti=build/release/bin/tutti
@@ -55,4 +55,5 @@ echo "timeline   $results/resnet50_nccl.tutti"
 echo "trace      $results/resnet50_nccl.perfetto-trace   (open it in https://ui.perfetto.dev)"
 echo "picture    $results/resnet50_nccl.svg"
 echo "program    $tutti --help"
+printf 'time       %d min %02d s from the start of this script to this answer\n' $((SECONDS / 60)) $((SECONDS % 60))
 echo "the rest   cmake --preset release && cmake --build --preset release   (the window, where Qt 6 is; modules for GPUs)"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
 #include <boost/math/distributions/students_t.hpp>
 
 namespace tutti::core {
@@ -23,12 +23,15 @@ Eigen::MatrixXd matrix_of(const Columns& columns, const std::vector<int>& which,
 /// Returns the standard error of each unknown, if the residuals have a standard deviation of 1.
 /// REQUIRES: the columns are independent.
 Eigen::VectorXd unit_errors(const Eigen::MatrixXd& jacobian) {
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  Eigen::VectorXd errors(jacobian.cols());
-  for (Eigen::Index i = 0; i < jacobian.cols(); ++i) {
-    errors(i) =
-        (svd.matrixV().row(i).transpose().array() / svd.singularValues().array()).matrix().norm();
-  }
+  // The errors are the roots of the diagonal of (JᵀJ)⁻¹. With J = QRPᵀ they are the norms of the
+  // rows of R⁻¹. The rows are in the order of the pivots.
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(jacobian);
+  const Eigen::Index n = jacobian.cols();
+  const Eigen::MatrixXd inverse = qr.matrixQR().topRows(n).triangularView<Eigen::Upper>().solve(
+      Eigen::MatrixXd::Identity(n, n));
+  Eigen::VectorXd errors(n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    errors(qr.colsPermutation().indices()(i)) = inverse.row(i).norm();
   return errors;
 }
 
@@ -53,7 +56,10 @@ int most_similar(const Columns& columns, int unknown, const std::vector<int>& ch
 }  // namespace
 
 double student_factor(std::size_t degrees) {
-  const boost::math::students_t distribution(static_cast<double>(degrees));
+  // By default, Boost computes in long double, which doubles the time to compile this file.
+  using Double = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+  const boost::math::students_t_distribution<double, Double> distribution(
+      static_cast<double>(degrees));
   return boost::math::quantile(distribution, 0.975);
 }
 

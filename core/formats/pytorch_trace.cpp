@@ -283,8 +283,8 @@ class PytorchReader {
 
   /// Reads a tensor, a list of tensors, or the name and description of a group.
   void read_list(int depth) {
-    constexpr int kDeepest = 4;
-    if (depth > kDeepest) return in_.skip();
+    constexpr int kDeepestList = 4;
+    if (depth > kDeepestList) return in_.skip();
     in_.enter_array();
     std::vector<std::int64_t> numbers;
     int texts = 0;

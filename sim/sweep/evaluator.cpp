@@ -1,6 +1,7 @@
 #include "sim/sweep/evaluator.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/timeline/summary.h"
 #include "sim/run/asynchrony.h"
@@ -67,8 +68,41 @@ Evaluator::Evaluator(BaseScenario base, const core::Library& library, core::Exec
                      Shares shares)
     : base_(std::move(base)), library_(library), executor_(executor), shares_(shares) {}
 
+std::size_t median_seed(const std::vector<Outcome>& outcomes) {
+  std::vector<std::size_t> order(outcomes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return outcomes[a].step < outcomes[b].step;
+  });
+  return order[(order.size() - 1) / 2];
+}
+
 std::optional<Outcome> Evaluator::at(const std::vector<core::Override>& changes,
                                      const std::atomic<bool>* cancel, core::Time max_step_time) {
+  if (seeds_.empty()) return once(changes, cancel, max_step_time);
+  const auto outcomes = at_each_seed(changes, cancel, max_step_time);
+  if (!outcomes) return std::nullopt;
+  if (outcomes->back().status != Outcome::Status::kDone) return outcomes->back();
+  return (*outcomes)[median_seed(*outcomes)];
+}
+
+std::optional<std::vector<Outcome>> Evaluator::at_each_seed(
+    const std::vector<core::Override>& changes, const std::atomic<bool>* cancel,
+    core::Time max_step_time) {
+  std::vector<Outcome> outcomes;
+  for (const core::Override& seed : seeds_) {
+    std::vector<core::Override> with_seed = changes;
+    with_seed.push_back(seed);
+    auto outcome = once(with_seed, cancel, max_step_time);
+    if (!outcome) return std::nullopt;
+    outcomes.push_back(std::move(*outcome));
+    if (outcomes.back().status != Outcome::Status::kDone) break;
+  }
+  return outcomes;
+}
+
+std::optional<Outcome> Evaluator::once(const std::vector<core::Override>& changes,
+                                       const std::atomic<bool>* cancel, core::Time max_step_time) {
   std::vector<core::Override> all = base_.set;
   all.insert(all.end(), changes.begin(), changes.end());
   const Expected<Scenario> scenario = core::read_scenario(base_.text, base_.path, library_, all);

@@ -37,13 +37,24 @@ class Evaluator {
   /// simulated; the message of their outcomes is kTooLong.
   void limit_work(const MostWork& work) { max_work_ = work; }
 
-  /// Runs the scenario with these changes and returns the outcome. If the changed scenario is
+  /// From now on, at() simulates every point once with each of these overrides of run.seed.
+  void over_seeds(std::vector<core::Override> seeds) { seeds_ = std::move(seeds); }
+  [[nodiscard]] const std::vector<core::Override>& seeds() const { return seeds_; }
+
+  /// Runs the scenario with these changes and returns the outcome. With several seeds, returns the
+  /// outcome of the seed with the median step time (with an even number, the lower of the two in
+  /// the middle), or the first outcome that is not kDone. If the changed scenario is
   /// invalid, the outcome contains the error. Returns nullopt if `cancel` was set during the
   /// simulation. If training steps take longer than `max_step_time` on average, the simulation
   /// stops early, which the outcome states.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);
+  /// Returns the outcome with each seed, in the order of seeds(). Ends at the first outcome that is
+  /// not kDone. Returns nullopt if `cancel` was set. REQUIRES: there are seeds.
+  std::optional<std::vector<core::Outcome>> at_each_seed(const std::vector<core::Override>& changes,
+                                                         const std::atomic<bool>* cancel = nullptr,
+                                                         core::Time max_step_time = core::kNever);
 
   /// Returns the files that scenarios have read since the last call. Each file occurs once.
   std::vector<core::Library::File> new_files();
@@ -53,6 +64,8 @@ class Evaluator {
 
  private:
   using Key = std::pair<std::string, core::PlanKey>;
+  std::optional<core::Outcome> once(const std::vector<core::Override>& changes,
+                                    const std::atomic<bool>* cancel, core::Time max_step_time);
   void remember_files(const core::Scenario& scenario);
 
   BaseScenario base_;
@@ -60,6 +73,7 @@ class Evaluator {
   core::Executor& executor_;
   Shares shares_;
   std::optional<MostWork> max_work_;
+  std::vector<core::Override> seeds_;
 
   mutable std::mutex mutex_;  ///< guards the fields below
   std::map<Key, core::Outcome> known_;
@@ -67,5 +81,9 @@ class Evaluator {
   std::vector<core::Library::File> new_files_;
   std::int64_t simulated_ = 0;
 };
+
+/// Returns the index of the outcome with the median step time; with an even number of outcomes, the
+/// lower of the two in the middle. REQUIRES: at least one outcome.
+std::size_t median_seed(const std::vector<core::Outcome>& outcomes);
 
 }  // namespace tutti::sim

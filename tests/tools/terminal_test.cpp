@@ -50,6 +50,31 @@ TEST(Terminal, WrapsProseWithAHangingIndentAndKeepsRowsOfTables) {
   EXPECT_EQ(wrapped("", 40), "");
 }
 
+TEST(Terminal, WrappedCommentLinesOfPerfStayComments) {
+  EXPECT_EQ(wrapped("# time: Tutti's prediction; estimate: NCCL's own\n", 40),
+            "# time: Tutti's prediction; estimate:\n#   NCCL's own\n");
+  EXPECT_EQ(wrapped("# note: these variables are set and change nothing\n", 40),
+            "# note: these variables are set and\n#       change nothing\n");
+  const std::string heading = "#         size          time     algbw    busbw\n";
+  EXPECT_EQ(wrapped(heading, 40), heading);
+}
+
+TEST(Terminal, PerfFitsIntoItsWidth) {
+  const test::RunOptions narrow{.environment = {{"COLUMNS", "80"}}};
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"perf", "--cluster", "hgx-h100", "--nodes", "2", "-b", "1M", "-e", "4M"},
+           {"perf", scenario("04_resnet50_ring"), "-b", "1M", "-e", "4M"}}) {
+    EXPECT_GT(longest_line(run_tutti(command).out), 80u) << command.back();
+    const Outcome fitted = run_tutti(command, narrow);
+    ASSERT_EQ(fitted.status, 0) << fitted.err;
+    EXPECT_LE(longest_line(fitted.out), 80u) << fitted.out;
+    EXPECT_THAT(fitted.out, HasSubstr("# omitted to fit the terminal"));
+    std::istringstream lines(fitted.out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(line.starts_with('#') || line.starts_with("  ")) << line;
+  }
+}
+
 TEST(Terminal, ReportsFitIntoItsWidth) {
   const test::RunOptions narrow{.environment = {{"COLUMNS", "90"}}};
   for (const char* name : {"04_resnet50_ring", "06_resnet50_nccl"}) {

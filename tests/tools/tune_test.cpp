@@ -45,6 +45,49 @@ TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
   EXPECT_THAT(folder.read("around.svg"), HasSubstr("<svg"));
 }
 
+TEST(Tune, ComparesTheMediansOfSeveralSeeds) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> over{"--over", "strategy.bytes_per_pack=1MiB,25MiB,100MiB",
+                                      "--over", "run.seed=1..5+1"};
+  std::vector<std::string> request{"tune",  scenario("10_noise"),
+                                   "--set", "run.steps=3",
+                                   "--set", "strategy.bytes_per_pack=104857600"};
+  request.insert(request.end(), over.begin(), over.end());
+  std::vector<std::string> json = request;
+  json.insert(json.end(), {"--format", "json", "-o", folder.file("best.textproto")});
+  const Outcome o = run_tutti(json);
+  ASSERT_EQ(o.status, 0) << o.err;
+  const core::Value tuned = test::parse_or_throw(o.out, "out");
+  EXPECT_EQ(Data(tuned)["settings_in_all"].text(), "3");
+  const Data seeds = Data(tuned)["over_seeds"];
+  EXPECT_EQ(seeds["seeds"].text(), "5");
+  EXPECT_EQ(seeds["best"]["step_times_us"].items().size(), 5u);
+  EXPECT_EQ(seeds["best"]["median_us"].text(), Data(tuned)["best"]["step_time_us"].text());
+  EXPECT_EQ(seeds["now"]["median_us"].text(), Data(tuned)["now"]["step_time_us"].text());
+  EXPECT_LT(seeds["best"]["min_us"].real(), seeds["best"]["max_us"].real()) << "there is noise";
+
+  // A sweep over the same points has the same statistics, and no better median.
+  std::vector<std::string> sweep{"sweep",       scenario("10_noise"), "--set",
+                                 "run.steps=3", "--format",           "json"};
+  sweep.insert(sweep.end(), over.begin(), over.end());
+  const core::Value swept = test::parse_or_throw(run_tutti(sweep).out, "out");
+  const auto groups = Data(swept)["over_seeds"].items();
+  ASSERT_EQ(groups.size(), 3u);
+  for (const char* field :
+       {"median_us", "lower_quartile_us", "upper_quartile_us", "min_us", "max_us"})
+    EXPECT_EQ(groups.front()[field].text(), seeds["best"][field].text()) << field;
+  EXPECT_EQ(groups.front()["set"]["strategy.bytes_per_pack"].text(),
+            Data(tuned)["best_settings"]["strategy.bytes_per_pack"].text());
+  EXPECT_THAT(folder.read("best.textproto"), HasSubstr("seed: 1 ")) << "the seed is kept";
+
+  const std::string text = run_tutti(request).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("with 5 seeds each"), HasSubstr("median step time now"),
+                          HasSubstr("step time over 5 seeds"), HasSubstr("of 5 seeds\n")));
+
+  request.insert(request.end(), {"--database", folder.file("tried.sweep")});
+  EXPECT_THAT(run_tutti(request).err, HasSubstr("cannot be combined with several seeds"));
+}
+
 TEST(Tune, ResumesFromItsFile) {
   const TemporaryFolder folder;
   const std::vector<std::string> request{

@@ -16,4 +16,4 @@ if(NOT TUTTI_SANITIZE)
   # The program that loads the plugin provides the sanitizers' runtime.
   target_link_options(nccl-tuner-tutti PRIVATE -static-libstdc++ -static-libgcc -Wl,--no-undefined)
 endif()
-install(TARGETS nccl-tuner-tutti DESTINATION lib/tutti)
+install(TARGETS nccl-tuner-tutti DESTINATION lib/tutti COMPONENT tutti)

@@ -1,11 +1,13 @@
 #include "tools/tutti/explore/tune.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "core/advice/nccl_tuner_table.h"
 #include "core/base/version.h"
 #include "core/explore/default_axes.h"
 #include "core/explore/plot.h"
+#include "core/explore/seed_groups.h"
 #include "core/explore/tuner.h"
 #include "core/strategy/algorithm_table.h"
 #include "core/text/csv.h"
@@ -83,6 +85,29 @@ core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Sc
   return {};
 }
 
+/// Takes the axis of run.seed out of the axes, and returns its values as overrides; empty if the
+/// seed does not vary. ERRORS (requests): run.seed varies together with other fields.
+core::Expected<std::vector<core::Override>> take_seeds(std::vector<core::Axis>& axes) {
+  std::vector<core::Override> seeds;
+  for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
+    const auto& fields = axis->fields;
+    if (std::find(fields.begin(), fields.end(), core::kSeedField) == fields.end()) continue;
+    if (axis->rows.size() < 2) return seeds;
+    if (fields.size() > 1)
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kUnsupported, "--points"},
+          "--points: run.seed cannot vary together with other fields, because tutti tune "
+          "simulates every setting with every seed; use --over run.seed=1..10+1"));
+    for (const auto& row : axis->rows) {
+      auto seed = core::overrides_of(axis->fields, axis->paths, row);
+      seeds.push_back(std::move(seed.front()));
+    }
+    axes.erase(axis);
+    break;
+  }
+  return seeds;
+}
+
 }  // namespace
 
 int tune(const TuneOptions& options, const Environment& environment) {
@@ -113,6 +138,13 @@ int tune(const TuneOptions& options, const Environment& environment) {
   auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
   if (!scenario) return report(scenario.error());
   auto axes = axes_of(options.points, options.over);
+  if (!axes) return report(axes.error());
+  auto seeds = take_seeds(*axes);
+  if (!seeds) return report(seeds.error());
+  if (!seeds->empty() && !options.database.empty())
+    return refuse({ProblemCode::kUnsupported, "--database"},
+                  "--database stores one result per setting, so it cannot be combined with several "
+                  "seeds; tutti sweep --over run.seed=… stores the results of all seeds");
   std::vector<std::string> notes;
   // If the user specifies the fields to vary, do not limit the work, because the user has accepted
   // the time.
@@ -149,6 +181,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
   Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
                 store ? &*store : nullptr, std::move(notes), interrupt);
   if (max_work) tuning.limit_work(*max_work);
+  tuning.over_seeds(std::move(*seeds));
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {
@@ -181,7 +214,7 @@ int tune(const TuneOptions& options, const Environment& environment) {
     print_note(fmt::format("tutti: {} was not written, because no better settings were found\n",
                            options.output));
   } else if (!options.output.empty() && result.best) {
-    const auto written = write_file(options.output, inputs, result.best->scenario.text);
+    const auto written = write_file(options.output, inputs, result.best_text);
     if (!written) return report(written.error());
   }
   if (!options.plot.empty()) {

@@ -26,9 +26,12 @@ class ComparablePoints {
   /// Returns a key with all settings of a point except packing. The settings in the key determine
   /// which software moves the packs.
   [[nodiscard]] std::string key_of(std::int64_t point) const;
-  /// Returns the scenario at a point. ERRORS: the scenario is invalid.
-  [[nodiscard]] core::Expected<core::Scenario> with_point(std::int64_t point) const {
-    return with(space_.overrides(point));
+  /// Returns the scenario at a point, with further overrides. ERRORS: the scenario is invalid.
+  [[nodiscard]] core::Expected<core::Scenario> with_point(
+      std::int64_t point, const std::vector<core::Override>& more = {}) const {
+    std::vector<core::Override> changes = space_.overrides(point);
+    changes.insert(changes.end(), more.begin(), more.end());
+    return with(std::move(changes));
   }
   /// Returns true if the same software moves the gradients in the current scenario and in `other`.
   [[nodiscard]] bool same_data_movers(const core::Scenario& other) const {

@@ -10,10 +10,12 @@
 #include "tools/tutti/explore/tune_report.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "core/base/format.h"
+#include "core/explore/seed_groups.h"
 #include "core/explore/shown_values.h"
 #include "tools/tutti/command.h"
 #include "tools/tutti/explore/sweep_output.h"
@@ -100,6 +102,40 @@ std::string flat_part(const AxisCurve& curve) {
   return fmt::format("{}: every value from {} to {} is within {} of the best step time",
                      curve.field, shown_value(curve.field, curve.values[from].first),
                      shown_value(curve.field, curve.values[to].first), show_share(kFlat));
+}
+
+/// Returns the number of seeds with which the best setting is faster than the current setting.
+std::int64_t faster_seeds(const TuneResult& r) {
+  std::int64_t faster = 0;
+  for (std::size_t s = 0; s < r.best_by_seed.size(); ++s)
+    faster += r.best_by_seed[s] < r.now_by_seed[s] ? 1 : 0;
+  return faster;
+}
+
+/// The order statistics of step times over seeds: median, quartiles, minimum and maximum.
+struct SeedStatistics {
+  explicit SeedStatistics(std::vector<Time> times) {
+    std::sort(times.begin(), times.end());
+    for (int q = 0; q <= 4; ++q) quartiles[q] = core::quantile(times, q);
+  }
+  std::array<Time, 5> quartiles;  ///< minimum, lower quartile, median, upper quartile, maximum
+};
+
+/// Returns a table with the distribution of step times over the seeds.
+std::string seed_part(const TuneResult& r) {
+  if (r.now_by_seed.empty()) return "";
+  Table table({"<settings", "median", "q1", "q3", "min", "max"});
+  const auto row = [&](const char* name, const std::vector<Time>& times) {
+    const auto q = SeedStatistics(times).quartiles;
+    table.row({name, show(q[2]), show(q[1]), show(q[3]), show(q[0]), show(q[4])});
+  };
+  row("current", r.now_by_seed);
+  if (!r.best_by_seed.empty()) row("best", r.best_by_seed);
+  std::string text = fmt::format("step time over {} seeds\n", r.now_by_seed.size()) + table.text(2);
+  if (!r.best_by_seed.empty())
+    text += fmt::format("  the best settings are faster with {} of {} seeds\n", faster_seeds(r),
+                        r.best_by_seed.size());
+  return text + '\n';
 }
 
 std::string algorithm_part(const TuneResult& r) {
@@ -292,8 +328,9 @@ std::string tune_text(const TuneResult& r) {
   text += fmt::format("  {}; {}\n  now: {}\n\n", info.cluster, info.workload, info.strategy);
   const Outcome& now = r.now.outcome;
   text += fmt::format(
-      "simulated {} of {} settings{}{}{}; simulated {} more settings around the best settings\n",
+      "simulated {} of {} settings{}{}{}{}; simulated {} more settings around the best settings\n",
       r.tried - r.left_out, r.in_all,
+      r.now_by_seed.empty() ? "" : fmt::format(" with {} seeds each", r.now_by_seed.size()),
       r.left_out > 0
           ? fmt::format("; skipped {} settings that would take long to simulate", r.left_out)
           : "",
@@ -306,7 +343,7 @@ std::string tune_text(const TuneResult& r) {
     text += fmt::format("{} of these settings cannot be compared with the current settings\n",
                         r.not_comparable);
   if (!r.best) {
-    text += '\n';
+    text += '\n' + seed_part(r);
     text += r.is_advice() ? fmt::format("recommended: change nothing\n  {}\n\n", r.advice.why)
                           : r.advice.why + '\n';
     if (r.is_advice()) text += incomparable_part(r) + snippet_part(r) + verify_part(r);
@@ -317,7 +354,8 @@ std::string tune_text(const TuneResult& r) {
   const bool bounded = best.step_bound > Time();  // there is no bound if variables are on servers
   const bool slower = best.step > now.step;
   text += fmt::format(
-      "step time now {}, best {}{} ({} {}); lower bound {}\n", show(now.step),
+      "{} now {}, best {}{} ({} {}); lower bound {}\n",
+      r.now_by_seed.empty() ? "step time" : "median step time", show(now.step),
       slower ? "of all tried " : "", show(best.step),
       show_share(slower ? share(best.step - now.step, now.step) : std::max(0.0, r.advice.gain)),
       slower ? "more" : "less", bounded ? show(best.step_bound) : "not known");
@@ -330,7 +368,7 @@ std::string tune_text(const TuneResult& r) {
   text += "  " + r.advice.why + "\n\n";
   if (!r.advice.change && r.advice.gain > 0)
     text += "best settings found\n    " + settings(r, r.values, "\n    ") + "\n\n";
-  text += lost_part(r) + incomparable_part(r);
+  text += seed_part(r) + lost_part(r) + incomparable_part(r);
   text += "why\n";
   for (const std::string& line : why(r)) text += "  " + line + '\n';
   text += '\n' + algorithm_part(r) + curve_part(r) + sensitivity_part(r);
@@ -341,6 +379,16 @@ namespace {
 
 Report sensitivity_report(const Sensitivity& s) {
   return {{"if", s.what}, {"now_step_time_us", s.now}, {"best_step_time_us", s.best}};
+}
+
+Report seeds_report(const std::vector<Time>& times) {
+  const auto q = SeedStatistics(times).quartiles;
+  return {{"median_us", q[2]},
+          {"lower_quartile_us", q[1]},
+          {"upper_quartile_us", q[3]},
+          {"min_us", q[0]},
+          {"max_us", q[4]},
+          {"step_times_us", list_of(times, [](Time time) { return core::ReportValue(time); })}};
 }
 
 Report snippet_report(const PromisedSnippet& one) {
@@ -390,6 +438,12 @@ std::string tune_json(const TuneResult& r) {
                Report{{"settings", settings_report(r.fields, r.incomparable->values)},
                       {"outcome", outcome_report(r.incomparable->outcome)},
                       {"why", r.incomparable->why}});
+  if (!r.now_by_seed.empty()) {
+    Report over_seeds{{"seeds", r.now_by_seed.size()}, {"now", seeds_report(r.now_by_seed)}};
+    if (!r.best_by_seed.empty())
+      over_seeds.add("best", seeds_report(r.best_by_seed)).add("best_is_faster", faster_seeds(r));
+    report.add("over_seeds", over_seeds);
+  }
   report.add("snippets", list_of(r.snippets, snippet_report));
   if (!r.algorithms.empty())
     report.add("algorithms", list_of(r.algorithms, [](const AlgorithmTime& one) {

@@ -78,6 +78,11 @@ struct TuneResult {
   core::Advice advice;
   std::vector<std::string> fields;
   std::vector<std::string> values;  ///< the values of the best setting
+  std::string best_text;            ///< the text of the scenario with the best setting
+  /// If every setting was simulated with several seeds: the step times of the current and of the
+  /// best setting, in the order of the seeds. `now` and `best` are then the runs with the seed of
+  /// the median step time.
+  std::vector<core::Time> now_by_seed, best_by_seed;
   std::int64_t tried = 0, stopped = 0, refused = 0, left_out = 0, in_all = 0, beside = 0;
   std::int64_t not_comparable = 0;  ///< the number of simulated points that are not comparable
   double max_expected_improvement = 0;

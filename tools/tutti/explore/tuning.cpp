@@ -62,10 +62,7 @@ Tuning::Tuning(const TuneOptions& options, const core::Library& library, core::S
 }
 
 Expected<bool> Tuning::execute_points() {
-  if (auto evaluated = simulate_for_report(result_.now, "simulating the current settings");
-      !evaluated)
-    return failed(evaluated);
-  if (interrupt_.happened()) return false;
+  if (auto simulated = simulate_now(); !simulated || !*simulated) return simulated;
   comparable_.emplace(space_, base_, library_, result_.now.scenario);
   trials_.compare_only([this](std::int64_t point) { return comparable_->why_not(point).empty(); });
   rows_ = comparable_->rows();
@@ -84,6 +81,33 @@ Expected<bool> Tuning::execute_points() {
     result_.notes.push_back(std::move(note));
   for (const std::string& note : result_.recommended().summary.info().notes)
     result_.notes.push_back(note);
+  return !interrupt_.happened();
+}
+
+std::optional<std::vector<core::Override>> Tuning::median_over_seeds(
+    const std::vector<core::Override>& changes, std::vector<core::Time>& times) {
+  times.clear();
+  if (evaluator_.seeds().empty()) return std::vector<core::Override>{};
+  const auto outcomes = evaluator_.at_each_seed(changes, &interrupt_.flag());
+  if (!outcomes) return std::nullopt;
+  if (outcomes->back().status != Outcome::Status::kDone) return std::vector<core::Override>{};
+  for (const Outcome& outcome : *outcomes) times.push_back(outcome.step);
+  return std::vector{evaluator_.seeds()[sim::median_seed(*outcomes)]};
+}
+
+Expected<bool> Tuning::simulate_now() {
+  const auto median = median_over_seeds({}, result_.now_by_seed);
+  if (!median) return false;
+  if (!median->empty()) {
+    std::vector<core::Override> set = base_.set;
+    set.push_back(median->front());
+    auto scenario = core::read_scenario(base_.text, base_.path, library_, set);
+    if (!scenario) return failed(scenario);
+    result_.now.scenario = std::move(*scenario);
+  }
+  if (auto evaluated = simulate_for_report(result_.now, "simulating the current settings");
+      !evaluated)
+    return failed(evaluated);
   return !interrupt_.happened();
 }
 
@@ -193,7 +217,12 @@ Expected<bool> Tuning::validate_best() {
 }
 
 Expected<bool> Tuning::report_best() {
-  auto scenario = comparable_->with_point(*best_);
+  auto as_written = comparable_->with_point(*best_);
+  if (!as_written) return true;
+  result_.best_text = as_written->text;
+  const auto median = median_over_seeds(space_.overrides(*best_), result_.best_by_seed);
+  if (!median) return false;
+  auto scenario = comparable_->with_point(*best_, *median);
   if (!scenario) return true;
   result_.values = space_.values(*best_);
   result_.best.emplace();

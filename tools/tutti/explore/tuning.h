@@ -38,6 +38,9 @@ class Tuning {
     max_work_ = work;
     evaluator_.limit_work(work);
   }
+  /// Simulates every setting with each of these seeds (overrides of run.seed), and compares
+  /// medians.
+  void over_seeds(std::vector<core::Override> seeds) { evaluator_.over_seeds(std::move(seeds)); }
 
   /// Runs the search. Returns false if interrupted. ERRORS: the current scenario cannot be
   /// simulated.
@@ -63,6 +66,13 @@ class Tuning {
   static constexpr std::int64_t kAround = 4;
   enum class Compared { kYes, kNo };
 
+  /// Simulates the current settings. Returns false if interrupted.
+  core::Expected<bool> simulate_now();
+  /// Simulates settings with each seed, and appends the step times to `times`. Returns the override
+  /// of the seed with the median time; nothing if there are no seeds or an outcome is not kDone.
+  /// Returns nullopt if interrupted.
+  std::optional<std::vector<core::Override>> median_over_seeds(
+      const std::vector<core::Override>& changes, std::vector<core::Time>& times);
   /// Simulates a scenario, and fills in the data for its report.
   core::Expected<void> simulate_for_report(SimulatedScenario& evaluated, const char* doing);
   /// Returns a lower bound of the step time over all settings; 0 if the bound is unknown. The bound

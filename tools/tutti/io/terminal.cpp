@@ -55,9 +55,10 @@ std::size_t offset_of(std::string_view text, std::size_t characters) {
 }
 
 /// Returns the indentation of the continuation lines if this line is wrapped; nullopt if the line
-/// must not be wrapped.
+/// must not be wrapped. In tables in the format of nccl-tests, lines may begin with '#'.
 std::optional<std::size_t> hanging_indent(std::string_view line) {
-  const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t start = line.starts_with('#') ? 1 : 0;
+  const std::size_t first = std::min(line.find_first_not_of(' ', start), line.size());
   if (line.substr(first).starts_with(kNotePrefix)) return first + kNotePrefix.size();
   const std::size_t gap = line.find("  ", first);
   if (gap == std::string_view::npos) return first + 2;
@@ -75,14 +76,16 @@ void append_wrapped(std::string& out, std::string_view line, std::size_t width) 
     out += line;
     return;
   }
+  std::string margin(*indent, ' ');
+  if (line.starts_with('#')) margin[0] = '#';
   std::size_t room = width;
-  std::size_t start = line.find_first_not_of(' ');  // no break before the first word
+  std::size_t start = line.find_first_not_of("# ");  // no break before the first word
   while (text_width(line) > room) {
     std::size_t at = line.rfind(' ', offset_of(line, room));
     if (at == std::string_view::npos || at <= start) at = line.find(' ', start);
     if (at == std::string_view::npos) break;  // a single word
     out += line.substr(0, line.find_last_not_of(' ', at) + 1);
-    out += '\n' + std::string(*indent, ' ');
+    out += '\n' + margin;
     line.remove_prefix(at + 1);
     room = width - *indent;
     start = 0;

@@ -36,7 +36,8 @@ std::size_t text_width(std::string_view text);
 /// Returns the text in at most `width` characters; the middle is replaced by "…" if necessary.
 std::string elided_middle(const std::string& text, std::size_t width);
 /// Breaks lines that are longer than `width` at spaces. The continuation lines of a broken line are
-/// indented. Lines with several columns, which are rows of tables, are not broken.
+/// indented, and begin with '#' if the broken line does. Lines with several columns, which are rows
+/// of tables, are not broken.
 std::string wrapped(const std::string& text, std::size_t width);
 
 /// Writes a report to standard output, wrapped to the width of the lines, with coloured notes.

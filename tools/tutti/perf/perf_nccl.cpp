@@ -10,6 +10,7 @@
 #include "core/nccl/time/error_bands.h"
 #include "core/nccl/time/prediction.h"
 #include "core/strategy/nccl_links.h"
+#include "tools/tutti/io/terminal.h"
 #include "tools/tutti/perf/nccl_subject.h"
 #include "tools/tutti/perf/perf_nccl_quicker.h"
 #include "tools/tutti/perf/perf_nccl_table.h"
@@ -146,7 +147,8 @@ int perf_nccl(const NcclPerfRequest& request, const Environment& environment) {
     return refuse({ProblemCode::kTooSmall, "-e"},
                   "-e: {} between {} ranks needs at least {} bytes, 16 per rank",
                   to_string(request.collective), subject->comm.ranks, 16 * subject->comm.ranks);
-  return print_out(nccl_perf_table(request, *subject, rows));
+  const std::string table = nccl_perf_table(request, *subject, rows);
+  return request.format == Format::kJson ? print_out(table) : print_report(table);
 }
 
 }  // namespace tutti::tools

@@ -73,7 +73,7 @@ class TextTable : public PerfTable {
         std::to_string(core::has_root(subject_.collective) ? subject_.root : -1)};
     if (subject_.out_of_place) add_half(cells, row.out_of_place);
     if (subject_.in_place) add_half(cells, row.in_place);
-    return print_out(text + columns_.row(cells));
+    return print_report(text + columns_.row(cells));
   }
 
   int end(const core::Error* error) override {

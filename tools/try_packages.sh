@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# tools/try_packages.sh FOLDER [MIRROR]
+#
+# Installs the packages in FOLDER (tutti_*.deb, tutti-dev_*.deb, and tutti-window_*.deb if it is
+# there) on a bare Debian 12 in a chroot, and uses each part as the documentation says: the README's
+# commands, manual pages, completion, the Python module and the programs of the notebooks, a program
+# that finds the libraries with CMake, and one that finds them with pkg-config. Then removes the
+# packages, and lists the files that they left behind. Needs root rights and the packages debootstrap
+# and lintian. TRY_ROOT names a folder that is kept for the next call; by default, the chroot is
+# temporary.
+set -uo pipefail
+source=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(realpath "${1:?usage: tools/try_packages.sh FOLDER [MIRROR]}")
+mirror=${2:-http://deb.debian.org/debian}
+compgen -G "$folder/tutti_*.deb" >/dev/null || { echo "$folder has no tutti_*.deb; cpack makes it (docs/packages.md)" >&2; exit 2; }
+if ((EUID != 0)); then echo "try_packages.sh: a chroot needs root rights" >&2; exit 2; fi
+
+# All mounts are in a mount namespace of this script, so none of them outlives it.
+if [[ ${TRY_IN_NAMESPACE-} != yes ]]; then TRY_IN_NAMESPACE=yes exec unshare --mount --pid --fork "$source/tools/try_packages.sh" "$@"; fi
+root=${TRY_ROOT:-$(mktemp -d)}
+[[ ${TRY_ROOT-} ]] || trap 'umount -R "$root/proc" "$root/dev" "$root/mnt"; rm -rf "$root"' EXIT
+if [[ ! -e $root/usr/bin/apt-get ]]; then debootstrap --variant=minbase bookworm "$root" "$mirror" >/dev/null || exit 1; fi
+mkdir -p "$root/mnt/packages" "$root/mnt/source"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
+mount --bind "$folder" "$root/mnt/packages"
+mount -o bind,ro "$source" "$root/mnt/source"
+
+failures=0
+# step WHAT COMMAND: runs a command in the chroot, and prints its output only if it fails.
+step() {
+    local output start=$SECONDS
+    if output=$(chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive bash -c "$2" 2>&1 </dev/null); then
+        printf 'ok      %s (%d s)\n' "$1" $((SECONDS - start))
+    else
+        printf 'FAILED  %s\n%s\n' "$1" "$(tail -n 20 <<<"$output" | sed 's/^/        /')"
+        failures=$((failures + 1))
+    fi
+}
+
+if command -v lintian >/dev/null; then
+    if output=$(lintian --fail-on error,warning "$folder"/tutti*.deb 2>&1); then echo "ok      lintian"; else
+        printf 'FAILED  lintian\n%s\n' "$output"
+        failures=$((failures + 1))
+    fi
+fi
+
+step "apt-get update" "apt-get update"
+step "install what the trial needs" "apt-get install -y --no-install-recommends man-db bash-completion jq less"
+chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort >"$root/tmp/before"
+step "install tutti" "apt-get install -y --no-install-recommends /mnt/packages/tutti_*.deb python3-numpy python3-pandas"
+
+# The README's commands, in their order. Left out: commands that need a display, a terminal, or
+# files of a cluster.
+mapfile -t commands < <(sed -n 's/^    \(tutti .*\)$/\1/p' "$source/README.md" | sed 's/ *#.*//' |
+    grep -Ev '^tutti (view|import)|^tutti init$|bert.textproto$' | awk '!seen[$0]++')
+step "scenario of the README" "mkdir -p /root/try && cp /usr/share/tutti/04_resnet50_ring.textproto /root/try/mine.textproto"
+for command in "${commands[@]}"; do step "$command" "set -o pipefail; cd /root/try && $command"; done
+step "tutti init, then simulate" "cd /root/try && tutti init --model bert_large_tf --machine hgx-h100 --nodes 8 -o bert.textproto && tutti simulate bert.textproto"
+step "manual pages" "man tutti | grep -q simulate && man tutti-sweep | grep -q -- --over"
+step "completion by Tab in bash" "$(
+    cat <<'TRY'
+source /usr/share/bash-completion/bash_completion
+_completion_loader tutti || [[ $? == 124 ]]
+COMP_WORDS=(tutti simu); COMP_CWORD=1; COMP_LINE="tutti simu"; COMP_POINT=10
+$(complete -p tutti | sed 's/.*-F \([^ ]*\).*/\1/') tutti simu tutti
+[[ "${COMPREPLY[*]}" == *simulate* ]]
+TRY
+)"
+step "JSON Schemas" "cd /root/try && jq -e .properties.step_time_us /usr/share/tutti/schema/simulate.schema.json"
+step "Python: a result as a data frame" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").simulate(timeline=True).packs.to_pandas().describe())'"
+step "Python: a tuned bucket" "cd /root/try && python3 -c 'import tutti; print(tutti.load(\"mine.textproto\").tune(evaluations=12).best_settings)'"
+for notebook in tuning_buckets own_algorithm calibrating; do
+    step "the program of the notebook $notebook" "cd /root/try && python3 /usr/share/doc/tutti/docs/notebooks/$notebook.py"
+done
+
+if compgen -G "$folder/tutti-dev_*.deb" >/dev/null; then
+    step "install tutti-dev" "apt-get install -y --no-install-recommends /mnt/packages/tutti-dev_*.deb g++ cmake make pkg-config"
+    mkdir -p "$root/root/consumer"
+    cat >"$root/root/consumer/main.cpp" <<'CODE'
+#include <cstdio>
+
+#include "core/scenario/library.h"
+#include "core/scenario/library_folder.h"
+#include "core/scenario/scenario.h"
+#include "core/timeline/summary.h"
+#include "sim/simulator.h"
+
+int main(int, char** arguments) {
+  const tutti::core::Library library(tutti::core::library_folder());
+  const auto scenario = tutti::core::load_scenario(arguments[1], library);
+  if (!scenario) return std::fprintf(stderr, "%s\n", scenario.error().message().c_str()), 1;
+  tutti::core::Summary summary;
+  tutti::sim::Simulator simulator;
+  if (!simulator.run(*scenario, {}, {}, summary)) return 1;
+  std::printf("%.6f\n", tutti::core::to_us(summary.step_time()));
+}
+CODE
+    cat >"$root/root/consumer/CMakeLists.txt" <<'CODE'
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+find_package(Tutti REQUIRED)
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE Tutti::core Tutti::sim)
+CODE
+    same='[[ $(./consumer /root/try/mine.textproto) == $(tutti simulate /root/try/mine.textproto --format json | jq .step_time_us | xargs printf %.6f) ]]'
+    step "a program with find_package(Tutti)" "cd /root/consumer && cmake . && make && $same"
+    step "a program with pkg-config" "cd /root/consumer && g++ -std=c++20 main.cpp -o consumer \$(pkg-config --cflags --libs tutti) && $same"
+fi
+if compgen -G "$folder/tutti-window_*.deb" >/dev/null; then
+    step "install tutti-window" "apt-get install -y --no-install-recommends /mnt/packages/tutti-window_*.deb"
+    step "the window opens a timeline" "cd /root/try && QT_QPA_PLATFORM=offscreen timeout 10 tutti view mine.tutti; (( \$? == 124 ))"
+fi
+
+step "remove" "apt-get purge -y 'tutti*'"
+left=$(chroot "$root" find / -xdev -path /proc -prune -o -path /mnt -prune -o -path '*tutti*' -print | sort | comm -13 "$root/tmp/before" - | grep -v '^/root/')
+if [[ $left ]]; then
+    printf 'FAILED  files that were left behind\n%s\n' "$left"
+    failures=$((failures + 1))
+else
+    echo "ok      nothing was left behind"
+fi
+echo "$failures steps failed"
+((failures == 0))
