@@ -83,10 +83,6 @@ void StrategySelection::keep_collective(StrategySettings& row) const {
     row[kOutOfPlaceField] = "true";
 }
 
-bool StrategySelection::has_file() const {
-  return !value(kStrategyPrefix + kCustomAlternative).empty();
-}
-
 std::string StrategySelection::value(const std::string& field) const {
   const FieldPath path = strategy_field_path(field);
   if (written_->find(path) == nullptr) return "";
@@ -189,8 +185,8 @@ std::vector<Problem> StrategySelection::problems_of(const StrategySettings& row)
   return scenario ? std::vector<Problem>() : scenario.error().problems();
 }
 
-std::optional<Refused> StrategySelection::refused_by(const StrategySettings& row,
-                                                     const std::string& name) const {
+std::optional<StrategySelection::Refused> StrategySelection::refused_by(
+    const StrategySettings& row, const std::string& name) const {
   for (const Problem& problem : problems_of(row)) {
     if (!excludes(problem)) continue;
     std::string field = field_of(problem);
