@@ -11,7 +11,7 @@
 #
 # A build takes about ten minutes of processor time; existing builds are brought up to date. Scenarios
 # that take longer than LIMIT seconds (default 300) with a build are skipped for all builds, and listed.
-# Programs for arm64 run under qemu-user, ten to twenty times slower (tools/arm64_sysroot.sh). They are
+# Programs for arm64 run under qemu-user, about ten times slower (tools/arm64_sysroot.sh). They are
 # compared if the cross compiler and qemu-user are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -5,11 +5,11 @@
 
 Starts `tutti run` with many short training steps for each transport, one after the other. Reads the
 resident memory of the coordinator and of worker 0 every second (VmRSS in /proc/ID/status). Fits a
-line to the second half of the samples by least squares, because buffers and caches fill in the first
-half, and the coordinator keeps the records of the first 10,000 training steps. Prints the memory
-after a sixth, a third, two thirds and all of the time, the slope per minute and per training step,
-and the number of training steps. Exit status 1 if the memory of a process grows by more than
---most-kb-per-minute, or if the run fails.
+line to the last third of the samples by least squares. Before, buffers and caches fill, and the
+coordinator keeps the records of the first 10,000 training steps. Prints the memory after a sixth, a
+third, two thirds and all of the time, the slope per minute and per training step, and the number of
+training steps. Exit status 1 if the memory of a process grows by more than --most-kb-per-minute, if
+the machine was too slow for 15,000 training steps, or if the run fails.
 """
 
 import argparse
@@ -21,6 +21,10 @@ import subprocess
 import sys
 import tempfile
 import time
+
+# The coordinator keeps the records of the first 10,000 steps, so the last third of a run with fewer
+# than 15,000 steps shows how they are added.
+LEAST_STEPS = 15_000
 
 SCENARIO = """
 cluster {{ workers {{ machine: "host" count: {workers} }} network {{ kind: ONE_SWITCH latency_us: 1 }}
@@ -106,14 +110,17 @@ def soak(options, transport, extra):
             if not all_samples:
                 print(f"{transport}, {name}: no sample; the run was too short")
                 return False
-            per_second = slope(all_samples[len(all_samples) // 2:])
+            per_second = slope(all_samples[len(all_samples) * 2 // 3:])
             count = int(steps.group(1)) if steps else options.steps
             flat = flat and 60 * per_second <= options.most_kb_per_minute
             marks = [all_samples[min(len(all_samples) - 1, len(all_samples) * part // 6)] for part in (1, 2, 4, 6)]
             print(f"{transport}, {name}: " + ", ".join(f"{kb} kB after {t / 60:.1f} min" for t, kb in marks) +
-                  f"; slope of the second half {60 * per_second:+.1f} kB per minute, "
+                  f"; slope of the last third {60 * per_second:+.1f} kB per minute, "
                   f"{1024 * per_second * seconds / count:+.1f} bytes per training step; {count} training steps",
                   flush=True)
+        if count < LEAST_STEPS:
+            print(f"{transport}: the run had only {count} training steps; run it for longer, or with a shorter --compute-ms")
+            return False
         return flat
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/base/units.h"
 #include "core/nccl/collnet.h"
 #include "core/nccl/lowering/rounding.h"
 #include "core/schedule/schedule.h"
