@@ -53,8 +53,9 @@ TEST(Schema, EveryFieldThatHoldsAFigureSaysWhatItMeans) {
   EXPECT_EQ(field(schema, {"cluster", "network", "latency_us"}).unit, "µs");
   EXPECT_EQ(field(schema, {"cluster", "network", "bandwidth_gb_per_s"}).unit, "GB/s");
   EXPECT_EQ(field(schema, {"strategy", "bytes_per_pack"}).unit, "bytes");
-  EXPECT_EQ(field(schema, {"strategy", "merging"}).otherwise,
-            "SCOPED_ALLOCATOR for ring and nccl, as in TensorFlow; CONCAT for all others");
+  EXPECT_EQ(
+      field(schema, {"strategy", "merging"}).otherwise,
+      "SCOPED_ALLOCATOR for ring and nccl, as in TensorFlow; CONCAT for all other algorithms");
   EXPECT_EQ(field(schema, {"strategy", "reduction"}).otherwise, "SUM");
   EXPECT_EQ(field(schema, {"workload", "update_ms"}).otherwise,
             "5 passes over the variables at the device's memory bandwidth (momentum: read weight, "
