@@ -63,7 +63,9 @@ std::string header(const Header& header) {
 
 std::string wire() {
   FrameWriter writer(Sha256{std::byte{1}});
-  std::string all = hex(writer.framed("a message")) + "\n" + hex(writer.framed("")) + "\n";
+  // Two statements, because the code of a frame depends on the number of frames before it.
+  std::string all = hex(writer.framed("a message")) + "\n";
+  all += hex(writer.framed("")) + "\n";
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1000, 200, 300, 77}});
   all += header({Header::Kind::kPiece, {{{5, 6}, 1, 2, 3, 4}, 1 << 20, 0, 1 << 20, 77}});
   all += header({Header::Kind::kSlot, {{{5, 6}, 1, 2, 3, 4}}});
@@ -89,8 +91,8 @@ c7aa92e9e49ea93a654fd64dd8758b37e2b105555c472522b8aedc126ef3965c
 5323788273028a5033b494d5382039528bc2dd1298f7fe3d64e138ed567c7230
 5a5fb4b183f19c6bec9efab9dd7a3cf87ab6510c54cf4b2eb4bd531847f86437
 2d2232455f09a663215c5367947c195375f8a2a2737cf9bbecfd3b5a84c99ae2
-0900000061206d657373616765b2ff0d88ebdc4b772f71e4d0ae9ba7dc
-00000000774b9134aa5cbdb3906fe661da9643a1
+0900000061206d65737361676599aeb39a91dd38c697c96a9efecf1688
+000000005c1a2f26d05dce0228d7682f8ac2f2f5
 014d00000500000006000000010000000200000003000000040000002c010000e803000000000000c800000000000000 lines 384 payloads 0 at 64
 014d00000500000006000000010000000200000003000000040000000000100000001000000000000000000000000000 lines 64 payloads 1048576 at 0
 020000000500000006000000010000000200000003000000040000000000000000000000000000000000000000000000 lines 64 payloads 0 at 64
