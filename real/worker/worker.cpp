@@ -39,10 +39,9 @@ namespace tutti::real {
 using core::Error;
 using core::Expected;
 using proto::Control;
+using Clock = CoordinatorLine::Clock;
 
 namespace {
-
-using Clock = CoordinatorLine::Clock;
 
 /// The maximum delay of reports about ended steps, so that the coordinator can record the steps in
 /// time.
