@@ -4,9 +4,10 @@
 
 namespace tutti::real {
 
+using Clock = Transport::Clock;
+
 namespace {
 
-using Clock = Transport::Clock;
 using ToShownTime = std::function<std::int64_t(std::int64_t)>;
 
 std::int64_t nanoseconds(Clock::time_point t) {

@@ -22,29 +22,35 @@ inline constexpr int kNcclEventChannel = 1 << 6;
 /// event's stop.
 inline constexpr int kNcclStateChannelStop = 22;
 
+/// What the profiler is told about a collective.
+struct TuttiNcclCollectiveEvent {
+  std::uint64_t number;
+  const char* function;
+  const void* from;
+  void* to;
+  std::size_t count;
+  int root;
+  const char* type;
+  std::uint8_t channels;
+  std::uint8_t warps;
+  const char* algorithm;
+  const char* protocol;
+};
+
+/// What the profiler is told about a channel of a collective.
+struct TuttiNcclChannelEvent {
+  std::uint8_t channel;
+  std::uint64_t device_ns;  ///< start by the device's global timer, in ns
+};
+
 struct TuttiNcclEvent {
   std::uint8_t type;
   /// For a channel: the event of the channel's collective, as returned by begin().
   void* parent;
   int rank;
   union {
-    struct {
-      std::uint64_t number;
-      const char* function;
-      const void* from;
-      void* to;
-      std::size_t count;
-      int root;
-      const char* type;
-      std::uint8_t channels;
-      std::uint8_t warps;
-      const char* algorithm;
-      const char* protocol;
-    } collective;
-    struct {
-      std::uint8_t channel;
-      std::uint64_t device_ns;  ///< start by the device's global timer, in ns
-    } channel;
+    TuttiNcclCollectiveEvent collective;
+    TuttiNcclChannelEvent channel;
   };
 };
 
