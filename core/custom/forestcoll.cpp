@@ -86,10 +86,7 @@ class ForestReader {
   template <class... Args>
   void complain(ProblemCode code, const Element& element, const char* attribute,
                 fmt::format_string<Args...> format, Args&&... args) {
-    std::string field = element.name();
-    if (*attribute != 0) field += fmt::format(".{}", attribute);
-    problems_.add({code, std::move(field)}, xml_.where(element), format,
-                  std::forward<Args>(args)...);
+    xml_.complain(problems_, code, element, attribute, format, std::forward<Args>(args)...);
   }
 
   void number_gpus() {

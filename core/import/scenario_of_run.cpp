@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/data_type.h"
+#include "core/base/format.h"
 #include "core/text/in_quotes.h"
 
 namespace tutti::core {
@@ -228,10 +229,10 @@ class ScenarioWriter {
     std::int64_t wait = 0;
     for (const LateLayer& late : facts_.late) wait += late.wait_ns;
     made_.notes.push_back(fmt::format(
-        "rank {} waits {} ms per step in its collectives for another rank, whose trace was not "
+        "rank {} waits {} per step in its collectives for another rank, whose trace was not "
         "given. In the scenario, the host of rank {} is late (conditions.late_host); give the "
         "traces of all ranks to find the late rank",
-        measured, ms(wait), rank));
+        measured, show(nanoseconds(wait)), rank));
     std::string text = fmt::format(
         "\n# Rank {} waits in {} of {} packs for a rank whose trace was not given.\n# Rank {} "
         "stands for this rank.\nconditions {{\n",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <pugixml.hpp>
@@ -46,6 +47,15 @@ class XmlText {
   /// nullopt.
   std::optional<std::string> text(const pugi::xml_node& element, const char* attribute,
                                   Problems& problems) const;
+  /// Reports a problem at an element. The problem's field is the name of the element, followed by
+  /// the name of the attribute unless that is empty.
+  template <class... Args>
+  void complain(Problems& problems, ProblemCode code, const pugi::xml_node& element,
+                const char* attribute, fmt::format_string<Args...> format, Args&&... args) const {
+    std::string field = element.name();
+    if (*attribute != 0) field += fmt::format(".{}", attribute);
+    problems.add({code, std::move(field)}, where(element), format, std::forward<Args>(args)...);
+  }
 
  private:
   XmlText() = default;
