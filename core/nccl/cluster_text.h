@@ -18,8 +18,8 @@ struct ClusterWords {
   /// The kind of network link between machines. Empty: the kind is unknown, so the text has an
   /// assumed latency.
   std::string link;
-  std::string devices;  ///< name of the machine `like`; the text names it as the source of the
-                        ///< rates
+  std::string devices;  ///< name of the machine from which cluster_text() copies compute and memory
+                        ///< rates; the text states this source
 };
 
 /// Returns the name of the shipped machine whose GPUs have the same compute capability as the GPUs
@@ -29,9 +29,9 @@ std::string machine_with_gpus_of(const Topology& topology);
 /// Returns the text of a cluster file for machines with this topology. The text contains the
 /// devices, switches, network cards and links that NCCL's search uses, and the rings that the
 /// search finds inside one machine and over several machines. A topology does not contain the
-/// compute and memory rates of devices. The compute and memory rates are copied from the first GPU
-/// and the first CPU of the machine `like`. Latencies are copied from the machines that Tutti
-/// ships. ERRORS: `like` has no GPU or no CPU.
+/// compute and memory rates of devices, so these rates are copied from the first GPU and the first
+/// CPU of the machine `like`. Latencies are copied from the machines that Tutti ships. ERRORS:
+/// `like` has no GPU or no CPU.
 Expected<std::string> cluster_text(const Topology& topology, const ClusterWords& words,
                                    const Machine& like, const SearchSettings& settings);
 

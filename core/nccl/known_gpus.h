@@ -26,9 +26,10 @@ const KnownGpu* find_gpu(GpuModel model);
 /// GPU is unknown.
 const KnownGpu* find_gpu(const std::string& text);
 
-/// Returns the network transport of EC2 instances with GPUs of this generation. Since P4d (A100),
-/// EFA supports reads and writes of remote memory (RDMA). On older instances, the CPU copies
-/// received data. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read support by instance type.
+/// Returns kEfaCopies if `transport` is kEfa and the GPUs are older than Ampere; otherwise
+/// `transport`. On EC2 instances before P4d (A100), EFA does not support reads and writes of remote
+/// memory (RDMA), so the CPU copies received data. SOURCE: AWS, "Elastic Fabric Adapter", RDMA read
+/// support by instance type.
 inline Transport at_gpus(Transport transport, GpuGeneration generation) {
   return transport == Transport::kEfa && generation < GpuGeneration::kAmpere ? Transport::kEfaCopies
                                                                              : transport;

@@ -71,7 +71,8 @@ struct System {
   bool card = false;  ///< true if GPUs are PCIe cards, so that traffic to the network and to other
                       ///< GPUs crosses the host
   bool gpudirect = true;  ///< true if network cards access the memory of GPUs directly
-  bool grace = false;     ///< true if GPUs and network cards are attached to the same CPU, over C2C
+  bool grace = false;     ///< true if C2C links connect the GPUs to the CPU to which the network
+                          ///< cards are attached
   bool collnet = false;   ///< true if the network has SHARP and NCCL has the SHARP plugin
 
   /// Only for Inside::kPairs: the number of GPUs of the machine. 0: equal to the number of

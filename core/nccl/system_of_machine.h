@@ -16,8 +16,9 @@ namespace tutti::core::nccl {
 /// vendor. If `network` is nullopt, the network is that of the machine's first card. If `network`
 /// is set, it replaces the card's network, and errors name `option`, the option with which the user
 /// set it.
-/// ERRORS: no GPU; a GPU with an unknown model; fewer GPUs than requested; an unknown or
-/// unspecified network.
+/// ERRORS: the machine has no GPU, or fewer GPUs than requested; the first GPU has neither a known
+/// model nor a nearest known model; there are several machines, but they have no network card, or
+/// the network is unknown or unspecified.
 Expected<System> system_of(const Machine& machine, int nodes, std::optional<int> gpus,
                            const std::optional<std::string>& network,
                            const std::string& option = "--network");

@@ -52,7 +52,7 @@ std::string digest_of(const Parameters& figures);
 /// calibration can be written to a file (calibration_file.h) and extended with more measurements.
 class Calibration {
  public:
-  /// REQUIRES: each table has rows.
+  /// `figures` is the digest of the time model's parameters. REQUIRES: each table has rows.
   Calibration(CalibratedSystem system, std::string figures, std::vector<CalibratedTable> tables,
               const Spread& spread);
 
@@ -72,7 +72,7 @@ class Calibration {
     requested_settings_ = settings_digest(variables);
   }
 
-  /// The factor by which a prediction is corrected, and the error band of the corrected time.
+  /// The factor by which a predicted time is multiplied, and the error band of the product.
   struct Corrected {
     double factor = 1;
     ErrorBand band;
@@ -88,10 +88,9 @@ class Calibration {
   TimeProcess process_;
 };
 
-/// Returns the error band of a corrected time. `cold` is the band of the uncorrected prediction;
-/// the result is `cold` with the logarithms of its ends multiplied by (known.sd / known.sd_before)
-/// · Spread::widening(). The ratio compares the standard deviations after and before the
-/// correction.
+/// Returns the error band of a corrected time: the band `cold` of the uncorrected prediction, with
+/// the logarithms of both ends multiplied by known.sd / known.sd_before and by Spread::widening().
+/// known.sd_before and known.sd are the standard deviations before and after the correction.
 ErrorBand calibrated_band(const TimedPoint& point, const TimeCorrection& known,
                           const ErrorBand& cold, const Spread& spread);
 

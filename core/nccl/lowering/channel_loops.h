@@ -10,9 +10,9 @@
 namespace tutti::core::nccl {
 
 /// The loops in which a channel processes its data. Each loop handles `pieces` chunks. A loop has
-/// one chunk per rank of a ring, one chunk per head of NVLS, or a single chunk. Since 2.20, each
-/// channel has its own part of the data. Before 2.20, all channels share the data, and a loop
-/// covers `pieces` chunks for each of the `turns` channels.
+/// one chunk per rank of a ring, one chunk per NVLS head (a GPU that reduces a part of the data),
+/// or a single chunk. Since 2.20, each channel has its own part of the data. Before 2.20, all
+/// channels share the data, and a loop covers `pieces` chunks for each of the `turns` channels.
 struct ChannelLoops {
   /// The channel's range of the buffer or, for collectives with blocks, of every block. If channels
   /// share the data, `part` is the whole range.

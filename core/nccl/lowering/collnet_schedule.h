@@ -1,15 +1,16 @@
 #pragma once
 
-// The base class of all schedules in which the network reduces. Only the code of the lowering
-// includes this header.
+// The base class of all schedules in which the network reduces. Only code in this folder includes
+// this header.
 //
 // A head is a GPU next to a network card. Heads with the same index, one in each node, handle the
 // same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
 // to the other heads that the chunk is available, and receives such a signal from each other head.
 // Then the switches reduce the chunks of all heads and send the sum to each head. Each head writes
 // the sum into one of eight receive slots. In the schedule, this reduction is a kSwitchReduce step
-// of every head, as in NVLS. A send slot is free again when all heads have signalled that they are
-// at the next loop. A receive slot is free again when the head has distributed its content.
+// of every head, as in NVLS. A channel puts one chunk into a slot per loop. A send slot is free
+// again when all heads have signalled that they are at the next loop. A receive slot is free again
+// when the head has distributed its content.
 //
 // Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
 // receive slots. Lanes from kFirstOwn on are defined by the derived class.

@@ -12,10 +12,10 @@
 
 namespace tutti::core::nccl {
 
-/// The collective to lower. `elements` is the actual number of elements, as in the contract. NCCL's
-/// chunks and channels are computed from the number of elements `planned`, which may be larger than
-/// `elements`. A schedule with a few thousand elements can thus have the same loops and channels as
-/// a call with millions of elements.
+/// The collective to lower. `elements` is the actual number of elements, counted as in
+/// core/schedule/contract.h. NCCL's chunks and channels are computed from the number of elements
+/// `planned`, which may be larger than `elements`. A schedule with a few thousand elements can thus
+/// have the same loops and channels as a call with millions of elements.
 struct LoweringRequest {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Choice choice;  ///< unused for sends and receives
@@ -37,15 +37,15 @@ Communicator with_orders(const Communicator& communicator,
 /// loops, chunks and slices, the slots of its connections, and its order of peers. A mean is
 /// lowered as a sum, because NCCL divides during the reduction.
 ///
-/// Ring supports all five collectives. Tree, NVLSTree and CollNetChain support the all-reduce. NVLS
-/// and CollNetDirect support the all-reduce, and also the all-gather and the reduce-scatter if
-/// every GPU is a head. PAT supports the all-gather and the reduce-scatter. All-to-all, gather,
-/// scatter and send-receive are lowered as sends and receives, with PXN. REQUIRES: at least two
-/// ranks; graphs with orders of GPUs (see with_orders()). ERRORS: the request is not supported.
-/// Three kinds of requests are not supported: symmetric kernels; CollNet before 2.14 or in one
-/// node; and sends and receives in 2.6, because NCCL 2.6 has no sends and receives. SOURCE:
-/// NVIDIA/nccl v2.28.9 src/device/all_reduce.h, all_gather.h, reduce_scatter.h, broadcast.h,
-/// reduce.h, sendrecv.h; src/include/collectives.h.
+/// Ring supports all-reduce, all-gather, reduce-scatter, broadcast and reduce. Tree, NVLSTree and
+/// CollNetChain support the all-reduce. NVLS and CollNetDirect support the all-reduce, and also the
+/// all-gather and the reduce-scatter if every GPU is a head. PAT supports the all-gather and the
+/// reduce-scatter. All-to-all, gather, scatter and send-receive are lowered as sends and receives,
+/// with PXN. REQUIRES: at least two ranks; graphs with orders of GPUs (see with_orders()). ERRORS:
+/// the request is not supported. Three kinds of requests are not supported: symmetric kernels;
+/// CollNet before 2.14 or in one node; and sends and receives in 2.6, because NCCL 2.6 has no sends
+/// and receives. SOURCE: NVIDIA/nccl v2.28.9 src/device/all_reduce.h, all_gather.h,
+/// reduce_scatter.h, broadcast.h, reduce.h, sendrecv.h; src/include/collectives.h.
 Expected<std::shared_ptr<const Schedule>> lower(const Communicator& communicator,
                                                 const LoweringRequest& request);
 

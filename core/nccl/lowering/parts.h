@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations that the source files of the lowering share. No other code includes this header.
+// Declarations that the source files of this folder share. No other code includes this header.
 
 #include <algorithm>
 #include <array>

@@ -40,11 +40,11 @@ struct PatOrder {
   std::vector<PatStep> steps;
 };
 
-/// Returns the steps of an all-gather or of a reduce-scatter. Along dimension d, an all-gather
-/// sends to the rank 2^d positions before the rank, and a reduce-scatter to the rank 2^d positions
-/// after it. If a channel's part (`part_bytes`) is small, a message combines as many chunks as fit
-/// into a slot of `slot_bytes`. Up to eight consecutive messages carry the chunks of one step of
-/// the tree.
+/// Returns the steps of an all-gather or of a reduce-scatter. Along dimension d, a rank sends to
+/// the rank 2^d positions before itself in an all-gather, and to the rank 2^d positions after
+/// itself in a reduce-scatter. If a channel's part (`part_bytes`) is small, a message combines as
+/// many chunks as fit into a slot of `slot_bytes`. Up to eight consecutive messages carry the
+/// chunks of one step of the tree.
 /// REQUIRES: 2 to 2^20 ranks; `part_bytes` and `slot_bytes` are positive.
 ///
 /// SOURCE: NVIDIA/nccl v2.28.9 src/include/collectives.h, PatAGAlgorithm, PatRSAlgorithm (2.26 and

@@ -56,7 +56,8 @@ struct Graph {
                ///< CollNet direct
   Pattern pattern = Pattern::kRing;
   int cross_nic = 0;  ///< value 0, 1 or 2 of NCCL_CROSS_NIC
-  /// The number of channels found by the search, before doubling; 0: the graph does not exist.
+  /// The number of channels found by the search, before NCCL doubles them; 0: the graph does not
+  /// exist.
   int channels = 0;
   float bw_intra = 0;  ///< bandwidth of one channel inside a node, in GB/s (1e9 bytes per second)
   float bw_inter = 0;  ///< bandwidth of one channel between nodes, in GB/s (1e9 bytes per second)

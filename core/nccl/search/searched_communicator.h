@@ -16,8 +16,8 @@ namespace tutti::core::nccl {
 HostCpu host_cpu(const CpuFacts& cpu);
 
 /// Returns those settings on which the search depends, as the given release uses them. (Before
-/// 2.14, NCCL does not compare the network with the links between a machine's GPUs.) ERRORS: a
-/// setting contains a distance that NCCL does not support.
+/// 2.14, NCCL does not use the network between two GPUs of a machine even if it is faster than the
+/// links between them.) ERRORS: a setting contains a distance that NCCL does not support.
 Expected<SearchSettings> search_settings(const Settings& settings,
                                          Version version = kDefaultVersion);
 

@@ -34,7 +34,9 @@ enum class GpuFigure {
   kLaunchLl,
   kLaunchLl128,
   kLaunchSimple,
-  kLaunchSends,  ///< time in us of the kernel for sends and receives with the protocol Simple
+  kLaunchSends,  ///< launch time in us of a kernel for sends and receives with the protocol Simple;
+                 ///< the three parameters above are the launch times of other kernels, for each
+                 ///< protocol
 };
 inline constexpr std::size_t kGpuFigures = static_cast<std::size_t>(GpuFigure::kLaunchSends) + 1;
 
@@ -105,8 +107,8 @@ struct Parameter {
   std::string unit;
   std::string how;  ///< origin of the value: "fitted" (with the numbers of rows and systems), "data
                     ///< sheet", "published" (with the source), or "assumed"
-  std::string kind;  ///< name without the generation or network: "gpu.hop_simple" for all
-                     ///< generations, "net.share" for all networks; otherwise equal to `name`
+  std::string kind;  ///< `name` with "gpu" in place of the GPU generation or "net" in place of the
+                     ///< network: "gpu.hop_simple", "net.share"; otherwise equal to `name`
 };
 
 /// The parameters of the time model, which are loaded from one file.
@@ -134,7 +136,7 @@ class Parameters {
   /// this parameter.
   [[nodiscard]] bool is_measured(Transport transport) const;
 
-  /// Replaces the parameters of GPUs of one generation by those of another generation.
+  /// Replaces the parameters of GPUs of `generation` by those of `other`.
   void use_parameters_of(GpuGeneration other, GpuGeneration generation);
 
   /// Returns all parameters. A fit may change them.

@@ -11,9 +11,9 @@ namespace tutti::core::nccl {
 // node, and collective, the tuner has a list of regions. A region is a polygon in the plane with
 // the axes bytes and ranks. Each region has an algorithm and a protocol. The tuner uses the first
 // region that contains the call and whose algorithm and protocol NCCL supports for the call.
-// Outside of all regions, NCCL makes its own choice. Regions are polygons. The edges of regions are
-// straight lines on logarithmic axes. SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0)
-// src/tuner/nccl_ofi_regions.cpp. Before v1.19, edges were straight lines on linear axes.
+// Outside of all regions, NCCL makes its own choice. The edges of regions are straight lines on
+// logarithmic axes. SOURCE: aws/aws-ofi-nccl v1.21.1 (Apache-2.0) src/tuner/nccl_ofi_regions.cpp.
+// Before v1.19, edges were straight lines on linear axes.
 
 /// The largest number of bytes and the largest number of ranks that a region can contain.
 inline constexpr double kRegionMaxBytes = 100.0 * 1024 * 1024 * 1024;

@@ -27,15 +27,15 @@ struct Constants {
   PerGeneration ring_ll128_max;  ///< maximum bus bandwidth of one channel of a ring with LL128
   PerGeneration tree_ll128_max;  ///< maximum bus bandwidth of one channel of a tree with LL128
   /// The maximum bus bandwidth of LL128 for each collective. In 2.6, the LL128 limit applies to all
-  /// channels together. In 2.7 to 2.9, the limit applies to one channel. From 2.10 on, the limit is
-  /// 0.
+  /// channels together. In 2.7 to 2.9, the limit applies to one channel. From 2.10 on, NCCL does
+  /// not use it, and it is 0 here.
   std::array<double, kFunctions> ll128_max;
   PerGeneration tree_max;                 ///< maximum bus bandwidth of one channel of a tree
   PerGeneration nvls_tree_max;            ///< maximum bus bandwidth of one channel of an NVLS tree
   std::array<double, 4> nvls_efficiency;  ///< efficiency of NVLS for each generation of GPUs (2.28
                                           ///< and later)
-  int operations_per_batch;  ///< for all algorithms except Ring: number of grouped collectives that
-                             ///< have one latency together
+  int operations_per_batch;  ///< number of collectives in a group for which NCCL counts the latency
+                             ///< once (except with Ring, which counts it for every collective)
 };
 
 /// The factors by which NCCL reduces a tree's bandwidth. A factor depends on the protocol and on
