@@ -31,11 +31,11 @@ Made custom(const ScheduleRequest& request);
 
 // --- combinations: stages inside workers, before and after the stage across workers ---
 using Across = Stage (*)(const ScheduleRequest& request);
-/// Runs three stages: NCCL's all-reduce in every worker, `across` among the workers' first GPUs,
+/// Returns three stages: NCCL's all-reduce in every worker, `across` among the workers' first GPUs,
 /// and NCCL's broadcast in every worker.
 std::vector<CollectiveStage> around_by_nccl(const ScheduleRequest& request, Across across);
-/// Runs three stages: each host sums the data of its worker's GPUs, `across` runs among the hosts,
-/// and each host copies the result to its GPUs.
+/// Returns three stages: each host sums the data of its worker's GPUs, `across` runs among the
+/// hosts, and each host copies the result to its worker's GPUs.
 std::vector<CollectiveStage> around_by_pscpu(const ScheduleRequest& request, Across across);
 
 // --- across workers ---

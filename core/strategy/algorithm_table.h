@@ -54,8 +54,8 @@ enum class NcclPart : std::uint8_t { kNone, kInsideWorkers, kAll };
 /// The maximum number of shards.
 enum class ShardLimit : std::uint8_t {
   kNoShards,          ///< there are no shards
-  kReplicasOfWorker,  ///< the maximum is the number of replicas per worker, because each shard
-                      ///< rotates the ring by replicas
+  kReplicasOfWorker,  ///< the maximum is the number of replicas per worker, because the ring of
+                      ///< each shard begins at a different replica of a worker
   kWorkers,           ///< the maximum is the number of workers, because the workers' CPUs sum
                       ///< shards
   kReplicas,          ///< the maximum is the number of replicas, because replicas sum shards
@@ -81,8 +81,9 @@ struct AlgorithmTraits {
   /// True if all ranks are replicas and have equal roles. An algorithm with this property also
   /// works in the groups of a partition.
   bool works_in_groups = false;
-  /// True if the algorithm belongs to TensorFlow's collective runtime, so that its settings apply
-  /// (Strategy::tf_runtime). In TensorFlow's runtime, only an all-reduce has several rings.
+  /// True if the algorithm belongs to TensorFlow's collective runtime, so that the settings of this
+  /// runtime apply (Strategy::tf_runtime). In TensorFlow's runtime, only an all-reduce has several
+  /// rings.
   bool in_tf_runtime = false;
   /// True if an out-of-place collective reads its input buffer directly, without a copy to the
   /// output buffer first.
@@ -100,8 +101,8 @@ struct AlgorithmTraits {
   int min_replicas = 1;
   ShardLimit shards = ShardLimit::kNoShards;
   bool channels = false;          ///< true if Strategy::channels applies to the algorithm
-  bool lanes_cut_evenly = false;  ///< true if pad_packs also makes the lanes' shares of the buffer
-                                  ///< equal
+  bool lanes_cut_evenly = false;  ///< true if pad_packs also gives an equal share of the buffer to
+                                  ///< each of several rings or channels
   /// Returns the length to which the algorithm pads a buffer of `elements` elements. Null: the
   /// algorithm does not pad.
   std::int64_t (*padded)(std::int64_t elements, std::int64_t ranks, std::int64_t shards) = nullptr;

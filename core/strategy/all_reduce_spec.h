@@ -60,8 +60,7 @@ struct SpecAlgorithm {
     kIgnored,
     kOneRing,   ///< with one worker, the number of shards is ignored; with several workers, there
                 ///< is always one ring
-    kAllHosts,  ///< the number of shards is ignored; the CPUs of all workers sum, which is the
-                ///< maximum
+    kAllHosts,  ///< the number of shards is ignored, because the CPUs of all workers always sum
   };
   std::string_view name;
   AlgorithmChoice algorithm;

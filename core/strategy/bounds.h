@@ -17,17 +17,19 @@ struct Bound {
 
 /// Returns a lower bound on the time of an all-reduce of `bytes` over the replicas of `cluster`,
 /// whatever the algorithm. The result is the largest of the following bounds. Each bound belongs to
-/// a cut and includes the minimum latency across this cut.
+/// a cut, which is a set of links that data must cross, and includes the minimum latency of these
+/// links.
 ///
 /// Let N be the number of bytes, and n the number of replicas. First, the device of each replica
 /// must send and receive N bytes at least once. The transfer takes N / (bandwidth of the device's
 /// links).
 ///
 /// Second, all devices together must send every element 2(n - 1) times: n contributions have to be
-/// summed, and n devices need the result. Helpers do not reduce this number of sends. All sends
-/// together take 2(n - 1)N / (total send bandwidth of all devices, including CPUs that help). For n
-/// identical devices of bandwidth B, the bound is 2(n - 1)/n · N/B. The second bound is left out
-/// for clusters with switches that can reduce, because it does not hold for them.
+/// summed, and n devices need the result. Helpers (devices without a replica that add up data) do
+/// not reduce this number of sends. All sends together take 2(n - 1)N / (total send bandwidth of
+/// all devices, including CPUs that help). For n identical devices of bandwidth B, the bound is 2(n
+/// - 1)/n · N/B. The second bound is left out for clusters with switches that can reduce, because
+/// it does not hold for them.
 ///
 /// The first and the second bound also hold for workers instead of devices, with the bandwidth of
 /// their network cards. The first and the second bound also hold for the leaves of a fat tree and
@@ -49,10 +51,12 @@ Bound all_reduce_bound_of_messages(const Cluster& cluster, Bytes bytes,
 /// Returns a lower bound on the time of a training step. The bound is the maximum of two kinds of
 /// times: the time of all computation, and, for every gradient, the time until the gradient is
 /// ready plus the bound on reducing this and all later gradients. If workers compute at different
-/// speeds, the bound of a cut around one device or worker uses the ready times of the gradients
-/// that must cross the cut. The bound of a cut between all devices or workers uses the earliest
-/// ready times, because these gradients may be summed locally. `compute_faster_ppm` is the maximum
-/// speed-up of replicas by jitter, in millionths.
+/// speeds, a gradient is ready at different times on different replicas. For data that leaves a
+/// device, the bound uses the ready time on this device; for data that enters a device, the latest
+/// ready time on the other replicas; at the network cards of one worker, the latest of all
+/// replicas. The bounds on all devices or all workers together use the earliest ready time, because
+/// replicas that are ready can already exchange data. `compute_faster_ppm` is the maximum speed-up
+/// of replicas by jitter, in millionths.
 Bound step_bound(const Cluster& cluster, const Workload& workload, std::int64_t compute_faster_ppm,
                  NetworkModel model = NetworkModel::kFifo, bool network_adds = false);
 

@@ -26,7 +26,7 @@ struct Collective {
   std::int64_t elements = 0;
   Staging staging = Staging::kDirect;
   std::int64_t contributors = 0;  ///< number of replicas; these are ranks 0 … contributors - 1, and
-                                  ///< all other ranks are helpers
+                                  ///< all other ranks are helpers, which have no data of their own
   CollectiveKind kind = CollectiveKind::kAllReduce;
   Rank root = 0;
   bool out_of_place = false;

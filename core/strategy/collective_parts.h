@@ -21,10 +21,10 @@ struct CollectivePart {
   bool inside_workers = false;
 };
 
-/// The parts of a collective of which NCCL executes some inside workers. A rank begins a part after
-/// it has completed all previous parts. Ranks that are not replicas skip the parts that run inside
-/// workers. The schedule of the whole collective has the lanes of all parts, one part after the
-/// other.
+/// The parts of a collective, some of which NCCL executes inside workers. A rank begins a part
+/// after it has completed all previous parts. Ranks that are not replicas skip the parts that run
+/// inside workers. The schedule of the whole collective has the lanes of all parts, one part after
+/// the other.
 struct CollectiveParts {
   std::vector<CollectivePart> all;
   StageGroup layout;

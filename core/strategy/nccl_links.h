@@ -10,8 +10,10 @@
 // - PXN: a message to a GPU of another node first goes over NVLink to the GPU next to the network
 //   card on the receiver's rail. The message leaves the node through that card.
 // - NVB: a message between two GPUs of a node that share no NVLink goes through the memory of a GPU
-//   that has NVLinks to both GPUs. The bytes on a link also give a lower bound: a collective takes
-//   at least as long as its busiest link needs for its bytes.
+//   that has NVLinks to both GPUs.
+//
+// The bytes on a link also give a lower bound: a collective takes at least as long as its busiest
+// link needs for its bytes.
 
 #include <cstdint>
 #include <memory>
@@ -92,11 +94,12 @@ class NcclLinks {
   double most_of_worker_ = 0;
 };
 
-/// A collective that NCCL executes with `choice` on `gpus` GPUs per worker is represented by rings.
-/// Returns the number of rings. If data follows channels (rings, trees), there is one ring per
-/// channel, and each ring leaves a node through one network card. nullopt: all rings of the machine
-/// file. If data does not follow channels (NVLS, networks that reduce, sends) and the machine file
-/// has no rings, there is one ring per GPU.
+/// Returns the number of rings that represent a collective of NCCL with `choice` on `gpus` GPUs per
+/// worker. nullopt means all rings of the machine file. If data follows channels (rings, trees),
+/// there is one ring per channel, but at most the rings of the machine file if it has any. Each
+/// ring leaves a node through one network card. In all other cases (NVLS, networks that reduce,
+/// sends), the rings are those of the machine file; if it has none, there is one ring per GPU, but
+/// at least two.
 std::optional<int> channels_of_ways(const nccl::Communicator& communicator,
                                     const std::optional<nccl::Choice>& choice,
                                     const Cluster& cluster, int gpus, bool across_workers);

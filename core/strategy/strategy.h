@@ -27,8 +27,9 @@ namespace tutti::core {
 enum class Merging { kScopedAllocator, kConcat, kSeparate };
 enum class Launch { kConcurrent, kSerial };
 /// The order in which serial launches run: in the order of the plan's packs (kPlanOrder), or by
-/// descending instance keys (kDescendingKeys). kByPacking means kPlanOrder if bytes_per_pack or
-/// num_packs is set, and otherwise kDescendingKeys.
+/// descending instance keys, the numbers by which TensorFlow identifies collectives
+/// (kDescendingKeys). kByPacking means kPlanOrder if bytes_per_pack or num_packs is set, and
+/// otherwise kDescendingKeys.
 enum class LaunchOrder { kByPacking, kPlanOrder, kDescendingKeys };
 enum class Update { kPerPack, kAfterAll, kOnServers };
 
@@ -53,8 +54,8 @@ struct SparseRules {
   /// The algorithm that gathers rows, if it is not the algorithm for dense gradients.
   std::optional<AlgorithmChoice> gathered_by;
   bool lengths_first = false;  ///< true if replicas exchange their numbers of rows before the rows
-  /// If a program reduces a gradient as if it were dense when replicas have different numbers of
-  /// rows, the name of this program. An empty name means that rows are gathered in any case.
+  /// The name of the program that reduces a sparse gradient as if it were dense if replicas have
+  /// different numbers of rows. Empty: rows are gathered in any case.
   std::string whole_if_rows_differ;
   bool after_last_pack =
       false;  ///< true if, with serial launches, sparse gradients come after the last dense pack
