@@ -124,9 +124,9 @@ inline bool executes(const AlgorithmText& text, CollectiveKind kind) {
 std::shared_ptr<const AlgorithmText> read_algorithm(std::string_view text, const std::string& file,
                                                     Problems& problems);
 
-/// Returns a schedule in which every rank copies its input to its place in the output. If a
-/// schedule expects the inputs at their places in the output, an out-of-place collective must run
-/// this schedule first.
+/// Returns a schedule in which every rank copies its input to its place in the output. An
+/// out-of-place collective must run the returned schedule before a schedule that expects the inputs
+/// at their places in the output.
 std::unique_ptr<Schedule> copy_inputs_of(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

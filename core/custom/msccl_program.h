@@ -12,8 +12,8 @@
 
 namespace tutti::core::custom {
 
-/// A step of the file. The ranges of `step` are in units of chunks. `input_source` is true if the
-/// source is in the input buffer; `input_target` is true if the target is.
+/// A step of the file. The ranges of `step` are in units of chunks. `input_source` and
+/// `input_target` are true if the source or the target, respectively, is in the input buffer.
 struct MscclStep {
   Step step;
   bool input_source = false;

@@ -8,12 +8,13 @@
 namespace tutti::core::custom {
 
 constexpr std::int64_t kMaxSteps = 1'000'000'000;  ///< steps of one rank
-/// Upper bounds of numbers of steps end here, so that their sums and products do not overflow.
+/// The largest upper bound on a number of steps. Larger bounds are replaced by it, so that sums and
+/// products of bounds do not overflow.
 constexpr std::int64_t kMaxBound = std::int64_t{1} << 40;
 
-/// Returns a sum, or kMaxBound if it is greater.
+/// Returns `value`, but at most kMaxBound.
 inline std::int64_t capped(std::int64_t value) { return value < kMaxBound ? value : kMaxBound; }
-/// Returns a · b, or kMaxBound if it is greater.
+/// Returns a · b, but at most kMaxBound.
 inline std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > kMaxBound / b ? kMaxBound : a * b;
 }

@@ -8,7 +8,8 @@
 
 namespace tutti::core::custom {
 
-/// Compiles the statements of lanes: blocks, loops, branches and marks.
+/// Compiles the statements of lanes: blocks, loops, branches and marks. A mark is a named point of
+/// a lane for which other lanes can wait.
 class StatementCompiler : public CompilerPart {
  public:
   StatementCompiler(Compilation& shared, ExpressionCompiler& expressions, SymmetryCheck& symmetry)

@@ -13,7 +13,8 @@ class SymmetryCheck : public CompilerPart {
  public:
   using CompilerPart::CompilerPart;
 
-  /// Requires that a value does not change if workers are renumbered. `what` is the requirement.
+  /// Requires that a value does not change if workers are renumbered. `what` states the
+  /// requirement, as text for messages.
   void need_same(int value, Position at, const std::string& what);
   /// Requires that a peer is symmetric: if workers are renumbered, the peer is renumbered in the
   /// same way.

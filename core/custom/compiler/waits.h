@@ -7,7 +7,8 @@
 
 namespace tutti::core::custom {
 
-/// Compiles the waits of lanes for marks, or for whole lanes.
+/// Compiles waits. A lane can wait until another lane reaches a mark (a named point), or until
+/// another lane ends.
 class WaitCompiler : public CompilerPart {
  public:
   WaitCompiler(Compilation& shared, ExpressionCompiler& expressions, SymmetryCheck& symmetry,

@@ -14,7 +14,7 @@
 namespace tutti::core::custom {
 
 /// The state of a plan's execution without data, and the instructions that thread blocks append.
-/// Synchronization and Transfers add the operations.
+/// The derived classes Synchronization and Transfers add the operations of the plan.
 class BlockExecution : public LaneBuilder {
  protected:
   BlockExecution(const Plan& plan, std::int64_t chunk, std::int64_t shift)

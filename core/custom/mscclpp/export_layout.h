@@ -1,7 +1,8 @@
 #pragma once
 
-// Where an exported execution plan puts messages, and how it connects ranks. These decisions need
-// the whole schedule, so they are made before the plan is written.
+// Decides where an exported execution plan puts messages in memory, and by which channels it
+// connects ranks. The decisions need the whole schedule, so they are made before the plan is
+// written.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,10 +47,11 @@ class ExportLayout {
   std::set<std::pair<LaneEnd, LaneEnd>> receivers;  ///< pairs of sending lane and receiving lane
   std::map<std::pair<LaneEnd, LaneEnd>, int> channels;
   std::map<std::pair<LaneEnd, LaneEnd>, std::vector<Landing>> landings;
-  /// By step: the semaphore that the step acquires, and the semaphores that are released after it.
+  /// The semaphore that each step acquires, and the semaphores that are released after it. Only
+  /// steps that acquire or release semaphores have entries.
   std::map<std::pair<LaneEnd, std::int64_t>, int> acquires;
   std::map<std::pair<LaneEnd, std::int64_t>, std::vector<int>> releases;
-  std::vector<int> semaphore_counts;  ///< of each rank
+  std::vector<int> semaphore_counts;  ///< number of semaphores of each rank
 
  private:
   [[nodiscard]] Rank ranks() const { return schedule_.ranks(); }

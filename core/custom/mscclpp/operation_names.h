@@ -7,8 +7,8 @@
 
 namespace tutti::core::custom {
 
-/// Says which operands of an operation are on its own rank (local), on other ranks (remote), or in
-/// a switch.
+/// The places of an operation's operands: on the rank that executes the operation (local), on other
+/// ranks (remote), or in a switch.
 enum class Operands : std::uint8_t {
   kNone,
   kPut,          ///< one local source and one remote target

@@ -23,7 +23,7 @@ struct BlockLists {
   std::vector<int> memory_buffers, port_buffers;
 };
 
-/// Reads the operations of thread blocks, and limits what they cost in total.
+/// Reads the operations of thread blocks, and limits their total number and cost.
 class OperationReader : public PlanFields {
  public:
   /// REQUIRES: the channels of all GPUs have been read into `plan`.

@@ -40,7 +40,8 @@ class PlanFields {
   /// Returns the field `name`; null if it is missing, given twice, or not of this kind.
   const JsonValue* find(const JsonValue& of, std::string_view name, JsonValue::Kind kind,
                         bool required);
-  /// Returns a whole number. Without the field, returns `missing`, or reports a problem.
+  /// Returns the whole number in the field `name`. If the field is absent, returns `missing`; if
+  /// `missing` is nullopt, reports a problem.
   std::int64_t number(const JsonValue& of, std::string_view name, std::int64_t least,
                       std::int64_t most, std::optional<std::int64_t> missing = std::nullopt);
   std::int64_t whole(const JsonValue& value, std::string_view name, std::int64_t least,

@@ -21,7 +21,8 @@ bool is_one_of(const std::string& word, const Words& words) {
 /// True if the word is reserved, so that it cannot be used as a name.
 bool is_reserved(const std::string& word);
 
-/// The parser's position in the text, and what all its parts do with tokens.
+/// The parser's position in the text, and the functions for tokens that all parts of the parser
+/// use.
 class TokenReader {
  protected:
   TokenReader(std::string_view text, const std::string& file, Problems& problems)
@@ -53,7 +54,8 @@ class TokenReader {
     problems_.add({code}, {syntax_.file, at.line, at.column}, format, std::forward<Args>(args)...);
   }
 
-  /// Reports a syntax error. Skips the rest of the current item after an error.
+  /// Reports a syntax error, unless the current item already has one. The caller skips the rest of
+  /// the item (recover()).
   void fail(const std::string& expected);
   void expect(std::string_view text);
   /// Goes to the end of the text after an error from which the parser cannot recover.
