@@ -38,8 +38,8 @@ struct PlanView {
 /// Returns the problems of a plan. Returns the problems of the individual programs, if any program
 /// has a problem. If no program has a problem, returns the deadlocks between ranks, both those that
 /// always occur and those that depend on timing. The programs may have any content, even invalid
-/// indices. Cost: linear in the tasks and edges of all roles, and in the number of collectives,
-/// where a collective in a block counts once per iteration.
+/// indices. Cost: linear in the tasks and edges of all roles, and in the number of collectives. A
+/// collective in a block (tasks that run several times, program.h) counts once per iteration.
 std::vector<PlanProblem> problems_of(const PlanView& plan);
 
 }  // namespace tutti::core

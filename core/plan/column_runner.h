@@ -16,8 +16,9 @@ namespace tutti::core {
 /// slower. A ColumnRunner is used for very large programs, for which a Runner's array of counts
 /// would need too much memory.
 /// Memory: a TaskCounts entry for each task with some complete predecessors, 4 bytes for each
-/// block, a bit for each hold, and 4 bytes for each task that waits for a hold. A ColumnRunner has
-/// no state for tasks in flight, so it does not detect a task that is completed twice.
+/// block, a bit for each hold (a latch that one task opens and for which other tasks wait,
+/// program.h), and 4 bytes for each task that waits for a hold. A ColumnRunner has no state for
+/// tasks in flight, so it does not detect a task that is completed twice.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the

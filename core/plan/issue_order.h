@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// The order in which a replica issues the compute and communicate tasks of a program. is_certain()
-/// tells which parts of this order do not depend on the durations of tasks.
+/// determines which parts of this order do not depend on the durations of tasks.
 ///
 /// tasks() returns the order for a run in which tasks complete in the order in which they are
 /// issued. The list includes tasks that are skipped in some steps. Each task of a block is listed
@@ -32,8 +32,8 @@ class IssueOrder {
   /// Returns the compute task before `task` in tasks() if it completes before `task`, whatever the
   /// durations of tasks are; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
-  /// Visits the tasks that `task` waits for: its predecessors and, if it has a hold, the task that
-  /// opens the hold.
+  /// Visits the tasks that `task` waits for: its predecessors and, if it waits for a hold (a latch,
+  /// program.h), the task that opens the hold.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const std::size_t t = task;

@@ -13,10 +13,10 @@
 //    visited depth first, in the order in which their edges were added. Everything that starts
 //    because of one successor starts before the next successor is visited.
 // 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
-// 3. A hold is opened by one task. A task with a hold also waits until the hold is open. When the
-// hold is opened, the tasks that wait for it start in the order in which they became ready (not in
-// the order of their edges). The tasks of a hold start before the successors of the task that
-// opened the hold.
+// 3. A hold is a latch: one task opens it, and other tasks wait for it. A task with a hold starts
+//    when all its predecessors are complete and the hold is open. When a hold is opened, the tasks
+//    that wait for it start in the order in which they became ready (not in the order of their
+//    edges), and before the successors of the task that opened the hold.
 // 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
 //    start.
 // 5. A block of tasks runs several times in a row. A block has one entry, and one exit that waits
@@ -49,7 +49,8 @@ struct IndexRange {
 /// The duration of a compute task.
 struct TaskCost {
   enum class Kind : std::uint8_t {
-    kTime,     ///< the time in row `value` of Durations, scaled by the replica's pace in the step
+    kTime,     ///< the time in row `value` of Durations, scaled by the replica's pace (its relative
+               ///< computation time) in the step
     kShares,   ///< the fractions `shares` of the time in row `value`, rounded so that all fractions
                ///< of a row add up to its time
     kCopy,     ///< the time to copy `value` bytes at the device's copy rate, not scaled by the pace
@@ -114,7 +115,7 @@ struct Block {
 /// The durations of a program's tasks on one kind of device.
 struct Durations {
   struct Row {
-    Time time;                           ///< at the nominal pace
+    Time time;                           ///< duration at the nominal pace
     std::int64_t compute_bound_ppm = 0;  ///< fraction of the time that is limited by
                                          ///< multiprocessors, in millionths; memory bandwidth
                                          ///< limits the rest of the time

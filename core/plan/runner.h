@@ -52,7 +52,8 @@ class Runner {
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
-      kHeld,        ///< tasks that wait for hold `index`, in the order in which they became ready
+      kHeld,        ///< tasks that wait for hold `index` (a latch, program.h), in the order in
+                    ///< which they became ready
       kEntry,       ///< the entry task of block `index`, to begin the block's next iteration
     };
     Of of;

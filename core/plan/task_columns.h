@@ -15,8 +15,8 @@ namespace tutti::core {
 ///
 /// Edges lead only to higher task numbers. A run therefore reads the columns from front to back,
 /// and no task can wait for itself. The last task is the program's end. The entry of a block is its
-/// first task, and the exit is its last task. The task that opens a hold has a lower number than
-/// the tasks that wait for the hold.
+/// first task, and the exit is its last task. The task that opens a hold (a latch, program.h) has a
+/// lower number than the tasks that wait for the hold.
 struct TaskColumns {
   /// Returns the task's fields kind, compute, reported and cost.kind, packed into one byte.
   static std::uint8_t packed_kinds(const Task& task);

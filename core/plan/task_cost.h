@@ -45,7 +45,8 @@ inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durat
                    share_whole);
 }
 
-/// Returns the fraction of a task's time that is limited by multiprocessors, in millionths.
+/// Returns the fraction of a task's time that is limited by multiprocessors, in millionths; 0
+/// unless the kind of the cost is kTime.
 inline std::int64_t compute_bound_of(const TaskCost& cost, const Durations& durations) {
   return cost.kind == TaskCost::Kind::kTime ? durations.rows[cost.value].compute_bound_ppm : 0;
 }

@@ -11,16 +11,17 @@
 
 namespace tutti::core {
 
-/// A gate that models BytePS's scheduled queue of one worker: it starts items in the order of their
-/// priority, as long as the bytes in flight do not exceed a credit.
+/// A gate that models BytePS's scheduled queue of one worker: it starts items (communications, such
+/// as the transfer of a partition) in the order of their priority, as long as the bytes in flight
+/// do not exceed a credit.
 ///
 /// An item starts when it is ready on all replicas of the worker and its bytes do not exceed the
 /// remaining credit. The item with the lowest priority value starts first. If two items have equal
 /// values, the item of the earlier training step starts first. If an item is too large for the
 /// remaining credit, later items may start before it. When an item is complete on all replicas of
 /// the worker, the gate adds the item's bytes to the credit again. SOURCE:
-/// byteps/common/scheduled_queue.cc. (BytePS returns the credit one stage earlier, before the
-/// copies to the CPU.)
+/// byteps/common/scheduled_queue.cc. (BytePS increases the credit again one stage earlier, before
+/// the copies to the CPU.)
 class CreditGate final : public Gate {
  public:
   CreditGate(GateItems items, Bytes credit, GateMembers members)

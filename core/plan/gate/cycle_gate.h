@@ -13,8 +13,9 @@
 
 namespace tutti::core {
 
-/// A gate that models Horovod's background threads: it starts items in cycles, and each cycle fuses
-/// the items that are ready on all replicas into batches.
+/// A gate that models Horovod's background threads: it starts items (communications, such as the
+/// all-reduce of a gradient) in cycles, and each cycle fuses the items that are ready on all
+/// replicas into batches.
 ///
 /// A cycle is a round of the gate. A round begins one cycle time after the previous round began, or
 /// when the previous round ends, whichever is later. In each round, every process reports, for each
