@@ -12,7 +12,7 @@ namespace tutti::core {
 enum class Segments { kHalves, kWhole };
 
 /// Returns a collective that uses binomial trees and hypercubes. The number of ranks is a power of
-/// two, and each has one lane. The buffer is halved once per bit of the rank number, from the
+/// two, and each rank has one lane. The buffer is halved once per bit of the rank number, from the
 /// highest bit to the lowest. The part that remains after the last halving is the rank's own block.
 ///
 /// With Segments::kHalves, the algorithm depends on the kind of collective. The reduce-scatter is

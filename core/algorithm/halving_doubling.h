@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// Returns the recursive halving-doubling all-reduce. The number of ranks is a power of two, and
-/// each has one lane.
+/// each rank has one lane.
 ///
 /// In hop i (0 … log2 n - 1), two ranks whose numbers differ in bit i exchange halves of the
 /// segment that both hold at that time. The rank whose bit i is 0 keeps and reduces the first half,

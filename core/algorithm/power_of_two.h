@@ -12,8 +12,8 @@ namespace tutti::core {
 
 /// The base class of algorithms in which a rank exchanges data with one partner per hop. The
 /// numbers of the rank and its partner differ in one bit. The number of ranks is a power of two,
-/// and each has one lane. If the contract is out of place, each rank first copies its input to the
-/// in-place position.
+/// and each rank has one lane. If the contract is out of place, each rank first copies its input to
+/// the in-place position.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)
@@ -46,8 +46,8 @@ class PowerOfTwo : public Schedule {
   [[nodiscard]] virtual std::int64_t hop_steps(Rank rank) const = 0;
   [[nodiscard]] virtual Step hop_step(Rank rank, std::int64_t index) const = 0;
 
-  /// True if the schedule is symmetric under the renumbering. The schedule is symmetric if the
-  /// renumbering is an xor (kExchange) and `per_worker` is a power of two.
+  /// True if renumbering the workers by `by` leaves the schedule unchanged. This is the case if
+  /// `by` is an xor (kExchange) and `per_worker` is a power of two.
   [[nodiscard]] static bool exchanges_workers(Renumbering by, std::int32_t per_worker) {
     return by == Renumbering::kExchange &&
            std::has_single_bit(static_cast<std::uint32_t>(per_worker));

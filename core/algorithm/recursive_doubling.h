@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// Returns the recursive doubling all-reduce, which has the fewest rounds and suits short messages.
-/// The number of ranks is a power of two, and each has one lane.
+/// The number of ranks is a power of two, and each rank has one lane.
 ///
 /// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange their partial sums, and both add
 /// them. Every rank sends its whole buffer log2 n times.

@@ -41,10 +41,10 @@ bool names_each_once(const std::vector<LinkedDevice>& devices, std::string_view 
 std::vector<int> ring_device_order(const std::vector<LinkedDevice>& devices,
                                    std::string_view gpu_ring_order);
 
-/// The order of a group's replicas in TensorFlow's runtime. Tasks follow one after the other,
-/// sorted by name or by number. The order of devices is the same inside every task. The class
-/// converts between this order and Tutti's ranks, which are numbered worker by worker. The memory
-/// of a TaskOrder does not depend on the number of tasks.
+/// The order of a group's replicas in TensorFlow's runtime. Tasks (TensorFlow's name for workers)
+/// follow one after the other, sorted by name or by number. The order of devices is the same inside
+/// every task. The class converts between this order and Tutti's ranks, which are numbered worker
+/// by worker. The memory of a TaskOrder does not depend on the number of tasks.
 class TaskOrder {
  public:
   /// `devices` lists a worker's local ranks 0 … per_worker() - 1 in ring order. `by_name`: true if

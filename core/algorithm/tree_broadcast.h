@@ -26,10 +26,9 @@ struct BroadcastTree {
 /// Returns TensorFlow's HierarchicalTreeBroadcast: a tree over all tasks, then a tree inside each
 /// task. The tree over all tasks has one device per task as its nodes: the root in the root's task,
 /// and the first device in every other task. A device that has received the buffer first sends it
-/// to all its children in other tasks, concurrently. After these
-/// transfers, the device sends the buffer concurrently to all its children in the same task. Every
-/// rank except the root receives the whole buffer in one message. The depth of a tree is about log2
-/// of its size.
+/// to all its children in other tasks, concurrently. After these transfers, the device sends the
+/// buffer concurrently to all its children in the same task. Every rank except the root receives
+/// the whole buffer in one message. The depth of a tree is about log2 of its size.
 ///
 /// Every rank has a lane that receives and one lane per child. If the contract is out of place, the
 /// root has another lane, which copies its input.
