@@ -36,8 +36,10 @@ struct CollectiveTime {
   /// The parts of the time in whole picoseconds. The sum of launch, delay and work equals
   /// Prediction::us().
   Time launch;  ///< time from the launch until the kernel runs
-  Time delay;   ///< time of the hops and of the pipeline fill; no resource is busy during this time
-  Time work;    ///< time in which data is transferred; for a ring, it includes the time of the hops
+  Time delay;   ///< time of the pipeline fill, and of the hops except those in a ring; no resource
+                ///< is busy during this time
+  Time work;    ///< time in which data is transferred, including the hops of a ring, which overlap
+                ///< with transfers
   /// The time during `work` for which the links of the busiest GPU are busy, and the time for which
   /// the busiest network card is busy.
   Time links, cards;

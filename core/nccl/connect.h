@@ -35,17 +35,18 @@ int connected_channels(const Graphs& graphs);
 /// nodes with an odd index swap the rings of the two channels, so that a message stays on its rail.
 /// Releases before 2.20 do not swap the rings; 2.20 swaps them only if the number of nodes is even.
 ///
-/// A tree follows the order of GPUs inside a node. Between nodes, there is a double tree: the first
-/// half of the channels uses its first tree, and the second half uses its second tree. In a
-/// balanced tree (Pattern::kBalancedTree), the second GPU of a node communicates with the node's
-/// first child, and the first GPU with the second child. Before 2.8, and before 2.10 with at most
-/// two nodes, no tree is balanced. The second tree is the first tree, mirrored if the number of
-/// nodes is even and shifted by one node if it is odd. Before 2.8, the second tree is mirrored if
-/// the number of nodes is odd and shifted if it is even.
+/// A tree follows the order of GPUs inside a node. Between nodes, there is a double tree, that is,
+/// two trees: the first half of the channels uses the first tree, and the second half uses the
+/// second tree. In a balanced tree (Pattern::kBalancedTree), the second GPU of a node communicates
+/// with the node's first child, and the first GPU with the second child. Before 2.8, and before
+/// 2.10 with at most two nodes, no tree is balanced. The second tree is the first tree, mirrored if
+/// the number of nodes is even and shifted by one node if it is odd. Before 2.8, the second tree is
+/// mirrored if the number of nodes is odd and shifted if it is even.
 ///
-/// REQUIRES: 0 ≤ channel < connected_channels(graphs); each graph contains its orders of GPUs;
-/// there is at least one node. SOURCE: NVIDIA/nccl v2.28.9 src/graph/connect.cc, trees.cc,
-/// rings.cc; v2.8.4 src/init.cc, initTransportsRank; v2.7.8 src/graph/connect.cc, trees.cc.
+/// REQUIRES: 0 ≤ channel < connected_channels(graphs); each graph contains the order of GPUs of
+/// every channel; there is at least one node. SOURCE: NVIDIA/nccl v2.28.9 src/graph/connect.cc,
+/// trees.cc, rings.cc; v2.8.4 src/init.cc, initTransportsRank; v2.7.8 src/graph/connect.cc,
+/// trees.cc.
 ConnectedChannel connect_channel(const Graphs& graphs, int nodes, int channel,
                                  Version version = kDefaultVersion);
 

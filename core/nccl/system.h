@@ -26,10 +26,10 @@ using core::Transport;
 /// matching).
 enum class Matching {
   kByCard,      ///< the network card
-  kByCpu,       ///< the CPU in libfabric, which copies the data to the GPU's memory itself
+  kByCpu,       ///< the CPU, in libfabric; the CPU then copies the data to the GPU's memory itself
                 ///< (GDRCopy)
-  kByCpuSlowly  ///< the CPU in libfabric, which copies the data to the GPU's memory through the
-                ///< driver
+  kByCpuSlowly  ///< the CPU, in libfabric; the CPU then lets the driver copy the data to the GPU's
+                ///< memory
 };
 
 /// The parameters of NCCL's TCP transport, which uses sockets (core/cluster/host_transport.h).

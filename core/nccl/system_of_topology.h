@@ -17,8 +17,9 @@ namespace tutti::core::nccl {
 Transport transport_of_card(std::string_view device);
 
 /// Returns the system that consists of `count` machines with this topology. The transport between
-/// machines is `network`. By default, the transport follows from the name of the first GPU's card.
-/// REQUIRES: found = search_graphs(topology, count, search). ERRORS: the network is unknown.
+/// machines is `network` or, if `network` is nullopt, the transport that follows from the name of
+/// the first GPU's card. REQUIRES: found = search_graphs(topology, count, search). ERRORS: the
+/// network is unknown.
 Expected<System> system_of(const Topology& topology, const SearchResult& found, std::int64_t count,
                            const SearchSettings& search, const std::optional<std::string>& network);
 

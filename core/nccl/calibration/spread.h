@@ -35,7 +35,8 @@ enum class Scale {
                       ///< of the size
   kNodesLength,   ///< length scale over which smooth errors change with the ranks, in doublings of
                   ///< the number of ranks
-  kSeveralNodes,  ///< ratio of the smooth errors on several nodes to the smooth errors on one node
+  kSeveralNodes,  ///< ratio of the standard deviation of smooth errors on several nodes to that on
+                  ///< one node
   kAcross,  ///< correlation between the errors on one node and on several nodes, for hops, transfer
             ///< and smooth errors
   kOtherPattern,  ///< correlation between the errors of two different patterns, for hops and

@@ -20,7 +20,8 @@ struct Chunks {
   bool operator==(const Chunks&) const = default;
 };
 
-/// Returns the number of NVLS heads: the GPUs of a node each of which reduces a part of the data.
+/// Returns the number of NVLS heads. The heads are the GPUs of a node that each reduce a part of
+/// the data.
 int heads_of(const Communicator& communicator);
 
 /// Returns the heads of CollNetDirect, in order: the GPUs of a node that send data to the reducing

@@ -4,13 +4,14 @@
 // this header.
 //
 // A head is a GPU next to a network card. Heads with the same index, one in each node, handle the
-// same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy signals
-// to the other heads that the chunk is available, and receives such a signal from each other head.
-// Then the switches reduce the chunks of all heads and send the sum to each head. Each head writes
-// the sum into one of eight receive slots. In the schedule, this reduction is a kSwitchReduce step
-// of every head, as in NVLS. A channel puts one chunk into a slot per loop. A send slot is free
-// again when all heads have signalled that they are at the next loop. A receive slot is free again
-// when the head has distributed its content.
+// same part of a buffer. A head puts a chunk into one of eight send slots. The head's proxy (the
+// CPU thread that operates the network card) signals to the other heads that the chunk is
+// available, and receives such a signal from each other head. Then the switches reduce the chunks
+// of all heads and send the sum to each head. Each head writes the sum into one of eight receive
+// slots. In the schedule, this reduction is a kSwitchReduce step of every head, as in NVLS. A
+// channel puts one chunk into a slot per loop. A send slot is free again when all heads have
+// signalled that they are at the next loop. A receive slot is free again when the head has
+// distributed its content.
 //
 // Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
 // receive slots. Lanes from kFirstOwn on are defined by the derived class.
@@ -46,8 +47,8 @@ class CollNet : public Schedule {
   [[nodiscard]] Step step(Rank rank, Lane lane, std::int64_t index) const override;
 
  protected:
-  /// Returns the index of the chunk in each loop for which this rank is the head; -1 if the rank is
-  /// not a head.
+  /// Returns which chunk of each loop this rank handles as a head, as an index in the loop; -1 if
+  /// the rank is not a head.
   [[nodiscard]] virtual int head(Rank rank, Lane base) const = 0;
   /// Returns the number of steps per loop of the lane with role `role`. The last step of kUp fills
   /// the send slot, and the last step of kDown releases the receive slot.

@@ -33,8 +33,8 @@ Communicator with_orders(const Communicator& communicator,
                          const std::vector<std::vector<int>>& inside);
 
 /// Returns the schedule that NCCL executes for a collective. The schedule is in place if the kind
-/// of collective can be in place. The schedule reproduces how NCCL divides data into channels,
-/// loops, chunks and slices, the slots of its connections, and its order of peers. A mean is
+/// of collective can be in place. The schedule reproduces NCCL's division of data into channels,
+/// loops, chunks and slices, the slots of NCCL's connections, and NCCL's order of peers. A mean is
 /// lowered as a sum, because NCCL divides during the reduction.
 ///
 /// Ring supports all-reduce, all-gather, reduce-scatter, broadcast and reduce. Tree, NVLSTree and

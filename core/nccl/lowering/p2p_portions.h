@@ -16,8 +16,8 @@ struct P2pPortions {
   /// The size in bytes of every part except the last. The last part has the remainder and may be
   /// empty.
   std::int64_t part = 0;
-  /// The chunk size of the last part. Before 2.22, the chunk size depends on the size of the last
-  /// part.
+  /// The chunk size of the last part. Before 2.22, it can differ from `chunk`, because NCCL
+  /// computes it from the size of the last part.
   std::int64_t last_chunk = 1;
 
   /// A range [begin, end) of a message's bytes.

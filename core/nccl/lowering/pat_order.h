@@ -7,11 +7,11 @@ namespace tutti::core::nccl {
 
 /// A step of a thread block in PAT (NCCL's parallel aggregated trees). A PAT step processes one
 /// chunk of one rank's block. A rank communicates only with ranks whose distance is a power of two,
-/// 2^d; d is called the dimension. A step of an all-gather reads a chunk from a received message or
-/// from the rank's own buffer. The step of an all-gather copies the chunk to the output, and into a
-/// message to another rank. A step of a reduce-scatter reads a chunk from a received message or
-/// from the message to send. The step of a reduce-scatter adds the rank's own contribution to the
-/// chunk, and stores the sum in a message or as the result.
+/// 2^d; d is called the dimension. In an all-gather, a step takes a chunk from a received message
+/// or from the rank's own buffer, and forwards it in a message to another rank. The first step that
+/// uses a received chunk also copies it to the output. In a reduce-scatter, a step adds a received
+/// chunk to the message to send or to the result. The first step for a chunk of a message to send
+/// writes the rank's own contribution into the message.
 struct PatStep {
   /// The location of a chunk: position `place` in a message that is sent or received along
   /// `dimension`. `message` is the message's index in the loop. Dimension -1 means the rank's own
@@ -25,9 +25,8 @@ struct PatStep {
   ChunkLocation to;
   int ahead = 0;       ///< distance, in ranks, from the executing rank to the rank whose block is
                        ///< processed
-  bool fresh = false;  ///< true if the step is the first to use a chunk: an all-gather then copies
-                       ///< the chunk to the output, and a reduce-scatter writes the rank's own
-                       ///< contribution
+  bool fresh = false;  ///< true if the step is the first to use a chunk (of `from` in an
+                       ///< all-gather, of `to` in a reduce-scatter)
   bool from_through = false;  ///< true if the received message is no longer needed after this step
   bool to_complete = false;   ///< true if this step completes the message to send
 };

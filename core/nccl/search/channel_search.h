@@ -48,8 +48,8 @@ class ChannelSearch {
   static constexpr std::int64_t kMaxCrossings = std::int64_t{1} << 28;
   static constexpr int kPerfect = -1;
 
-  /// Searches channels that have the properties required by `trial`. If the result is better than
-  /// `best`, it replaces `best`. On entry, `steps` is the maximum number of search steps. On
+  /// Searches for channels that have the properties required by `trial`. If the result is better
+  /// than `best`, it replaces `best`. On entry, `steps` is the maximum number of search steps. On
   /// return, `steps` is the number of remaining steps, or kPerfect if no better result is possible.
   void run(Trial& trial, Trial& best, int& steps);
   /// True if the search has exceeded kMaxCrossings.

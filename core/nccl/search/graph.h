@@ -61,7 +61,7 @@ struct Graph {
   int channels = 0;
   float bw_intra = 0;  ///< bandwidth of one channel inside a node, in GB/s (1e9 bytes per second)
   float bw_inter = 0;  ///< bandwidth of one channel between nodes, in GB/s (1e9 bytes per second)
-  /// The latency of the network card in us, which NCCL adds to its own constant.
+  /// The latency of the network card in us, which NCCL adds to the latency of its cost model.
   float latency_inter = 0;
   PathType type_intra = PathType::kLoc;
   PathType type_inter = PathType::kLoc;

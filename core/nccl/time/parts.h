@@ -93,8 +93,8 @@ inline double through_pcie(const System& s, const Parameters& p) {
 /// occupies on Ethernet. A measurement gave 92 % of 10 GbE on 2 to 8 hosts
 /// (HKBU-HPML/ddl-benchmarks).
 inline constexpr double kTcpShare = 0.94;
-/// The factor by which two hosts are slower than three, on an overlay network in which all traffic
-/// between two hosts is one flow.
+/// The factor by which each of two hosts sends slower than each of three hosts, on an overlay
+/// network in which all traffic between two hosts is one flow.
 inline constexpr double kBothWays = 1.2;
 
 /// Returns the total rate in GB/s at which a node sends over sockets, with the connections of

@@ -58,9 +58,9 @@ class Paths {
   /// True if a network port can read and write the memory of a GPU.
   [[nodiscard]] bool gpu_direct(int gpu, int net) const;
 
-  /// Returns, for every GPU, its node in NCCL's sense: the smallest index among the GPUs that it
-  /// reaches without the network. GPUs with different results belong to different nodes, even if
-  /// they are in the same host.
+  /// Returns, for every GPU, a number that identifies its node in NCCL's sense: the smallest index
+  /// among the GPUs that it reaches without the network. GPUs with different results belong to
+  /// different nodes, even if they are in the same host.
   [[nodiscard]] std::vector<int> domains() const;
 
  private:

@@ -48,7 +48,7 @@ class XmlText {
   std::optional<std::string> text(const pugi::xml_node& element, const char* attribute,
                                   Problems& problems) const;
   /// Reports a problem at an element. The problem's field is the name of the element, followed by
-  /// the name of the attribute unless that is empty.
+  /// `attribute` unless `attribute` is empty.
   template <class... Args>
   void complain(Problems& problems, ProblemCode code, const pugi::xml_node& element,
                 const char* attribute, fmt::format_string<Args...> format, Args&&... args) const {

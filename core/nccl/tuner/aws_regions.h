@@ -39,7 +39,7 @@ RegionPoint beyond(RegionPoint a, RegionPoint b);
 bool holds(const Region& region, std::int64_t bytes, int ranks);
 
 /// Returns the sizes in bytes at which a collective with the given number of ranks enters or leaves
-/// the region, and the sizes of corners.
+/// the region, and the sizes at the region's corners.
 std::vector<double> borders(const Region& region, int ranks);
 
 // The following functions return the regions in the order in which the tuner tries them; empty if

@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A collective that a symmetric kernel or copy engines execute, instead of an algorithm and a
-/// protocol. Symmetric kernels and copy engines work on windows of symmetric memory
+/// The symmetric kernel, or the copy engines, by which NCCL executes a collective instead of an
+/// algorithm and a protocol. Symmetric kernels and copy engines work on windows of symmetric memory
 /// (ncclCommWindowRegister).
 struct SymmetricKernel {
   std::string_view name;  ///< NCCL's name of the kernel, or kCopyEnginesName
