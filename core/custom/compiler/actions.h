@@ -10,8 +10,8 @@ namespace tutti::core::custom {
 /// An action of the program, and the variables on which it depends.
 struct CompiledAction {
   ActionCode code;
-  std::uint32_t way_uses = 0;   ///< bit mask of the variable slots on which peers depend
-  std::uint32_t like_uses = 0;  ///< bit mask of the variable slots on which sizes depend
+  std::uint32_t way_uses = 0;   ///< bit mask of the variable slots (values.h) on which peers depend
+  std::uint32_t like_uses = 0;  ///< bit mask of the variable slots (values.h) on which sizes depend
 };
 
 /// Compiles the statements each of which becomes one step: send, receive, reduce, copy, add and
@@ -22,7 +22,7 @@ class ActionCompiler : public CompilerPart {
                  LaneFamilies& lanes)
       : CompilerPart(shared), expressions_(expressions), symmetry_(symmetry), lanes_(lanes) {}
 
-  /// `wait`: the index of the wait directly before the statement in Program::waits; -1: none.
+  /// `wait`: the index, in Program::waits, of the wait directly before the statement; -1: none.
   CompiledAction compile(const ActionText& text, int wait);
 
  private:

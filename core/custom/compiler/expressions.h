@@ -22,7 +22,8 @@ class ExpressionCompiler : public CompilerPart {
   void define_value(const std::string& name, int value);
   /// Defines the value or the function of a `let` statement.
   void define_let(const Definition& let);
-  /// The number of names in scope. A block calls end_scope() with the number at its beginning.
+  /// The number of names in scope. At its end, a block calls end_scope() with the number of names
+  /// that were in scope at its beginning.
   [[nodiscard]] std::size_t names() const { return scope_.size(); }
   void end_scope(std::size_t names) { scope_.resize(names); }
 
@@ -51,8 +52,8 @@ class ExpressionCompiler : public CompilerPart {
                     const std::vector<int>& operands, Position at);
 
   std::vector<std::pair<std::string, Binding>> scope_;
-  std::size_t hidden_from_ = 0;  ///< index of the first hidden name; the names `hidden_from_` to
-                                 ///< `hidden_to_` - 1 are hidden
+  std::size_t hidden_from_ = 0;  ///< the names with the indices `hidden_from_` to `hidden_to_` - 1
+                                 ///< are not visible in the function that is being compiled
   std::size_t hidden_to_ = 0;
   int calls_ = 0;  ///< number of function calls around the current expression
   int terms_ = 0;  ///< number of terms so far, with functions counted at each of their calls

@@ -23,8 +23,8 @@ inline std::int64_t capped_product(std::int64_t a, std::int64_t b) {
 struct NodeFacts {
   std::int64_t most = 0;         ///< maximum number of steps
   std::int64_t counting = 1;     ///< number of operations needed to count the steps
-  std::uint32_t count_uses = 0;  ///< bit mask of the variable slots on which the number of steps
-                                 ///< depends
+  std::uint32_t count_uses = 0;  ///< bit mask of the variable slots (values.h) on which the number
+                                 ///< of steps depends
   std::uint32_t way_uses = 0;    ///< bit mask of the variable slots on which peers and branches
                                  ///< depend
   std::uint32_t like_uses = 0;   ///< bit mask of the variable slots on which peers, branches and

@@ -13,8 +13,9 @@
 
 namespace tutti::core::custom {
 
-/// The state of a plan's execution without data, and the instructions that thread blocks append.
-/// The derived classes Synchronization and Transfers add the operations of the plan.
+/// The state of an execution of the plan's operations without data, and functions by which its
+/// thread blocks append instructions to lanes. The derived classes Synchronization and Transfers
+/// add the operations of the plan.
 class BlockExecution : public LaneBuilder {
  protected:
   BlockExecution(const Plan& plan, std::int64_t chunk, std::int64_t shift)

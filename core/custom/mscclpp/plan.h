@@ -60,8 +60,8 @@ struct PlanOp {
   bool signals = false;       ///< only for kPut; true: the operation also signals on the same
                               ///< channels
   bool flushes = false;       ///< only for kPut; true: the operation also flushes the same channels
-  bool fused = false;         ///< set by Tutti's export; true: the send and the previous operation
-                              ///< belong to one step
+  bool fused = false;         ///< set by Tutti's export; true: this operation, which sends, and the
+                              ///< previous operation belong to one step
   std::vector<int> channels;  ///< indices into PlanGpu::memory_channels or port_channels
   std::vector<PlanPlace> source;
   std::vector<PlanPlace> target;
