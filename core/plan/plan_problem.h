@@ -16,7 +16,7 @@ enum class PlanProblemCode : std::uint8_t {
   kDamaged,                ///< an index is out of range, or a stored count does not match the edges
   kNoEnd,                  ///< the program has no end task
   kCycle,                  ///< tasks wait for each other in a cycle
-  kNotAwaited,             ///< the end task does not wait for some other task
+  kNotAwaited,             ///< there is a task for which the end task does not wait
   kHoldNeverOpened,        ///< a task waits for a hold that no task opens
   kHoldOpenedTwice,        ///< several tasks open the same hold
   kNeverTakesPart,         ///< a task is skipped in every step
@@ -28,7 +28,8 @@ enum class PlanProblemCode : std::uint8_t {
   kBlockLeftElsewhere,     ///< an edge out of a block begins at a task that is not the exit of the
                            ///< block
   kOutlastsIteration,      ///< the exit of a block does not wait for one of its tasks
-  kNotAllowedInBlock,      ///< a held task, a task that opens a hold, or the end task is in a block
+  kNotAllowedInBlock,      ///< a task that waits for a hold or opens one, or the end task, is in a
+                           ///< block
   // Problems between the programs of several ranks that make a rank wait forever:
   kRankMissing,   ///< a rank never executes a collective that other ranks of its communicator
                   ///< execute

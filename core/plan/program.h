@@ -79,7 +79,8 @@ struct Task {
   bool reported = false;                        ///< only for marks: true if the runner calls
                                                 ///< Host::mark() when it reaches the mark
   std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
-  std::int32_t index = -1;  ///< label: a backward segment, or an exchange of the plan; -1: none
+  std::int32_t index = -1;  ///< label: the index of a backward segment, or of an exchange of the
+                            ///< plan (a collective during computation); -1: none
   std::int32_t hold = -1;   ///< hold that the task waits for; -1: none
   std::int32_t opens = -1;  ///< hold that the task opens when it is complete; -1: none
   std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0

@@ -46,9 +46,9 @@ class CycleGate final : public Gate {
   std::vector<GateDecision> done(const GateRequest& request) override;
   std::optional<Time> next_round(Time now) override;
   /// Returns a report with two numbers for each item. The first number of an item is 1 if the item
-  /// is ready on all replicas of this process, otherwise 0. The second number is 0 if the last
-  /// replica of this process to report the item did so before the previous round; otherwise, it is
-  /// -1 - FusionOrder::Arrival::order of this last report.
+  /// is ready on all replicas of this process, otherwise 0. If the last report of the item by a
+  /// replica of this process came after the previous round, the second number is -1 -
+  /// FusionOrder::Arrival::order of this report; otherwise, it is 0.
   GateProposal begin_round(Time now) override;
   std::vector<GateDecision> end_round(const GateProposal& agreed, Time now) override;
 
@@ -58,7 +58,7 @@ class CycleGate final : public Gate {
     std::int64_t replicas = 0;  ///< number of replicas on which the item is ready
     std::int64_t round = 0;     ///< round in which the item was reported last
     std::int64_t order = 0;     ///< the largest FusionOrder::Arrival::order of the replicas that
-                                ///< reported the item in this round
+                                ///< reported the item in round `round`
   };
   /// A batch that is not yet complete on all replicas of this process.
   struct Queued {
