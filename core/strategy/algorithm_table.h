@@ -44,8 +44,8 @@ enum class SumsOn : std::uint8_t {
   kReplicas,
   kHosts,      ///< the CPUs of the workers; if the replicas are GPUs, these CPUs are additional
                ///< ranks
-  kOneDevice,  ///< one device, which copies the result to all others; if a mean is requested, it
-               ///< divides before it copies
+  kOneDevice,  ///< one device, which copies the sum to all others; if a mean is requested, the
+               ///< device first divides the sum
 };
 
 /// The part of a collective that NCCL executes.
@@ -79,7 +79,7 @@ struct AlgorithmTraits {
   SumsOn sums_on = SumsOn::kReplicas;
   NcclPart nccl = NcclPart::kNone;
   /// True if all ranks are replicas and have equal roles. An algorithm with this property also
-  /// works in the groups of a partition.
+  /// works in groups of replicas (Partition), as communicators need.
   bool works_in_groups = false;
   /// True if the algorithm belongs to TensorFlow's collective runtime, so that the settings of this
   /// runtime apply (Strategy::tf_runtime). In TensorFlow's runtime, only an all-reduce has several

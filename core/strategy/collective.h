@@ -70,14 +70,14 @@ Collective make_collective(const Cluster& cluster, const Strategy& strategy, Dat
                            std::int64_t elements, int index);
 
 /// Makes a collective among the replicas of the first group of `partition`. PlannedCollective::in()
-/// derives the collectives of the other groups. REQUIRES also: the algorithm supports groups
-/// (AlgorithmTraits::works_in_groups).
+/// derives the collectives of the other groups. REQUIRES: in addition to the requirements above,
+/// the algorithm supports groups (AlgorithmTraits::works_in_groups).
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, const Partition& partition);
 
 /// Makes a collective among the given replicas. The rank of a replica is its index in `devices`.
 /// Ranks 0 … `per_worker` - 1 share a worker, and so do the next `per_worker` ranks; `per_worker`
-/// divides the number of ranks. REQUIRES also: the algorithm supports groups.
+/// divides the number of ranks. REQUIRES: as above; the algorithm supports groups.
 Collective make_collective(const Cluster& cluster, const Strategy& strategy, DataType type,
                            std::int64_t elements, int index, std::vector<PartId> devices,
                            std::int64_t per_worker);

@@ -9,8 +9,8 @@ namespace tutti::core {
 
 /// Assigns the keys by which workers of TensorFlow identify groups and collectives. Each worker
 /// builds its own graph. All workers request keys in the same order, so they assign the same keys.
-/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15). In
-/// TensorFlow's class, all collectives share one counter.
+/// SOURCE: tensorflow/python/distribute/cross_device_utils.py, CollectiveKeys (1.15). As in
+/// TensorFlow 1.15, the collectives of all groups share one counter.
 class CollectiveKeys {
  public:
   /// Returns the key of a group of devices. The name of a device is "GPU:0", or a full name that

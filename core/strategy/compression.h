@@ -28,8 +28,8 @@ DataType sent_as(const std::optional<Compression>& compression, DataType type);
 /// the types are equal.
 Bytes converted(std::int64_t elements, DataType from, DataType to);
 
-/// Returns the workload with gradients of the types in which they are sent. The lower bounds on
-/// communication are computed for the resulting workload.
+/// Returns the workload with all gradients converted to the types in which they are sent. The lower
+/// bounds on communication are computed for this workload.
 Workload as_sent(Workload workload, const std::optional<Compression>& compression);
 
 }  // namespace tutti::core

@@ -28,8 +28,8 @@ struct ScheduleRequest {
   [[nodiscard]] std::int64_t elements_in(Bytes bytes) const {
     return std::max<std::int64_t>(1, bytes / size_of(type));
   }
-  /// Returns the engine by which replicas move and reduce data. It does not apply to NCCL, which
-  /// always uses kernels.
+  /// Returns the engine by which replicas move and reduce data. The result does not apply to NCCL,
+  /// which always uses kernels.
   [[nodiscard]] Engine engine() const {
     return cluster.part(cluster.replica(0)).kind == PartKind::kGpu ? Engine::kCopyEngine
                                                                    : Engine::kCpu;

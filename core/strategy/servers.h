@@ -12,7 +12,7 @@
 namespace tutti::core {
 
 /// The rule by which variables are assigned to devices. Variables are assigned in the order of
-/// their creation. If a rule allows several devices, the first one is used.
+/// their creation. If several devices fit a rule equally well, the first of them is used.
 enum class Placement : std::uint8_t {
   kRoundRobin,   ///< each variable goes to the next device, cyclically
   kGreedyBytes,  ///< each variable goes to the device with the fewest bytes so far

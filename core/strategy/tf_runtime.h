@@ -14,8 +14,9 @@ namespace tutti::core {
 
 /// The settings of TensorFlow's collective runtime (`tf_ring` of a scenario's strategy).
 struct TfRuntime {
-  std::vector<std::int32_t> subdiv_offsets;  ///< one offset for each ring; empty: the number of
-                                             ///< rings follows from max_subdivs_per_device
+  std::vector<std::int32_t> subdiv_offsets;  ///< one offset for each ring; empty: the rings follow
+                                             ///< from max_subdivs_per_device or, if that is unset,
+                                             ///< from the strategy's shards
   std::optional<int> max_subdivs_per_device;
   Bytes align{64};  ///< alignment of chunks
   /// True if tasks are sorted by name, so that task 10 comes before task 2.
