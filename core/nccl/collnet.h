@@ -25,10 +25,10 @@ std::string why_no_sharp(const System& system);
 /// (NCCL_SHARP_V3_DATATYPES).
 constexpr bool sharp_adds_narrow_types(double card_gb_per_s) { return card_gb_per_s >= 50; }
 
-/// True if NCCL uses an installed CollNet plugin: the user has enabled CollNet, there are enough
-/// nodes, and (in 2.14 to 2.22) each node has at most 8 GPUs. REQUIRES: version, ranks, nodes and
-/// graphs are set. SOURCE: NVIDIA/nccl src/init.cc, initTransportsRank
-/// (NCCL_COLLNET_NODE_THRESHOLD).
+/// True if NCCL uses an installed CollNet plugin: the user has enabled CollNet, NCCL's search has
+/// found channels for it, there are enough nodes, and (in 2.14 to 2.22) each node has at most 8
+/// GPUs. REQUIRES: version, ranks, nodes and graphs are set. SOURCE: NVIDIA/nccl src/init.cc,
+/// initTransportsRank (NCCL_COLLNET_NODE_THRESHOLD).
 bool collnet_is_on(const Communicator& communicator, const Settings& settings);
 
 /// True if the network's switches reduce in this algorithm. With NVLS, the network's switches

@@ -13,8 +13,9 @@
 // signalled that they are at the next loop. A receive slot is free again when the head has
 // distributed its content.
 //
-// Lanes of a channel: kUp fills send slots, kNet is the proxy, and kDown distributes the content of
-// receive slots. Lanes from kFirstOwn on are defined by the derived class.
+// Lanes (sequences of steps that a rank executes in order) of a channel: kUp fills send slots, kNet
+// is the proxy, and kDown distributes the content of receive slots. Lanes from kFirstOwn on are
+// defined by the derived class.
 
 #include <vector>
 

@@ -41,8 +41,8 @@ std::shared_ptr<const Schedule> lowered_collnet_blocks(const Communicator& commu
                                                        CollectiveKind kind, bool nvls,
                                                        std::int64_t elements,
                                                        std::vector<ChannelLoops> channels);
-/// Returns step `index` of the lane on which the GPUs of a node signal to each other that their
-/// data is available.
+/// Returns step `index` of the lane (sequence of steps) on which the GPUs of a node signal to each
+/// other that their data is available.
 Step signal(const RankSet& node, Lane lane, std::int64_t index);
 /// `orders` has one entry per channel.
 std::shared_ptr<const Schedule> lowered_pat(const Communicator& communicator, CollectiveKind kind,
