@@ -23,8 +23,8 @@ struct CollectivePart {
 
 /// The parts of a collective, some of which NCCL executes inside workers. A rank begins a part
 /// after it has completed all previous parts. Ranks that are not replicas skip the parts that run
-/// inside workers. The schedule of the whole collective has the lanes of all parts, one part after
-/// the other.
+/// inside workers. The schedule of the whole collective has the lanes (sequences of steps of a
+/// rank) of all parts, one part after the other.
 struct CollectiveParts {
   std::vector<CollectivePart> all;
   StageGroup layout;

@@ -171,7 +171,8 @@ struct Strategy {
   void apply_overrides();
 };
 
-/// The maximum number of ranks in one collective, including helpers.
+/// The maximum number of ranks in one collective, including helpers (devices without a replica that
+/// add up data).
 inline constexpr std::int64_t kMaxRanks = 2'000'000'000;
 
 /// Returns the reasons why `strategy` cannot run on `cluster`. For a strategy with a spec, use

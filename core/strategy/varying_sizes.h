@@ -18,7 +18,7 @@ struct Occurrence {
 
 /// Block sizes of an all-to-all that differ from execution to execution. Varying block sizes model
 /// tokens that are sent to experts. All sizes follow from the settings and the arguments. Therefore
-/// all executors, and all processes of a run, compute the same sizes.
+/// the simulator, real runs, and all processes of a real run compute the same sizes.
 ///
 /// A block has room for `capacity` elements. Each expert (a replica) has its own popularity: for
 /// each pair of executions, a fraction of the capacity is drawn uniformly between `min_filled_ppm`
