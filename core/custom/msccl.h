@@ -15,9 +15,10 @@ namespace tutti::core::custom {
 /// True if the text begins like XML.
 bool is_msccl(std::string_view text);
 
-/// Reads an MSCCL file. Each GPU becomes a rank, and each thread block becomes a lane. MSCCL's
-/// channel number distinguishes several connections between two GPUs. Returns null and adds
-/// problems if the file is invalid or uses features that Tutti does not support.
+/// Reads an MSCCL file. Each GPU becomes a rank, and each thread block becomes a lane (a sequence
+/// of steps that the rank executes in order). MSCCL's channel number distinguishes several
+/// connections between two GPUs. Returns null and adds problems if the file is invalid or uses
+/// features that Tutti does not support.
 std::shared_ptr<const AlgorithmText> read_msccl(std::string_view text, const std::string& file,
                                                 Problems& problems);
 
