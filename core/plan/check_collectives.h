@@ -21,13 +21,13 @@ struct PlanView {
     std::vector<std::int32_t> roles;  ///< the roles whose replicas are members, in ascending order
     /// True if each member executes the communicator's collectives one after the other, in the
     /// order in which it issues them, as NCCL does on a stream. False if collectives are matched by
-    /// their keys and may overlap.
+    /// their keys, as in TensorFlow, and may overlap.
     bool one_at_a_time = false;
   };
   /// The collective that a communicate task executes.
   struct Use {
-    std::int32_t communicator = -1;  ///< index into `communicators`; -1: a gate starts the
-                                     ///< collectives in the same order on all ranks
+    std::int32_t communicator = -1;  ///< index into `communicators`; -1: a gate (gate/gate.h)
+                                     ///< starts the collectives in the same order on all ranks
     std::int64_t collective = 0;     ///< identifies the collective; equal on all ranks
   };
   std::vector<Role> roles;

@@ -34,8 +34,9 @@ class CycleGate final : public Gate {
     bool cached = true;  ///< true: all items fit into the response cache
     Time cycle;
     /// The time that the processes need to agree in a cycle without ready items. If `idle` is set,
-    /// the executor skips cycles without ready items. When the next item becomes ready, the gate
-    /// adds the time of the skipped cycles. If `idle` is nullopt, the executor runs all cycles.
+    /// the executor (the simulator or a real run) skips cycles without ready items. When the next
+    /// item becomes ready, the gate adds the time of the skipped cycles. If `idle` is nullopt, the
+    /// executor runs all cycles.
     std::optional<Time> idle;
   };
 

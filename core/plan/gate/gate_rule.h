@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// An executor's settings for the rounds of its gates.
+/// The settings of an executor (the simulator or a real run) for the rounds of its gates.
 struct GateRounds {
   /// The cycle time, if the run uses another time scale than the rule; nullopt: the cycle time of
   /// the rule.
