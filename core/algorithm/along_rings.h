@@ -10,8 +10,9 @@
 namespace tutti::core {
 
 /// The base class of algorithms that move blocks or buffers along rings in one direction. Each ring
-/// has one lane. Each lane transfers an equal part of the data, cut into messages. If the
-/// collective is out of place, an extra lane copies the rank's own data.
+/// has one lane, which is a sequence of steps on every rank. Each lane transfers an equal part of
+/// the data, cut into messages. If the collective is out of place, an extra lane copies the rank's
+/// own data.
 class AlongRings : public Schedule {
  public:
   [[nodiscard]] std::int32_t ranks() const override { return n_; }

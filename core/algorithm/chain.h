@@ -12,9 +12,9 @@ namespace tutti::core {
 /// before the root; each rank keeps the data and forwards it. A reduce goes from the rank after the
 /// root around the ring to the root. In a reduce, each rank adds its own data and forwards the sum;
 /// only the root stores the sum. Every rank except the last one of the chain sends the whole buffer
-/// once. Each lane transfers an equal part of the buffer, in messages of at most
-/// `options.max_elements_per_message` elements. If the contract is out of place, the root of a
-/// broadcast also copies its input, on a separate lane. A reduce needs no copy.
+/// once. Each lane (`options.lanes`) transfers an equal part of the buffer, in messages of at most
+/// `options.max_elements_per_message` elements. If `contract` describes an out-of-place collective,
+/// the root of a broadcast also copies its input, on a separate lane. A reduce needs no copy.
 ///
 /// Time of one lane with k equal messages of C bytes: a broadcast takes (n - 1)(α + ⌈C·β⌉) + (k -
 /// 1)⌈C·β⌉; a reduce takes (n - 1)(α + ⌈C·β⌉ + ⌈C·γ⌉) + (k - 1)·t, where t is the longest time that

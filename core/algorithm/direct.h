@@ -10,15 +10,16 @@ namespace tutti::core {
 /// Returns a schedule in which all data moves in one hop, for any collective except the all-reduce.
 /// Every rank concurrently sends parts of its input to the ranks whose outputs need these parts.
 /// Rank r sends to rank r + 1 first, then to rank r + 2, and so on. If outputs are sums, a rank
-/// receives the parts in any order, and then sums all of them in a single step. If the contract is
-/// out of place, ranks copy the parts that they keep. Empty parts are not sent.
+/// receives the parts in any order, and then sums all of them in a single step. If `contract`
+/// describes an out-of-place collective, ranks copy the parts that they keep. Empty parts are not
+/// sent.
 ///
 /// Time with one port per rank: α + m⌈C·β⌉, plus ⌈m·C·γ⌉ if parts are added. C is the size of a
 /// part in bytes; m, the maximum number of parts that a rank sends or receives, is 1 for sendrecv
 /// and otherwise n - 1.
-/// Lanes: lane 0 copies the part that the rank keeps and adds received parts; lanes 1 … n - 1 send
-/// to the rank 1 … n - 1 positions ahead; lanes n … 2n - 2 receive from the rank 1 … n - 1
-/// positions behind.
+/// Lanes (concurrent sequences of steps): lane 0 copies the part that the rank keeps and adds
+/// received parts; lanes 1 … n - 1 send to the rank 1 … n - 1 positions ahead; lanes n … 2n - 2
+/// receive from the rank 1 … n - 1 positions behind.
 /// SOURCE: grouped ncclSend and ncclRecv, as in the programs alltoall, gather, scatter and sendrecv
 /// of nccl-tests (src/*.cu). For a collective that reduces, this schedule equals the first half of
 /// the shuffle (shuffle.h) with every rank as a gather rank.

@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// Returns the recursive halving-doubling all-reduce. The number of ranks is a power of two, and
-/// each rank has one lane.
+/// each rank has one lane (sequence of steps).
 ///
 /// In hop i (0 … log2 n - 1), two ranks whose numbers differ in bit i exchange halves of the
 /// segment that both hold at that time. The rank whose bit i is 0 keeps and reduces the first half,
@@ -25,8 +25,8 @@ namespace tutti::core {
 /// build_recursive_hd_all_reduce (all_reduce.py). REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                       Engine engine = Engine::kKernel);
-/// Returns the schedule for a contract. If the contract is out of place, every rank copies its
-/// whole input first.
+/// Returns the schedule for the all-reduce that `contract` describes. If it is out of place, every
+/// rank copies its whole input first.
 std::unique_ptr<Schedule> halving_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

@@ -12,8 +12,8 @@ namespace tutti::core {
 
 /// The base class of algorithms in which a rank exchanges data with one partner per hop. The
 /// numbers of the rank and its partner differ in one bit. The number of ranks is a power of two,
-/// and each rank has one lane. If the contract is out of place, each rank first copies its input to
-/// the in-place position.
+/// and each rank has one lane (sequence of steps). If the contract describes an out-of-place
+/// collective, each rank first copies its input to the in-place position.
 class PowerOfTwo : public Schedule {
  public:
   PowerOfTwo(const Contract& contract, Engine engine)

@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 /// Returns the recursive doubling all-reduce, which has the fewest rounds and suits short messages.
-/// The number of ranks is a power of two, and each rank has one lane.
+/// The number of ranks is a power of two, and each rank has one lane (sequence of steps).
 ///
 /// In hop i (0 … log2 n - 1), ranks that differ in bit i exchange their partial sums, and both add
 /// them. Every rank sends its whole buffer log2 n times.
@@ -18,8 +18,8 @@ namespace tutti::core {
 /// MPICH", IJHPCA 2005, section 4.5. REQUIRES: `ranks` is a power of two.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(std::int32_t ranks, std::int64_t elements,
                                                         Engine engine = Engine::kKernel);
-/// Returns the schedule for a contract. If the contract is out of place, every rank copies its
-/// whole input first.
+/// Returns the schedule for the all-reduce that `contract` describes. If it is out of place, every
+/// rank copies its whole input first.
 std::unique_ptr<Schedule> recursive_doubling_all_reduce(const Contract& contract, Engine engine);
 
 }  // namespace tutti::core

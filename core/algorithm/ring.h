@@ -15,8 +15,9 @@ struct RingPath {
 };
 
 struct RingOptions {
-  /// The path of each lane's ring; the number of entries is the number of lanes. Each lane
-  /// transfers an equal part of the buffer around its own ring. The list has at least one entry.
+  /// The path of each lane's ring; the number of entries is the number of lanes. A rank executes
+  /// the steps of a lane in order, and all lanes concurrently. Each lane transfers an equal part of
+  /// the buffer around its own ring. The list has at least one entry.
   std::vector<RingPath> lanes{RingPath{}};
   /// The maximum message length in elements. If chunks are longer than this maximum, the buffer is
   /// reduced in several loops. At least 1.

@@ -8,7 +8,8 @@
 namespace tutti::core {
 
 /// Returns a ring reduce-scatter or a ring all-gather, which are the two halves of a ring
-/// all-reduce. Each rank owns one block of the buffer. Every lane has n - 1 rounds.
+/// all-reduce. Each rank owns one block of the buffer. Every lane (`options.lanes`) has n - 1
+/// rounds.
 ///
 /// Reduce-scatter: each rank first sends the block owned by the rank before it. Then the rank
 /// receives the block owned by the rank two positions before it, adds its own data, and forwards
@@ -20,9 +21,9 @@ namespace tutti::core {
 ///
 /// In both collectives, every rank sends n - 1 blocks. The n - 1 blocks are (n - 1)/n of the
 /// buffer, which is the lower bound. Each lane transfers an equal part of every block, in messages
-/// of at most `options.max_elements_per_message` elements. If the contract is out of place, an
-/// all-gather copies the rank's own block on a separate lane, and a reduce-scatter writes sums
-/// directly to their final positions.
+/// of at most `options.max_elements_per_message` elements. If `contract` describes an out-of-place
+/// collective, an all-gather copies the rank's own block on a separate lane, and a reduce-scatter
+/// writes sums directly to their final positions.
 ///
 /// Time of one lane whose messages are whole blocks of C bytes: (n - 1)(α + ⌈C·β⌉), plus (n -
 /// 1)⌈C·γ⌉ for the reduce-scatter. SOURCE: NVIDIA/nccl src/device/reduce_scatter.h and

@@ -27,10 +27,11 @@ struct RaggedCut {
 ///
 /// Ranks 0 … contributors - 1 hold data. A gather rank is a contributor, or a helper (a host) with
 /// a larger number. A rank that occurs k times in `gather_ranks` gathers k pieces. Every
-/// contributor has one independent lane per piece. Different contributors begin with different
-/// pieces, to balance the load of the gather ranks. A gather rank receives in order of arrival on
-/// one lane and replies to each contributor on a separate lane. If a rank is both contributor and
-/// gather rank, its gather lanes come after its contributor lanes. Empty pieces are skipped.
+/// contributor has one independent lane (sequence of steps) per piece. Different contributors begin
+/// with different pieces, to balance the load of the gather ranks. A gather rank receives in order
+/// of arrival on one lane and replies to each contributor on a separate lane. If a rank is both
+/// contributor and gather rank, its gather lanes come after its contributor lanes. Empty pieces are
+/// skipped.
 ///
 /// Time with one port per rank, n contributors, and at most n gather ranks that are all helpers: 2α
 /// + 2n⌈c·β⌉ + ⌈(n - 1)·c·γ⌉, where c is the size of the last (largest) piece. A gather rank that

@@ -17,8 +17,8 @@ std::unique_ptr<Schedule> star_reduce(std::int32_t ranks, std::int32_t contribut
                                       Engine root_engine, std::int64_t input_shift = 0);
 
 /// Returns a broadcast in one hop: the root sends its `data` directly to the ranks 0 … receivers -
-/// 1 except itself, on one lane per receiver. Time with one port per rank, m receivers and N bytes:
-/// α + m⌈N·β⌉.
+/// 1 except itself, on one lane (sequence of steps) per receiver. Time with one port per rank, m
+/// receivers and N bytes: α + m⌈N·β⌉.
 std::unique_ptr<Schedule> star_broadcast(std::int32_t ranks, std::int32_t receivers, Rank root,
                                          std::int64_t elements, Engine engine);
 

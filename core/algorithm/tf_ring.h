@@ -41,23 +41,23 @@ struct TfRingOptions {
 ///
 /// TensorFlow has a separate state machine for every chunk, and does not define an order of chunks.
 /// In this schedule, the rank at position p handles chunks in the order in which the previous rank
-/// sends them: p - 1, p - 2, …. A rank has two lanes per ring. One lane receives chunks, and adds
-/// them in the first pass; the other lane sends chunks that are ready. Additions do not wait for
-/// sends, because the two lanes are independent. At each rank, the second pass of a chunk begins
-/// only after the rank has sent the chunk in the first pass.
+/// sends them: p - 1, p - 2, …. A rank has two lanes (sequences of steps) per ring. One lane
+/// receives chunks, and adds them in the first pass; the other lane sends chunks that are ready.
+/// Additions do not wait for sends, because the two lanes are independent. At each rank, the second
+/// pass of a chunk begins only after the rank has sent the chunk in the first pass.
 ///
 /// Time of one ring between equal neighbours: 2(n - 1)(α + ⌈C·β⌉) + (n - 1)⌈C·γ⌉, where C is the
 /// size of the longest chunk. The longest chunk has `chunk` elements, or all elements of the buffer
-/// if the buffer has fewer elements. If the contract is out of place, the whole input is copied
-/// first.
+/// if the buffer has fewer elements. If `contract` describes an out-of-place collective, the whole
+/// input is copied first.
 /// SOURCE: tensorflow/core/common_runtime/ring_reducer.cc and ring_alg.cc.
 /// REQUIRES: the contract is that of an all-reduce among the ranks of the order; n·k chunks can
 /// hold its elements.
 std::unique_ptr<Schedule> tf_ring_reduce(const Contract& contract, TfRingOptions options);
 
 /// Returns TensorFlow's RingGather. Every block goes around the ring once, in n - 1 hops. A block
-/// is written to the position of its rank, whereas TensorFlow stores blocks in ring order. If the
-/// contract is out of place, a rank copies its own block first.
+/// is written to the position of its rank, whereas TensorFlow stores blocks in ring order. If
+/// `contract` describes an out-of-place collective, a rank copies its own block first.
 ///
 /// Time between equal neighbours with blocks of B bytes: (n - 1)(α + ⌈B·β⌉).
 /// SOURCE: tensorflow/core/common_runtime/ring_gatherer.cc.

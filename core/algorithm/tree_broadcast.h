@@ -9,8 +9,9 @@
 
 namespace tutti::core {
 
-/// The binary tree of one subdivision of TensorFlow's broadcast, over positions 0 … size - 1. If
-/// the source is position 0, the tree is a binary heap: position r sends to 2r + 1 and 2r + 2.
+/// The binary tree of one subdivision of TensorFlow's broadcast (all tasks, or the devices of one
+/// task), over positions 0 … size - 1. If the source is position 0, the tree is a binary heap:
+/// position r sends to 2r + 1 and 2r + 2.
 /// If the source is another position, position r sends to 2r + 2 and 2r + 3, except to the source.
 /// The source also sends to positions 0 and 1.
 struct BroadcastTree {
@@ -30,8 +31,8 @@ struct BroadcastTree {
 /// buffer concurrently to all its children in the same task. Every rank except the root receives
 /// the whole buffer in one message. The depth of a tree is about log2 of its size.
 ///
-/// Every rank has a lane that receives and one lane per child. If the contract is out of place, the
-/// root has another lane, which copies its input.
+/// Every rank has a lane (sequence of steps) that receives, and one lane per child. If `contract`
+/// describes an out-of-place collective, the root has another lane, which copies its input.
 /// SOURCE: tensorflow/core/common_runtime/hierarchical_tree_broadcaster.cc.
 /// REQUIRES: the contract is that of a broadcast among the ranks of the order.
 std::unique_ptr<Schedule> hierarchical_tree_broadcast(const Contract& contract, TaskOrder order,
