@@ -49,8 +49,8 @@ class Simulator : public core::Executor {
   Proof proof_;
 };
 
-/// True if the only reason for `refusal`, the error of a run with Folds::kAlways, is that one
-/// worker cannot represent all workers.
+/// `refusal` is the error of a run with Folds::kAlways. Returns true if the run failed only because
+/// one worker cannot represent all workers.
 bool cannot_fold(const core::Error& refusal);
 
 /// Estimates the number of schedule steps that a run simulates. If `folds` allows folding and the

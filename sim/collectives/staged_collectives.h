@@ -1,7 +1,7 @@
 #pragma once
 
 // Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h). Each
-// worker's NCCL part is a timed collective with NCCL's predicted time. The parts between workers
+// worker's NCCL part takes NCCL's predicted time (timed_collectives.h). The parts between workers
 // are simulated message by message. Each rank continues with its next part as soon as it has
 // completed its current one, independently of the other ranks. NCCL begins in a worker when the
 // last of the worker's replicas has arrived, because TensorFlow launches the kernels of all its
@@ -52,7 +52,7 @@ class StagedCollectives final : public CollectiveEngine {
   /// Returns the total number of pieces (timed_collectives.h) of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// From now on, reports to `ties` which resources events request.
+  /// From now on, reports to `ties` each resource that an event requests.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
@@ -85,8 +85,8 @@ class StagedCollectives final : public CollectiveEngine {
                                ///< reported
   };
 
-  /// All parts that one of the other engines executes. The key is the instance number of that
-  /// engine.
+  /// All parts that one of the other two engines executes. The key of `of` is the instance number
+  /// in that engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,

@@ -96,7 +96,8 @@ class TimedCollectives final : public CollectiveEngine {
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
-    bool all_expected = false;  ///< true: the network expects holds of all these links
+    bool all_expected = false;  ///< true if the network was informed that collectives will occupy
+                                ///< all these links (Network::expect)
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {

@@ -80,7 +80,7 @@ class LinkHealth {
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
 
-  /// Returns the links whose bandwidth changes, in order.
+  /// Returns the links whose bandwidth changes, in ascending order.
   [[nodiscard]] const std::vector<core::LinkId>& links() const { return links_; }
   LinkBandwidth& course(core::LinkId link) { return by_link_.at(link); }
 

@@ -104,7 +104,7 @@ class Sections {
   Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
                std::vector<Server>& resources, LinkLoads& loads);
 
-  /// Adds the bytes that sections have counted since the last call to `loads`.
+  /// Adds to `loads` the bytes that sections have counted since the last call of this function.
   void flush_loads(LinkLoads& loads);
 
  private:
@@ -137,7 +137,8 @@ class Sections {
       return core::later(head, time);
     }
   };
-  // Legs are small, because each message accesses other legs, which must fit into the cache.
+  // Legs are small, because different messages access different legs, and all of them should fit
+  // into the cache.
   static_assert(sizeof(Leg) == 48);
 
   /// A link that a section crosses. Messages enter and leave the link at the time `shift` after

@@ -29,8 +29,8 @@ inline bool continues_until_steady(const core::Scenario& scenario) {
 class Asynchrony {
  public:
   /// `work_of_step` is the number of schedule steps per training step. The larger `work_of_step`
-  /// is, the fewer rounds are simulated. REQUIRES: the scenario outlives this object; its workers
-  /// are asynchronous.
+  /// is, the earlier the search for the steady state gives up. REQUIRES: the scenario outlives this
+  /// object; the scenario's workers are asynchronous.
   Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
         steps_(scenario.run.steps),

@@ -29,8 +29,8 @@ class Messages {
     for (const auto& [from, to, bytes] : pairs()) visit(*collective(from, to, bytes));
   }
 
-  /// Returns the object that matches messages to replica `to` with receives in a training step.
-  /// Messages do not match receives of other steps.
+  /// Returns the object that matches the receives of replica `to` in a training step with the
+  /// messages that were sent to the replica in this step.
   core::MessageMatcher& matcher(std::int64_t to, std::int32_t step) {
     return matchers_[{step, to}];
   }

@@ -12,14 +12,14 @@
 
 namespace tutti::sim {
 
-/// Data of a training step on one replica that has ended the step.
+/// The times of one replica in a training step, which the replica has ended.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
   core::Time ready;  ///< time at which the replica's last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
-  core::Time slowed;  ///< time by which interference extended computation
+  core::Time slowed;  ///< time by which simultaneous communication extended computation
   Cause cause;        ///< cause of the end of the step on this replica
 };
 

@@ -24,8 +24,8 @@ namespace tutti::sim {
 inline constexpr const char* kTooLong =
     "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
-/// Runs a scenario repeatedly, each time with different values of its fields. Many pack sizes
-/// result in the same packs as another pack size; such points are simulated only once. Thread-safe.
+/// Runs a scenario repeatedly, each time with different values of its fields. Different pack sizes
+/// often result in the same packs. Points with the same packs are simulated only once. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
