@@ -27,8 +27,8 @@ namespace tutti::real {
 /// which the message's head and tail arrive at the receiver's first link. In the receiver's
 /// process, the message passes the receiver's links. The interpreter gets the whole message at the
 /// later of two times: when its tail would have left the last emulated link, and when the message
-/// has actually arrived. A message that reports a freed slot also has a stamp. Stamps are times of
-/// the monotonic clock, since all processes run on one machine.
+/// has actually arrived. A message that reports a free slot (receive buffer of a connection) also
+/// has a stamp. Stamps are times of the monotonic clock, since all processes run on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step

@@ -56,8 +56,8 @@ class Cycles {
   /// Ends the prepared steps. REQUIRES: the steps are complete.
   void close();
 
-  /// Returns the training step and the first pack of a collective of this object; nullopt if the
-  /// collective is an agreement among the workers.
+  /// Returns the training step and the first pack of the collective with this tag; nullopt if the
+  /// collective is an agreement among the workers. REQUIRES: this object opened the collective.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();

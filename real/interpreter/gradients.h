@@ -47,7 +47,7 @@ class Gradients {
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
   /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, the
-  /// pack, the index and both values of the first wrong element.
+  /// pack, the index, the actual value and the expected value of the first wrong element.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:

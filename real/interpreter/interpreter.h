@@ -38,10 +38,11 @@ class InterpreterListener : public CollectiveListener {
 /// Executes schedules on the real buffers of this process's ranks, with the semantics that
 /// core::Schedule defines.
 ///
-/// The pieces of a message are moved and reduced as soon as they arrive. A fused step also forwards
-/// each piece immediately, so that all ranks of a chain work on one message at the same time. If
-/// the receiver of a fused step has no free slot, the step first receives its whole message. The
-/// step sends the message when a slot becomes free.
+/// The pieces of a message are moved and reduced as soon as they arrive. A fused step, which
+/// receives and sends the same message, also forwards each piece immediately, so that all ranks of
+/// a chain work on one message at the same time. If the receiver of the forwarded message has no
+/// free slot (receive buffer), the step first receives the whole message, and sends it when a slot
+/// becomes free.
 ///
 /// While the data of a step is being sent, the lane continues with later steps, as long as these do
 /// not write to the data that is being sent. The lane can therefore receive messages that would

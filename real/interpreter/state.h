@@ -157,8 +157,9 @@ struct Interpreter::Instance {
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
   /// Indexed by rank: the rank's index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
-  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection: its free slots; only
-                                               ///< connections with a limited number of slots
+  std::map<Channel, std::int32_t>
+      slots_used;  ///< for each outgoing connection with a limited number of slots (receive
+                   ///< buffers), the number of slots in use
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

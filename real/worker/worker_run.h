@@ -91,7 +91,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
   /// Checks every element of all prepared steps. ERRORS: an element is wrong. The error names the
-  /// rank, the pack, the index and both values of the first wrong element.
+  /// rank, the pack, the index, the actual value and the expected value of the first wrong element.
   core::Expected<void> verify();
   /// For asynchronous workers: the two functions return the reads of variables and the staleness of
   /// updates in the current steps.
@@ -148,8 +148,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<core::Rank> ranks_;
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  /// The gate of this worker; null unless the plan has a gate that decides without the other
-  /// workers.
+  /// The gate of this worker, which decides when packs may start; null unless the plan has a gate
+  /// that decides without the other workers.
   std::unique_ptr<core::Gate> gate_;
   std::unique_ptr<Cycles> cycles_;  ///< executes Horovod's cycles; null if packs are not fused
   std::unique_ptr<AsyncServers> async_servers_;  ///< null if workers are not asynchronous
