@@ -8,10 +8,10 @@
 
 namespace tutti::gui {
 
-/// Finds the exchange (core::SpanKind::kExchange) to which a schedule step of a lane belongs. A
-/// lane executes exchanges in sequence, and its step numbers begin at 0 in each exchange. The
-/// numbers do not identify the exchange, so it is found by the times at which exchanges were in
-/// flight on the lane's device.
+/// Finds the exchange (core::SpanKind::kExchange), a collective during computation, to which a
+/// schedule step of a lane belongs. A lane executes exchanges in sequence, and its step numbers
+/// begin at 0 in each exchange. The numbers do not identify the exchange, so it is found by the
+/// times at which exchanges were in flight on the lane's device.
 class Exchanges {
  public:
   /// Reads the exchanges of a trace. ERRORS: the file has changed since it was opened. Cost: linear

@@ -12,8 +12,8 @@ std::string lower(std::string text);
 
 /// The quality of the match of a word with the name of a layer or gradient
 /// ("layer1.0.conv1.weight", "conv1_conv/kernel"), from worst to best. A search returns only the
-/// names with the best match. For example, "conv1" finds only the first convolution, although the
-/// blocks contain names with "conv1", too.
+/// names with the best match. For example, "conv1" finds only the first convolution, although
+/// "layer1.0.conv1" also contains this word.
 enum class Naming {
   kNot,
   kPart,   ///< the word occurs somewhere in the name, such as "conv"
