@@ -22,7 +22,8 @@ struct Residual {
   std::size_t size = 0;
   double cold_log_ratio = 0;  ///< logarithm of measured time / predicted time
   double log_ratio = 0;       ///< logarithm of measured time / corrected prediction
-  /// Standard deviation that the Gaussian process predicts, before widen() is applied.
+  /// The standard deviations that the Gaussian process predicts, before widen() is applied: `sd`
+  /// with the given tables, and `sd_before` without them.
   double sd = 0;
   double sd_before = 0;
   core::nccl::ErrorBand cold;
