@@ -56,7 +56,7 @@ struct CurvePoint {
   /// True: the simulation was stopped before its last step, so the true cost may be higher than the
   /// shown cost.
   bool given_up = false;
-  std::size_t value_of_x = 0;  ///< the index of the point's value on the x axis
+  std::size_t value_of_x = 0;  ///< the index of the point's value among the values of the x axis
 };
 
 struct SweepCurve {

@@ -90,7 +90,7 @@ class FormModel : public QAbstractItemModel {
   std::unique_ptr<Node> root_;
   std::map<core::FieldPath, std::string> problems_;  ///< for each field, the problem as a text
   std::map<core::FieldPath, int>
-      inside_;  ///< by field: the number of problems of the fields below it, at any depth
+      inside_;  ///< for each field, the number of problems of the fields below it, at any depth
   bool frozen_ = false;
 };
 

@@ -28,9 +28,9 @@ Naming best_naming(const core::RunInfo& run, const std::string& word);
 
 /// The packs and layers of a run that a word refers to.
 struct Concerned {
-  std::vector<bool> packs;  ///< by pack: true if the pack carries a matching gradient
+  std::vector<bool> packs;  ///< for each pack, true if the pack carries a matching gradient
   std::vector<bool>
-      layers;  ///< by layer: true if the layer's backward pass computes a matching gradient
+      layers;  ///< for each layer, true if the layer's backward pass computes a matching gradient
 };
 
 /// Returns the packs and layers of all names whose match with `word` has at least the quality

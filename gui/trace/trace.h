@@ -227,7 +227,7 @@ class Trace {
   std::optional<core::TimelineReader> reader_;
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  /// Indexed by row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
+  /// For each row, the indices of its blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
   std::map<core::TrackId, std::size_t> row_of_track_;  ///< empty if the trace combines others
   std::vector<AxisStretch> axis_;
@@ -238,7 +238,7 @@ class Trace {
   std::optional<TimeRange> recorded_;
   std::vector<int> kinds_;
   bool has_waits_ = false;
-  std::vector<std::vector<OnPath>> on_path_;  ///< by row
+  std::vector<std::vector<OnPath>> on_path_;  ///< for each row, the parts on the critical path
 };
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".

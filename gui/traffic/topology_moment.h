@@ -42,8 +42,8 @@ struct TopologyMoment {
   std::vector<Flight> flights;
   std::vector<PackOfStep> in_flight;  ///< the packs in flight, sorted by start
   std::optional<PackOfStep> pack;     ///< the selected pack
-  /// Indexed by node: the content of the device's copy of the selected pack; empty if the content
-  /// is unknown, or if the device does not take part.
+  /// For each node, the content of the device's copy of the selected pack; empty if the content is
+  /// unknown, or if the device does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
   std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;

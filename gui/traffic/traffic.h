@@ -99,7 +99,8 @@ class Traffic {
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
-  /// The steps that one lane executed for one pack or one exchange of a training step.
+  /// The schedule steps that one lane executed for one pack or one exchange (a collective during
+  /// computation) of a training step.
   struct Segment {
     std::vector<std::int64_t> indices;
     std::vector<core::Time> began;  ///< times at which the steps stopped waiting

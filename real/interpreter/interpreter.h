@@ -25,7 +25,7 @@ struct StepDone {
   /// The time at which the awaited event began; equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
-  core::Rank peer = -1;              ///< receives: the rank that sent the message; else -1
+  core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1
   core::Lane peer_lane = -1;
 };
 

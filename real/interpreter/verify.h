@@ -34,8 +34,8 @@ struct Reduced {
 /// Fills a buffer with `elements` elements of the rank's input, beginning with element `first`.
 void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements,
                  std::int64_t first = 0);
-/// Writes the rank's input to the range that the contract specifies in the rank's buffer. The rest
-/// of the buffer keeps its content.
+/// Writes the rank's input to the range of its buffer that `contract` specifies. The rest of the
+/// buffer keeps its content.
 void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank,
                  void* buffer);
 

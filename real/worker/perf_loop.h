@@ -76,8 +76,8 @@ class PerfLoop : private InterpreterListener {
   /// The ranks of this worker: its replicas, then its CPU if the collective uses the CPU.
   std::vector<core::Rank> ranks_;
   std::size_t replicas_ = 0;
-  std::vector<Devices::Memory> data_;  ///< by replica
-  std::vector<std::byte*> places_;     ///< by index in ranks_: the rank's buffer; null for the CPU
+  std::vector<Devices::Memory> data_;  ///< the data of each replica
+  std::vector<std::byte*> places_;     ///< the buffer of each rank in ranks_; null for the CPU
   /// The collective that serves as barrier; null if the benchmarked collective itself is a barrier.
   std::unique_ptr<core::Collective> barrier_;
   std::vector<Devices::Memory> barrier_data_;

@@ -56,7 +56,7 @@ struct LogOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// Records the activity of a worker's replicas in the steps of a batch.
+/// Records the activity of a worker's replicas in a batch of training steps (WorkerRun).
 class StepLog {
  public:
   using Clock = Transport::Clock;

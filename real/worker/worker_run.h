@@ -86,7 +86,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// Returns, in order, the records of the steps that are complete on this worker, except records
   /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
-  /// Sends data that peers may need after the end of the run, such as freed slots.
+  /// Sends messages that peers may need after the end of the run, such as reports of freed slots
+  /// (receive buffers).
   core::Expected<void> flush();
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
@@ -140,7 +141,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Timers& timers_;
   WorkerOptions options_;
   core::StepPrograms programs_;
-  /// By pack: if the pack is a push, the pack that pulls the result; otherwise -1.
+  /// For each pack that is a push, the index of the pack that pulls the result; -1 for all other
+  /// packs.
   std::vector<int> pull_of_;
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
@@ -157,8 +159,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::int32_t first_ = 0;  ///< first prepared step
   std::int32_t count_ = 0;  ///< number of prepared steps
   std::int32_t taken_ = 0;  ///< the first step whose record has not been returned yet
-  /// Indexed by step: the number of replicas that have not ended the step, plus the number of
-  /// (rank, pack) pairs that are not complete.
+  /// For each prepared step, the number of replicas that have not ended the step, plus the number
+  /// of (rank, pack) pairs that are not complete.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
   /// Measures how long the thread in run() waits for a core. A measurement begins when the first

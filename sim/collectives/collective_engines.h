@@ -114,9 +114,9 @@ class CollectiveEngines {
 };
 
 /// Returns the approximate amount of work of a collective that `groups` groups of replicas execute
-/// at the same time. The unit is one schedule step. If a collective or its parts have NCCL's
-/// predicted times, the unit of these is one piece (timed_collectives.h), and only one group is
-/// counted.
+/// at the same time. The work of a schedule step is 1. NCCL operations with predicted times have no
+/// schedule steps. Instead, each of their pieces (timed_collectives.h) counts as 1, and only one
+/// group is counted.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if a timeline can record the schedule steps of `collective`.
 bool has_steps(const core::Collective& collective);

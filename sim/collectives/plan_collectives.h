@@ -13,8 +13,8 @@ namespace tutti::sim {
 struct Work {
   core::CollectiveId collective = -1;
   core::Partition::Place place;  ///< group and rank of any replica of the group
-  // The index of the pack and of the exchange that requested the collective. At least one of them
-  // is -1 (none).
+  // The index of the pack, and the index of the exchange (a collective during computation), that
+  // requested the collective. At least one of them is -1 (none).
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
   std::int64_t occurrence = 0;  ///< number of earlier executions of the exchange in the same

@@ -62,10 +62,10 @@ class StagedCollectives final : public CollectiveEngine {
                                ///< simultaneous events
     /// For NCCL parts: the number of replicas of each worker that have not arrived.
     std::vector<core::Rank> waits_for;
-    std::int64_t instance = -1;      ///< for other parts: instance number; -1 if no rank has
-                                     ///< arrived
-    core::Rank left = 0;             ///< for other parts: number of ranks that have not completed
-                                     ///< the part
+    std::int64_t instance =
+        -1;  ///< for parts between workers: instance number; -1 if no rank has arrived
+    core::Rank left =
+        0;  ///< for parts between workers: number of ranks that have not completed the part
     std::vector<CausalChain> began;  ///< for each rank, its causal chain when it arrived
   };
   struct Whole {
@@ -75,14 +75,14 @@ class StagedCollectives final : public CollectiveEngine {
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
   };
-  /// Describes an instance of another engine: the collective and the stage to which it belongs.
+  /// The collective and the stage to which an instance of another engine belongs.
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< for NCCL parts: the worker that executes the part; -1 for other
-                               ///< parts
-    core::Rank left = 0;       ///< for NCCL parts: number of ranks whose completion has not been
-                               ///< reported
+    std::int32_t worker =
+        -1;  ///< for NCCL parts: the worker that executes the part; -1 for parts between workers
+    core::Rank left = 0;  ///< for NCCL parts: number of ranks whose completion has not been
+                          ///< reported
   };
 
   /// All parts that one of the other two engines executes. The key of `of` is the instance number

@@ -31,7 +31,7 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,  ///< `a`: the replica whose compute stream finished a task
+  kCompute,  ///< `a`: number of the compute stream whose task may have ended
   kLane,     ///< `a`: instance, `b`: the lane that can continue
   kStart,    ///< `a`: handle of a collective, `b`: the rank that starts it
   kHop,      ///< `a`: message, `b`: the hop that its head reaches
@@ -48,8 +48,8 @@ enum class EventKind : std::uint32_t {
              ///< packs that this round released start
   kShare,    ///< `a`: stamp, by which FairLinks recognises outdated events; handled after all other
              ///< events of the same time
-  kReleased,  ///< `a`: number of a hold of a link, which ends (holds are numbered together with
-              ///< messages)
+  kReleased,  ///< `a`: number of a hold, which ends; a hold is the occupation of a link by an NCCL
+              ///< collective (holds are numbered together with messages)
   kStage,     ///< `a`: instance of TimedCollectives that begins to execute a part of
               ///< StagedCollectives, `b`: rank that arrived last
 };

@@ -179,7 +179,7 @@ class Sections {
   LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<Before> before_;               ///< indexed by resource
+  std::vector<Before> before_;               ///< for each resource, the resource before it
   std::vector<std::uint32_t> first_place_;   ///< by number of the path
   std::vector<std::uint32_t> only_section_;  ///< by number of the path
   /// The sections of all paths, one path after the other. kLast marks the last section of each

@@ -27,7 +27,8 @@ class Repetition {
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
     std::optional<core::StepRecord> step;  ///< the step recorded since `at`
     LinkLoads::Totals carried;             ///< bytes that each link has carried until `at`
-    std::vector<core::Wide> exchanged;     ///< total time that each exchange has taken until `at`
+    std::vector<core::Wide> exchanged;     ///< total time that each exchange (a collective during
+                                           ///< computation) has taken until `at`
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 

@@ -24,7 +24,7 @@ core::Report comparison_report(const core::Comparison& comparison);
 
 /// The first function returns the packs of the last step that are in both timelines, largest
 /// difference first. The second function returns the schedule steps that are in both timelines, by
-/// kind. The reports of both functions have titles for tables.
+/// kind. table_text() can show the reports of both functions as rows of a table.
 std::vector<core::Report> compared_packs(const core::Comparison& comparison);
 std::vector<core::Report> compared_kinds(const core::Comparison& comparison);
 
