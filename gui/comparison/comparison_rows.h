@@ -54,8 +54,8 @@ class ComparisonRows {
   std::vector<std::vector<Run>> runs_;  ///< indexed by row of rows_, ordered by here.index
   /// The same sequences, indexed by side and source row, and ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// For spans that were moved to another row: the track of the new row, by source row, training
-  /// step and pack.
+  /// The track of the new row of spans that were moved to another row. The key consists of the
+  /// source row, the training step and the pack.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

@@ -87,7 +87,8 @@ class Transport {
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
   /// Sends a piece. Returns true if the payload's memory may be reused immediately;
   /// Receiver::sent() is then not called.
-  /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent(ticket).
+  /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent() is called
+  /// with `ticket`.
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
   /// Returns memory into which the sender may write the payload of a piece directly, which saves a
   /// copy; publish() then sends the piece. Returns null if the transport has no such memory, or if

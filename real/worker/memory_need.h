@@ -35,9 +35,9 @@ struct MemoryOptions {
   std::int32_t steps_at_once = 1;  ///< number of steps with buffers, from steps_at_once()
 };
 
-/// Returns the number of training steps that have buffers at the same time: the largest number up
-/// to 16 with which the buffers of all `workers_on_a_machine` workers on a machine take at most 2
-/// GiB, but at least 1.
+/// Returns the number of training steps that have buffers at the same time. It is the largest
+/// number up to 16 for which the buffers of all `workers_on_a_machine` workers on a machine take at
+/// most 2 GiB. If the buffers of a single step take more, the result is 1.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
 /// Returns the memory that the process of one worker needs. Cost: linear in the number of packs;

@@ -45,9 +45,9 @@ using CollectivesMaker =
 
 /// Executes the training steps of a run on one worker. A runner executes the tasks of each replica.
 /// The worker's CPU also takes part if packs use it. On some devices (Devices::compute()), kernels
-/// replay the computation. On other devices, a timer replays the computation (the compute stream is
-/// busy, the core is idle), or a thread that keeps a core busy. Communication therefore overlaps
-/// computation, as in real training.
+/// replay the computation. On other devices, computation is replayed by a timer (the compute stream
+/// is busy, the core is idle), or by a thread that keeps a core busy. Communication therefore
+/// overlaps computation, as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
 /// step has ended, even if other replicas are behind. In real training and in the simulator,

@@ -49,7 +49,7 @@ class Messages {
   [[nodiscard]] std::vector<Pair> pairs() const;
 
   const core::Scenario& scenario_;
-  /// The schedule of a message, by its number of elements.
+  /// For each number of elements, the schedule of messages of this size.
   std::map<std::int64_t, std::shared_ptr<const core::Schedule>> schedules_;
   std::map<std::pair<std::int32_t, std::int64_t>, core::MessageMatcher> matchers_;
 };

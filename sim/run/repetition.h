@@ -77,8 +77,8 @@ class Repetition {
   /// Returns the total time of all steps that were not simulated.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Records that the state at the beginning of the current step does not determine the rest of the
-  /// step, because steps overlap, or that this state cannot be compared.
+  /// Must be called if the state at the beginning of the current step does not determine the rest
+  /// of the step, because steps overlap, or if this state cannot be compared.
   void cannot_tell() {
     begun_.reset();
     since_ = {};

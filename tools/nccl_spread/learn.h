@@ -9,8 +9,8 @@
 
 namespace tutti::nccl_spread {
 
-/// Returns the scales of the Gaussian process with which it best predicts tables of a system from
-/// other tables of the same system. The scales minimise the mean negative log-likelihood of the
+/// Returns the scales with which the Gaussian process best predicts tables of a system from other
+/// tables of the same system. The scales minimise the mean negative log-likelihood of the
 /// measurements under Student's t distribution with 5 degrees of freedom, with a weak
 /// regularization towards the start values.
 core::nccl::Spread learn(const std::vector<System>& systems);

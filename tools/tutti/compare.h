@@ -35,8 +35,8 @@ core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& p
                                                             const core::RunInfo* like,
                                                             const Environment& environment);
 
-/// `tutti compare`: compares two timelines, pack by pack and step by step, or compares the times
-/// that a report of `tutti tune` predicts with measurements.
+/// `tutti compare`: compares two timelines, pack by pack and step by step, or compares measurements
+/// with the times that a report of `tutti tune` predicts.
 int compare(const CompareOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools
