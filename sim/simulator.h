@@ -27,8 +27,8 @@ enum class SkipRepeats {
 };
 
 /// Selects whether an algorithm from a file is proved correct before it is simulated. Without a
-/// proof, an incorrect algorithm is simulated too, unless it deadlocks, so that its timeline shows
-/// what it does.
+/// proof, incorrect algorithms are simulated too (unless they deadlock), so that their timelines
+/// show the errors.
 enum class Proof { kQuick, kNone };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical

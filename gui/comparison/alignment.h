@@ -34,9 +34,9 @@ class Delays {
   /// Returns the delay of the training step that is executed at time `own` of the run. Records that
   /// belong to no training step are shifted by this delay.
   [[nodiscard]] core::Time at(core::Time own) const;
-  /// Returns the time of the run that is shown at time `shown` of the axis. If `shown` is in a
-  /// pause that the alignment has inserted between two steps, returns the end of the first of the
-  /// two steps.
+  /// Returns the time of the run that corresponds to the position `shown` on the time axis. If
+  /// `shown` is in a pause that the alignment has inserted between two steps, returns the end of
+  /// the first of the two steps.
   [[nodiscard]] core::Time own(core::Time shown) const;
 
   std::map<std::int32_t, core::Time> steps;

@@ -46,7 +46,8 @@ class Trace;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// One of the timelines of a trace, with the records that concern its whole run. Times in these
-/// records are times of the axis at which they are shown.
+/// records are positions on the time axis. In a comparison, they may differ from the times of the
+/// run.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -99,10 +100,10 @@ class TraceParts {
   [[nodiscard]] virtual Facts facts() const = 0;
   /// Returns the source trace of a side.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
-  /// Returns the time of the side's run that is shown at time `shown` of the axis. The result is
-  /// computed with the delay of the training step, although packs may have their own delays. If
-  /// `shown` is in a pause that the alignment has inserted, returns the time at which the side
-  /// completed its step.
+  /// Returns the time of the side's run that corresponds to the position `shown` on the time axis.
+  /// The result is computed with the delay of the training step, although packs may have their own
+  /// delays. If `shown` is in a pause that the alignment has inserted, returns the time at which
+  /// the side completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 

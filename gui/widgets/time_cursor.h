@@ -30,7 +30,7 @@ class TimeCursor : public QObject, public Overlay {
 
   [[nodiscard]] core::Time moment() const { return playback_.moment(); }
   [[nodiscard]] const Playback& playback() const { return playback_; }
-  /// Returns the time of the run that plays per second of real time.
+  /// Returns how much time of the run the cursor passes per second of real time while it plays.
   [[nodiscard]] core::Time per_second() const;
 
  public slots:

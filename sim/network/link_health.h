@@ -10,8 +10,8 @@
 namespace tutti::sim {
 
 /// The bandwidth of one link over time, as a sequence of phases with constant bandwidth. The
-/// bandwidth changes at given times, and by background traffic, which is constant or comes in
-/// bursts. Phases are created on demand, because bursts may continue forever.
+/// bandwidth changes at given times. Background traffic, which is constant or comes in bursts, also
+/// reduces the bandwidth. Phases are created on demand, because bursts may continue forever.
 class LinkBandwidth {
  public:
   LinkBandwidth(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}

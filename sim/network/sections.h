@@ -141,8 +141,8 @@ class Sections {
   // into the cache.
   static_assert(sizeof(Leg) == 48);
 
-  /// A link that a section crosses. Messages enter and leave the link at the time `shift` after
-  /// they enter and leave the leg with index `leg`.
+  /// A link that a section crosses. Messages enter and leave the link later than the leg with index
+  /// `leg`, by the time `shift`.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;

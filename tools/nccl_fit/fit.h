@@ -47,7 +47,8 @@ class Fit {
   /// cost() returns the total cost that is minimised. The function cost(k) returns the part of the
   /// cost that depends on parameter `k`.
   [[nodiscard]] double cost() const;
-  /// Stores the errors of the rows that depend on parameter `k` in tried_.
+  /// The function cost(k) also stores in tried_ the errors of the rows that depend on parameter
+  /// `k`.
   [[nodiscard]] double cost(std::size_t k);
   /// Returns cost(k) of the current parameters, from the stored errors.
   [[nodiscard]] double stored_cost(std::size_t k) const;

@@ -28,7 +28,8 @@ struct NcclPerfOptions {
   bool explain = false;
   std::string against;  ///< a log of nccl-tests to compare with; empty: none
 
-  /// Returns the name of the first given option that requires --cluster; null if there is none.
+  /// Returns the name of the first of these options that the user has given and that requires
+  /// --cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
 };
 
