@@ -39,8 +39,8 @@ struct Options {
 };
 
 /// Parses the command line. If --help or --version is given, prints the help text or the version
-/// and exits. Returns an error message if the options are invalid regardless of the content of the
-/// files.
+/// and exits. Returns an error message if the options are invalid. Options whose validity depends
+/// on the content of the files are checked later.
 tl::expected<Options, QString> read_options(const QCoreApplication& app);
 
 /// Moves the view to the range, the cursor and the selection that the options request. To be called

@@ -27,8 +27,8 @@ enum class SkipRepeats {
 };
 
 /// Selects whether an algorithm from a file is proved correct before it is simulated. Without a
-/// proof, an incorrect algorithm is simulated too, unless it deadlocks, so that its timeline shows
-/// what it does.
+/// proof, incorrect algorithms are simulated too (unless they deadlock), so that their timelines
+/// show the errors.
 enum class Proof { kQuick, kNone };
 
 /// Runs scenarios in virtual time. Deterministic: the same scenario and seed give bit-identical
@@ -49,8 +49,8 @@ class Simulator : public core::Executor {
   Proof proof_;
 };
 
-/// True if the only reason for `refusal`, the error of a run with Folds::kAlways, is that one
-/// worker cannot represent all workers.
+/// `refusal` is the error of a run with Folds::kAlways. Returns true if the run failed only because
+/// one worker cannot represent all workers.
 bool cannot_fold(const core::Error& refusal);
 
 /// Estimates the number of schedule steps that a run simulates. If `folds` allows folding and the

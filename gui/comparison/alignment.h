@@ -34,15 +34,15 @@ class Delays {
   /// Returns the delay of the training step that is executed at time `own` of the run. Records that
   /// belong to no training step are shifted by this delay.
   [[nodiscard]] core::Time at(core::Time own) const;
-  /// Returns the time of the run that is shown at time `shown` of the axis. If `shown` is in a
-  /// pause that the alignment has inserted between two steps, returns the end of the first of the
-  /// two steps.
+  /// Returns the time of the run that corresponds to the position `shown` on the time axis. If
+  /// `shown` is in a pause that the alignment has inserted between two steps, returns the end of
+  /// the first of the two steps.
   [[nodiscard]] core::Time own(core::Time shown) const;
 
   std::map<std::int32_t, core::Time> steps;
   std::map<std::pair<std::int32_t, std::int32_t>, core::Time> packs;
   std::map<core::Time, core::Time>
-      by_time;  ///< indexed by the start of a step: the delay from this time on
+      by_time;  ///< for the start of each step, the delay from this time on
 };
 
 struct Alignment {

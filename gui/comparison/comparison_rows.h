@@ -34,7 +34,7 @@ class ComparisonRows {
                                     std::int32_t pack) const;
 
  private:
-  /// A run of spans that are consecutive both in a row of rows() and in their source row.
+  /// A sequence of spans that are consecutive both in a row of rows() and in their source row.
   struct Run {
     SpanId own;
     SpanId here;
@@ -52,10 +52,10 @@ class ComparisonRows {
   std::vector<Trace::Row> rows_;
   std::array<std::string, 2> names_;
   std::vector<std::vector<Run>> runs_;  ///< indexed by row of rows_, ordered by here.index
-  /// The same runs, indexed by side and source row, and ordered by own.index.
+  /// The same sequences, indexed by side and source row, and ordered by own.index.
   std::array<std::vector<std::vector<Run>>, 2> runs_of_own_;
-  /// For spans that were moved to another row: the track of the new row, by source row, training
-  /// step and pack.
+  /// The track of the new row of spans that were moved to another row. The key consists of the
+  /// source row, the training step and the pack.
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, core::TrackId> moved_tracks_;
 };
 

@@ -41,8 +41,8 @@ struct SweepChoice {
   bool operator==(const SweepChoice&) const = default;
 };
 
-/// The maximum number of lines. If the field has more values than this, the plot has lines only for
-/// kMaxLines of its values, which are evenly spaced.
+/// The maximum number of lines in a plot. If the field SweepChoice::by has more values than this,
+/// the plot has lines only for kMaxLines of the values, which are evenly spaced.
 inline constexpr std::size_t kMaxLines = 24;
 
 /// A point of the plot.
@@ -50,13 +50,13 @@ struct CurvePoint {
   double x = 0, y = 0;     ///< positions along the axes, from 0 to 1
   double value = 0;        ///< the cost of the point, in the unit of the cost
   std::int64_t point = 0;  ///< the index of the point in the sweep
-  /// The number of other points at the same position, which are not drawn because this point is at
-  /// least as good.
+  /// The number of other points of this curve with the same value on the x axis. They are not
+  /// drawn, because this point is at least as good.
   std::int64_t others = 0;
   /// True: the simulation was stopped before its last step, so the true cost may be higher than the
   /// shown cost.
   bool given_up = false;
-  std::size_t value_of_x = 0;  ///< the index of the point's value on the x axis
+  std::size_t value_of_x = 0;  ///< the index of the point's value among the values of the x axis
 };
 
 struct SweepCurve {
@@ -94,7 +94,7 @@ struct SweepCurves {
   std::optional<CurvePlace> best;
   std::int64_t lines_left_out = 0;
   bool given_up = false;    ///< true if the simulation of some drawn points was stopped early
-  std::int64_t hidden = 0;  ///< the number of hidden points, over all curves
+  std::int64_t hidden = 0;  ///< the sum of CurvePoint::others over all curves
 
   [[nodiscard]] const CurvePoint& at(const CurvePlace& place) const {
     return curves[place.curve].points[place.index];

@@ -21,7 +21,8 @@ class FormModel : public QAbstractItemModel {
 
  public:
   enum Column { kName, kValue, kColumns };
-  /// For the type bool: true if the value is not in the text, or is read-only.
+  /// The data role of a bool that is true if the row is painted in a faint colour, because its
+  /// value is not in the text or is read-only.
   static constexpr int kFaintRole = Qt::UserRole;
   enum class Line {
     kField,    ///< a single value or a message
@@ -87,9 +88,9 @@ class FormModel : public QAbstractItemModel {
   core::Schema schema_;
   std::shared_ptr<const core::ScenarioText> text_;
   std::unique_ptr<Node> root_;
-  std::map<core::FieldPath, std::string> problems_;  ///< by field: its problem
+  std::map<core::FieldPath, std::string> problems_;  ///< for each field, the problem as a text
   std::map<core::FieldPath, int>
-      inside_;  ///< by field: the number of problems of the fields below it, at any depth
+      inside_;  ///< for each field, the number of problems of the fields below it, at any depth
   bool frozen_ = false;
 };
 

@@ -21,10 +21,10 @@ namespace tutti::gui {
 class FormView;
 class TextEditor;
 
-/// The editor of a scenario. The scenario editor, in which a form and a text show the same content
-/// side by side. The scenario's problems are listed below, and a summary is above. The form has no
-/// state of its own: an edit in the form changes the text at the position of the field. Form and
-/// text therefore share one undo history.
+/// The editor of a scenario, in which a form and a text show the same content side by side. Below
+/// them is a list of the scenario's problems, and above them is a summary. The form has no state of
+/// its own: an edit in the form changes the text at the position of the field. Form and text
+/// therefore share one undo history.
 class ScenarioEditor : public QWidget {
   Q_OBJECT
 
@@ -41,7 +41,7 @@ class ScenarioEditor : public QWidget {
   /// ScenarioFile::take(). After an error, the editor is unchanged.
   core::Expected<void> open(const ScenarioBytes& file);
   /// Replaces the text by the content of its file, which another program has changed. Undo restores
-  /// the text. ERRORS: as ScenarioFile::take().
+  /// the previous text. ERRORS: as ScenarioFile::take().
   core::Expected<void> reload(const ScenarioBytes& file);
   /// Returns true if another program has changed the file since it was read or written.
   [[nodiscard]] bool changed_on_disk() const { return file_.changed_meanwhile(); }
@@ -55,8 +55,8 @@ class ScenarioEditor : public QWidget {
   void forget_changes();
   /// Shows a new text that does not belong to a file yet.
   void start_new(const std::string& text);
-  /// Asks about unsaved changes. Asks the user about unsaved changes, if any. Returns false if the
-  /// user wants to continue editing.
+  /// Asks the user about unsaved changes, if any. Returns false if the user wants to continue
+  /// editing.
   bool may_close();
   /// Saves the text. Asks for a path if the text has no file yet, or is one of Tutti's examples.
   /// Returns false if the text was not saved; the user has already seen the reason.

@@ -6,8 +6,8 @@
 
 namespace tutti::gui {
 
-/// Frames a widget that has the keyboard focus, as the last thing that it paints. Widgets that Qt
-/// paints have their own mark of the focus, in the same colour.
+/// Paints a frame around `widget` if it has the keyboard focus. Must be called at the end of the
+/// widget's paintEvent(). Qt's own widgets mark the focus in another way, but in the same colour.
 inline void paint_focus(QPainter& painter, const QWidget& widget) {
   if (!widget.hasFocus()) return;
   painter.setPen(QPen(widget.palette().color(QPalette::Highlight), 2));

@@ -30,7 +30,7 @@ class LineCanvas {
  private:
   void line(const Line& line, std::size_t number);
   void spans(std::size_t row, RowTexts& texts);
-  /// Paints the spans of the current line from their content at each pixel.
+  /// Paints the spans of the current line. `columns`: the content of each pixel column.
   void columns(const std::vector<Column>& columns, const SpanLooks& looks);
   void span_shapes(const std::vector<Column>& columns, const SpanLooks& looks, int gap, int height);
   void span_pixels(const std::vector<Column>& columns, const SpanLooks& looks, int top, int height);

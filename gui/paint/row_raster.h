@@ -9,7 +9,7 @@
 
 namespace tutti::gui {
 
-/// 0xAARRGGBB, the layout of QImage::Format_RGB32.
+/// A colour as 0xAARRGGBB, the layout of QImage::Format_RGB32.
 using Pixel = std::uint32_t;
 
 /// The appearance of spans of one kind: a colour, and the part of the row's height that the spans
@@ -23,8 +23,8 @@ struct SpanLook {
 /// The appearance of spans, by SpanKind.
 using SpanLooks = std::array<SpanLook, 64>;
 
-/// The content of a row of spans in one pixel column: the span or spans in the time range of this
-/// column.
+/// The content of one pixel column of a row of spans. The column represents a short time range, in
+/// which one or several spans may lie.
 struct Column {
   std::uint8_t kind = 0;
   bool begins = false;  ///< true: a span that is at least kEdge pixels wide begins in this column

@@ -16,7 +16,7 @@ namespace tutti::gui {
 /// The painted area of the lines, right of the names.
 struct PaintedLines {
   QImage image;  ///< the painted spans, groups and loads, without texts
-  /// Indexed by the line of the layout: the spans that are wide enough for a text.
+  /// For each line of the layout, the spans that are wide enough for a text.
   std::vector<RowTexts> texts;
 };
 

@@ -19,8 +19,7 @@ class SweepChoices : public QWidget {
  public:
   explicit SweepChoices(QWidget* parent = nullptr);
 
-  /// Shows a choice. Shows this choice of settings. `drawn` has the curves that the plot shows for
-  /// this choice.
+  /// Shows this choice of settings. `drawn` has the curves that the plot shows for this choice.
   void show_choice(const SweepData& sweep, const SweepCurves& drawn, const SweepChoice& choice);
   [[nodiscard]] const SweepChoice& choice() const { return choice_; }
   void set(const SweepChoice& choice);

@@ -19,8 +19,8 @@ namespace tutti::gui {
 class SweepChoices;
 class SweepForm;
 
-/// The panel of a sweep. A panel that plots the sweep's file, and updates the plot when any program
-/// adds results to the file. The panel also runs single points, and starts new sweeps. Timelines of
+/// The panel that plots the points in a sweep's file, and updates the plot when any program adds
+/// results to the file. The panel also runs single points, and starts new sweeps. Timelines of
 /// points are written to a temporary folder, which is removed with this object.
 class SweepPanel : public QWidget {
   Q_OBJECT

@@ -11,7 +11,8 @@ class Actions;
 class TimeCursor;
 
 /// A bar with the buttons of the time cursor (back to the start, previous event, next event, play,
-/// speed). The bar also shows the playback speed: the time of the run that plays per second.
+/// speed). The bar also shows the playback speed: how much time of the run the cursor passes per
+/// second.
 class PlayBar : public QWidget {
   Q_OBJECT
 

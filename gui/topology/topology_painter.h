@@ -29,7 +29,7 @@ Pixel load_colour(const Theme& theme, double load);
 Pixel held_colour(const Theme& theme, std::int32_t contributions, std::int32_t contributors);
 /// Paints a device's copy of a pack as columns, from the first element to the last. The height of a
 /// column is its number of contributions as a share of all contributions. If `figures` is true,
-/// columns that are wide enough also show this number.
+/// columns that are wide enough also show their number of contributions.
 void paint_held(QPainter& painter, const QRectF& box, const std::vector<PackReplay::Piece>& held,
                 const TopologyMoment& moment, const Theme& theme, bool figures);
 

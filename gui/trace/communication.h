@@ -28,7 +28,7 @@ struct CommunicationMatrix {
     std::string key;   ///< the beginning of the keys of the rank's lines in a layout
   };
   std::vector<Rank> ranks;  ///< in the order of rows
-  /// By sender and receiver. Pairs without messages have no entry.
+  /// The traffic of each pair of sender and receiver. Pairs without messages have no entry.
   std::map<std::pair<std::size_t, std::size_t>, PairTraffic> pairs;
 };
 

@@ -8,9 +8,8 @@
 
 namespace tutti::gui {
 
-/// Calls `what`. Calls `what`, and returns an error if it throws an exception; otherwise nullopt.
-/// Used in the outermost function of a thread, because an exception cannot be caught outside of the
-/// thread.
+/// Calls `what`. Returns an error if `what` throws an exception; otherwise nullopt. Used in the
+/// outermost function of a thread, because an exception cannot be caught outside of the thread.
 template <class Do>
 std::optional<core::Error> guarded(Do&& what) {
   try {

@@ -16,9 +16,9 @@ struct HeadlineFigure {
 };
 
 /// Returns the most important figures of a run: step time, exposed communication, lower bound, the
-/// largest cause on the critical path, and the error band of NCCL's times. Omits figures for which
-/// the timeline has no data. With two timelines, returns the step time of the first and of the
-/// second, and the error.
+/// activity with the largest share of the critical path, and the error band of NCCL's times. Omits
+/// figures for which the timeline has no data. With two timelines, returns the step time of the
+/// first and of the second, and the error.
 std::vector<HeadlineFigure> headline_of(const Trace& trace);
 
 }  // namespace tutti::gui

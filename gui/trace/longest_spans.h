@@ -24,8 +24,7 @@ class LongestSpans {
   /// Builds the index. sums[i]: the sum of the durations of spans 0 … i - 1.
   void build(const std::vector<std::int64_t>& sums, const std::vector<std::uint8_t>& kinds);
   /// Returns the index of the longest span among first … end - 1; the earliest if several are
-  /// equally long. `sums`,
-  /// `kinds`: as in build(). REQUIRES: first < end.
+  /// equally long. `sums`, `kinds`: as in build(). REQUIRES: first < end.
   [[nodiscard]] Entry longest(const std::vector<std::int64_t>& sums,
                               const std::vector<std::uint8_t>& kinds, Index first, Index end) const;
 

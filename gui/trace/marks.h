@@ -10,7 +10,7 @@
 
 namespace tutti::gui {
 
-/// A user's note at a time of a run, or on a time range of a run.
+/// A mark: a user's note at a time of a run, or on a time range of a run.
 struct Mark {
   TimeRange at;  ///< the time range of the note; for a note at a single time, both ends are equal
   std::string text;

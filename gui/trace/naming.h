@@ -12,8 +12,8 @@ std::string lower(std::string text);
 
 /// The quality of the match of a word with the name of a layer or gradient
 /// ("layer1.0.conv1.weight", "conv1_conv/kernel"), from worst to best. A search returns only the
-/// names with the best match. For example, "conv1" finds only the first convolution, although the
-/// blocks contain names with "conv1", too.
+/// names with the best match. For example, "conv1" finds only the first convolution, although
+/// "layer1.0.conv1" also contains this word.
 enum class Naming {
   kNot,
   kPart,   ///< the word occurs somewhere in the name, such as "conv"
@@ -28,9 +28,9 @@ Naming best_naming(const core::RunInfo& run, const std::string& word);
 
 /// The packs and layers of a run that a word refers to.
 struct Concerned {
-  std::vector<bool> packs;  ///< by pack: true if the pack carries a matching gradient
+  std::vector<bool> packs;  ///< for each pack, true if the pack carries a matching gradient
   std::vector<bool>
-      layers;  ///< by layer: true if the layer's backward pass computes a matching gradient
+      layers;  ///< for each layer, true if the layer's backward pass computes a matching gradient
 };
 
 /// Returns the packs and layers of all names whose match with `word` has at least the quality

@@ -8,8 +8,9 @@
 
 namespace tutti::gui {
 
-/// The state of the time cursor: a time of the run, which can be played like a video. The class has
-/// no clock. The caller passes the time since the last frame, so that tests can control time.
+/// The state of the time cursor. The cursor is at a time of the run, and can play the run like a
+/// video. The class has no clock. The caller passes the time since the last frame, so that tests
+/// can control time.
 class Playback {
  public:
   /// The real time, in milliseconds, that playing the visible range takes at normal speed (speed
@@ -32,7 +33,8 @@ class Playback {
   /// Advances by `milliseconds` of real time. Pauses at the end of the range. REQUIRES:
   /// milliseconds ≥ 0.
   void advance(std::int64_t milliseconds, const TimeRange& range);
-  /// Returns the time of the run that plays per second of real time if `range` is visible.
+  /// Returns how much time of the run the cursor passes per second of real time, if `range` is
+  /// visible.
   [[nodiscard]] core::Time per_second(const TimeRange& range) const;
 
  private:

@@ -18,9 +18,9 @@ namespace tutti::gui {
 /// The spans of one row of the timeline view. An index allows drawing any time range at any zoom
 /// without visiting each span. Three queries suffice to paint a pixel:
 ///
-///   first_from(t)       the spans that it touches (sorted_times.h)
-///   busy(from, to)      how much of its time they cover: running sums of durations
-///   longest(first, end) the span whose colour it gets (longest_spans.h)
+///   first_from(t)       the spans that the pixel touches (sorted_times.h)
+///   busy(from, to)      the part of the pixel's time that spans cover, by sums of durations
+///   longest(first, end) the span whose colour the pixel gets (longest_spans.h)
 ///
 /// Copies share their data. A span takes 22 bytes, plus 1.6 bytes in the search structures, so ten
 /// million spans take 236 MB. All other data of a span stays in the file.
@@ -67,7 +67,8 @@ class SpanRow {
 
   /// Returns the part of the time [from, to) that spans cover.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to) const;
-  /// Does the same. `first`: first_from(from); `end`: first_from(to). Cost: constant.
+  /// Does the same, if the caller already knows `first` = first_from(from) and `end` =
+  /// first_from(to). Cost: constant.
   [[nodiscard]] core::Time busy(core::Time from, core::Time to, Index first, Index end) const;
   /// Returns the first span that starts at `t` or later; size() if there is none.
   [[nodiscard]] Index first_from(core::Time t) const { return starts_->first_from(t.count()); }
@@ -104,8 +105,8 @@ class SpanRow {
     std::vector<std::int64_t> sums{0};
     std::vector<std::uint8_t> kinds;
     std::vector<std::uint8_t> waits;  ///< the waiting time in 255ths of the duration
-    /// The pack; -1: none. The pack of a span. Values of kFirstLayer and below encode the layer of
-    /// a span that has no pack.
+    /// The pack of each span; -1: none. Values of kFirstLayer and below encode the layer of a span
+    /// that has no pack.
     std::vector<std::int32_t> packs;
     LongestSpans longest;
     std::vector<std::pair<int, core::Time>> kind_times;  ///< total time of each kind, in the order

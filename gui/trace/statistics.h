@@ -42,7 +42,7 @@ struct StatisticsOptions {
   /// True: also sums up bytes, which have to be read from the file. Summing up bytes takes 20 times
   /// as long.
   bool bytes = false;
-  /// If `stop` becomes true, the computation stops, and the result may be incomplete.
+  /// If `cancel` becomes true, the computation stops, and the result may be incomplete.
   const std::atomic<bool>* cancel = nullptr;
 };
 

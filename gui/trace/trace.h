@@ -46,7 +46,8 @@ class Trace;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// One of the timelines of a trace, with the records that concern its whole run. Times in these
-/// records are times of the axis at which they are shown.
+/// records are positions on the time axis. In a comparison, they may differ from the times of the
+/// run.
 struct Side {
   std::string name;  ///< the name of the side, such as "simulated"; empty if there is only one side
   core::RunInfo run;
@@ -99,10 +100,10 @@ class TraceParts {
   [[nodiscard]] virtual Facts facts() const = 0;
   /// Returns the source trace of a side.
   [[nodiscard]] virtual const std::shared_ptr<const Trace>& source(std::size_t side) const = 0;
-  /// Returns the time of the side's run that is shown at time `shown` of the axis. The result is
-  /// computed with the delay of the training step, although packs may have their own delays. If
-  /// `shown` is in a pause that the alignment has inserted, returns the time at which the side
-  /// completed its step.
+  /// Returns the time of the side's run that corresponds to the position `shown` on the time axis.
+  /// The result is computed with the delay of the training step, although packs may have their own
+  /// delays. If `shown` is in a pause that the alignment has inserted, returns the time at which
+  /// the side completed its step.
   [[nodiscard]] virtual core::Time own(std::size_t side, core::Time shown) const = 0;
 };
 
@@ -227,7 +228,7 @@ class Trace {
   std::optional<core::TimelineReader> reader_;
   std::vector<Side> sides_;
   std::vector<Row> rows_;
-  /// Indexed by row: the indices of the row's blocks in reader_->span_blocks(), sorted by time.
+  /// For each row, the indices of its blocks in reader_->span_blocks(), sorted by time.
   std::vector<std::vector<std::size_t>> blocks_;
   std::map<core::TrackId, std::size_t> row_of_track_;  ///< empty if the trace combines others
   std::vector<AxisStretch> axis_;
@@ -238,7 +239,7 @@ class Trace {
   std::optional<TimeRange> recorded_;
   std::vector<int> kinds_;
   bool has_waits_ = false;
-  std::vector<std::vector<OnPath>> on_path_;  ///< by row
+  std::vector<std::vector<OnPath>> on_path_;  ///< for each row, the parts on the critical path
 };
 
 /// Returns the name of a row, such as "compute", "packs, slot 1" or "lane 3".

@@ -81,7 +81,7 @@ class PackReplay {
   std::shared_ptr<const Traffic> traffic_;
   core::Collective collective_;
   std::int32_t step_, pack_;
-  std::vector<std::int32_t> devices_;  ///< by rank: the number of the rank's device
+  std::vector<std::int32_t> devices_;  ///< for each rank, the number of its device in Traffic
   core::Contract contract_;
   std::unique_ptr<core::SymbolicRun> run_;
   core::Time shown_;

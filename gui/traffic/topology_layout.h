@@ -25,10 +25,10 @@ struct Box {
 
 /// The positions of all parts of a drawn topology. Workers are boxes in a grid. In each box,
 /// network cards are at the top. Below the network cards are CPUs, PCIe switches, GPUs and
-/// NVSwitches, in this order. Each node is above the nodes to which it is connected. Links between
-/// adjacent nodes are straight; other links within a row are arcs. The network is drawn as a bar
-/// above every row of boxes. All bars are connected at the left. Lengths are in pixels of a picture
-/// at full size.
+/// NVSwitches, in this order. As far as there is space, nodes are centred above the nodes of lower
+/// rows to which they are connected. Links between adjacent nodes are straight; other links within
+/// a row are arcs. The network is drawn as a bar above every row of boxes. All bars are connected
+/// at the left. Lengths are in pixels of a picture at full size.
 struct TopologyLayout {
   std::vector<Box> nodes;
   struct Worker {
@@ -38,7 +38,7 @@ struct TopologyLayout {
   std::vector<Worker> workers;
   std::vector<Box> network;  ///< the bars of the network; the first bar is also in `nodes`
   double trunk = 0;          ///< the x coordinate of the line that connects the bars
-  /// Centre lines. The two directions of a link are drawn next to each other.
+  /// The centre line of each link. The two directions of a link are drawn next to each other.
   std::vector<Line2> links;
   std::vector<double> widths;
   Box bounds;

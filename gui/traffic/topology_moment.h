@@ -23,7 +23,8 @@ struct PackOfStep {
 /// The state of a topology at a time of the run.
 struct TopologyMoment {
   core::Time at;
-  std::vector<double> loads;  ///< by link of the topology: its load; empty if the links are unknown
+  std::vector<double> loads;  ///< for each link of the topology, the load from 0 to 1; empty if the
+                              ///< links are unknown
   struct Flight {
     const Transfer* transfer = nullptr;
     /// The links on the message's route. If the route is empty, the message is drawn on a straight
@@ -41,8 +42,8 @@ struct TopologyMoment {
   std::vector<Flight> flights;
   std::vector<PackOfStep> in_flight;  ///< the packs in flight, sorted by start
   std::optional<PackOfStep> pack;     ///< the selected pack
-  /// Indexed by node: the content of the device's copy of the selected pack; empty if the content
-  /// is unknown, or if the device does not take part.
+  /// For each node, the content of the device's copy of the selected pack; empty if the content is
+  /// unknown, or if the device does not take part.
   std::vector<std::vector<PackReplay::Piece>> held;
   std::int32_t contributors = 0;  ///< the number of contributions in a complete element
   std::int64_t elements = 0;
@@ -58,8 +59,8 @@ class TopologyPlayer {
   TopologyPlayer(std::shared_ptr<const Trace> trace, std::shared_ptr<const core::Scenario> plan,
                  std::shared_ptr<const Traffic> traffic, const Topology& topology);
 
-  /// Returns the state at `t`. `wanted`: the pack to select. If the chosen pack is not in flight,
-  /// the pack in flight that started first is selected instead.
+  /// Returns the state at `t`. `wanted`: the pack to select. If `wanted` is nullopt or not in
+  /// flight, the pack in flight that started first is selected instead.
   TopologyMoment at(core::Time t, std::optional<PackOfStep> wanted = std::nullopt);
 
   /// Returns the replay of the selected pack; null if it cannot be replayed.

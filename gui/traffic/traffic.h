@@ -79,8 +79,8 @@ class Traffic {
   /// Returns the messages with sent ≤ t < taken. Cost: logarithmic per message.
   [[nodiscard]] std::vector<const Transfer*> in_flight(core::Time t) const;
 
-  /// Returns the number of steps of a pack in a training step that a lane of a device had completed
-  /// at `t`.
+  /// Returns how many schedule steps a lane of a device had completed at `t`, for pack `pack` of
+  /// training step `step`.
   [[nodiscard]] std::int64_t steps_done(std::int32_t device, core::Lane lane, std::int32_t step,
                                         std::int32_t pack, core::Time t) const;
   /// The sender of the message that a schedule step received, as a device and a lane; device -1:
@@ -99,7 +99,8 @@ class Traffic {
   [[nodiscard]] const Counter& queue_depth() const { return queue_depth_; }
 
  private:
-  /// The steps that one lane executed for one pack or one exchange of a training step.
+  /// The schedule steps that one lane executed for one pack or one exchange (a collective during
+  /// computation) of a training step.
   struct Segment {
     std::vector<std::int64_t> indices;
     std::vector<core::Time> began;  ///< times at which the steps stopped waiting
@@ -135,7 +136,8 @@ class Traffic {
 /// Returns the names of the counters that the timeline shows. The names are available before the
 /// counters are computed.
 std::vector<std::string> counter_names(const Trace& trace);
-/// A counter of a run and its name. The function counters_of() has the order of counter_names().
+/// A counter of a run and its name. The function counters_of() returns the counters in the order of
+/// counter_names().
 struct NamedCounter {
   std::string name;
   const Counter* counter = nullptr;

@@ -18,9 +18,9 @@ namespace tutti::gui {
 class TimelineView;
 
 /// The panel with the communication matrix of the selected range, or of the visible range if none
-/// is selected. A thread computes the matrix, and only while the panel is visible; it begins when
-/// the range has not changed for a tenth of a second. Until the matrix is complete, the old matrix
-/// of the same timeline stays. Picking a pair shows only the rows of both ranks in the
+/// is selected. A thread computes the matrix while the panel is visible. The computation begins
+/// when the range has not changed for a tenth of a second. Until the matrix is complete, the old
+/// matrix of the same timeline stays. Picking a pair shows only the rows of both ranks in the
 /// timeline; picking it again shows all rows.
 class CommunicationPanel : public QWidget {
   Q_OBJECT

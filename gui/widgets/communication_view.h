@@ -31,7 +31,7 @@ class CommunicationView : public QWidget {
   void show_words(const QString& words);
   void set_quantity(MatrixQuantity quantity);
   void set_theme(const Theme& theme);
-  /// Sets the cell with a frame: the pair whose rows the timeline shows.
+  /// Sets the cell that has a frame, because the timeline shows only the rows of this pair.
   void set_picked(const std::optional<Cell>& cell);
 
   [[nodiscard]] const CommunicationMatrix& matrix() const { return matrix_; }
@@ -41,7 +41,7 @@ class CommunicationView : public QWidget {
   [[nodiscard]] QRectF box_of(const Cell& cell) const;
   /// Describes the messages of a cell in words.
   [[nodiscard]] QString words_of(const Cell& cell) const;
-  /// Returns the colour of a cell: a faint tint if the pair has no messages.
+  /// Returns the colour of a cell. Pairs without messages have a faint tint.
   [[nodiscard]] Pixel colour_of(const Cell& cell) const;
 
   [[nodiscard]] QSize minimumSizeHint() const override { return {200, 120}; }

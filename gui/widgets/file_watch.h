@@ -9,8 +9,8 @@
 
 namespace tutti::gui {
 
-/// Reports that a file has changed on disk, as soon as the file has not changed for a short time.
-/// If another file of the same name replaces the file, this counts as a change; the removal of the
+/// Reports that a file has changed on disk. The report comes a short time after the last change. If
+/// another file of the same name replaces the file, this counts as a change; the removal of the
 /// file does not count.
 class FileWatch : public QObject {
   Q_OBJECT
@@ -18,8 +18,8 @@ class FileWatch : public QObject {
  public:
   explicit FileWatch(QObject* parent = nullptr);
 
-  /// Stops watching the previous file, and watches this file instead. Reports changes from the
-  /// current version of the file on. The file need not exist. Empty: watches no file.
+  /// Stops watching the previous file, and watches this file instead. Reports changes that happen
+  /// after this call. The file need not exist. If `path` is empty, no file is watched.
   void watch(const QString& path);
   /// Like the function above, but for a file that has been read before the call, and that had the
   /// stamp `known` at that time (nullopt: it did not exist). If the file has changed since then,

@@ -9,8 +9,8 @@ class QHBoxLayout;
 
 namespace tutti::gui {
 
-/// A line above the timeline with the most important figures: step time, exposed communication, the
-/// ratio to the lower bound, and the limiting resource.
+/// A line above the timeline with the most important figures (gui/trace/headline.h), such as the
+/// step time, the exposed communication and the lower bound.
 class HeadlineStrip : public QWidget {
   Q_OBJECT
 

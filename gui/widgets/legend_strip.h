@@ -9,9 +9,9 @@
 
 namespace tutti::gui {
 
-/// The lines below the timeline that show the colour of each kind of span in the timeline, in the
-/// order of their total times. The number of lines depends on the width. A click on a kind starts a
-/// search for this kind.
+/// The lines below the timeline that show the colour of each kind of span in the timeline. The
+/// kinds are in descending order of total time. The number of lines depends on the width. A click
+/// on a kind starts a search for this kind.
 class LegendStrip : public QWidget {
   Q_OBJECT
 

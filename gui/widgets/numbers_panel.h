@@ -26,11 +26,12 @@ class NumbersPanel : public QWidget {
   /// REQUIRES: the view outlives the panel.
   explicit NumbersPanel(const TimelineView& view);
 
-  /// Tells the panel whether it is visible, that is, neither closed nor behind another panel.
+  /// Sets whether the panel is visible, that is, neither closed nor behind another panel.
   void set_seen(bool seen);
   /// Waits until the statistics are up to date.
   void finish();
-  /// Returns the total number of computations that were started in threads.
+  /// begun() returns the total number of computations that were started, and begun_in_thread()
+  /// returns how many of them were started in threads.
   [[nodiscard]] int begun() const { return begun_; }
   [[nodiscard]] int begun_in_thread() const { return begun_in_thread_; }
 

@@ -29,7 +29,8 @@ class SearchBar : public QToolBar {
   /// Shows only rows that match a text, as if the user had typed the text.
   void filter(const QString& text);
   [[nodiscard]] const SearchHighlights& highlights() const { return highlights_; }
-  /// Go to the next or to the previous match. Return false if there is no match.
+  /// Goes to the next match if `forward` is true, otherwise to the previous match. Returns false if
+  /// there is no match.
   bool find(bool forward);
   /// Goes to the first span that matches `words`. Returns false if no span matches.
   bool find(const QString& words);

@@ -13,10 +13,10 @@ class Actions;
 class OverviewStrip;
 class TimelineView;
 
-/// The time cursor marks a time of the run, which does not depend on the mouse. The cursor is drawn
-/// as a line through all rows. The cursor can play through the visible range. A click on the time
-/// axis or on the overview sets the cursor. The signal moment_changed() notifies other widgets that
-/// the cursor's time has changed.
+/// The time cursor marks a time of the run, independently of the position of the mouse. The cursor
+/// is drawn as a line through all rows. The cursor can play through the visible range. A click on
+/// the time axis or on the overview sets the cursor. The signal moment_changed() notifies other
+/// widgets that the cursor's time has changed.
 class TimeCursor : public QObject, public Overlay {
   Q_OBJECT
 
@@ -30,7 +30,7 @@ class TimeCursor : public QObject, public Overlay {
 
   [[nodiscard]] core::Time moment() const { return playback_.moment(); }
   [[nodiscard]] const Playback& playback() const { return playback_; }
-  /// Returns the time of the run that plays per second of real time.
+  /// Returns how much time of the run the cursor passes per second of real time while it plays.
   [[nodiscard]] core::Time per_second() const;
 
  public slots:

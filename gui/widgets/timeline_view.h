@@ -52,8 +52,9 @@ class TimelineView : public QWidget {
   /// Returns the keys of the lines to which the selected range is restricted; empty if the range
   /// covers all lines.
   [[nodiscard]] const std::set<std::string>& region() const { return region_; }
-  /// Returns the rows that statistics count: the visible rows, and if there is a region, only
-  /// those that its lines showed when it was selected.
+  /// Returns the rows that statistics count. Usually, these are the visible rows. If the selected
+  /// range is restricted to some lines (a region), these are the visible rows that were on these
+  /// lines when the region was selected.
   [[nodiscard]] std::vector<std::size_t> counted_rows() const;
   /// Returns the time under the mouse, or the time in the middle of the view if the mouse is
   /// elsewhere. Shortcuts that need a time use this time.

@@ -81,7 +81,8 @@ class AsyncServers {
     std::int64_t group = 0;
     /// The collective, with its ranks converted to ranks of the cluster.
     core::Collective collective;
-    core::Contract contract;        ///< the collective's contract, with the ranks of the group
+    core::Contract contract;  ///< the required result of the collective (core::Contract), with the
+                              ///< ranks of the group
     std::vector<core::Rank> ranks;  ///< the collective's ranks in this process
     /// `asks` is the rank that requests a read, and `root` is the rank that holds the variable; -1
     /// if there is no such rank.

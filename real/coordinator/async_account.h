@@ -22,9 +22,9 @@ class AsyncAccount {
   /// number of training steps of each worker.
   AsyncAccount(std::int64_t workers, std::int32_t steps) : steps_(steps), paces_(workers) {}
 
-  /// Adds the reports that all workers send after a batch. `name` returns the name of a worker for
-  /// error messages. ERRORS: a replica has read a value that its server did not send; a reported
-  /// count is impossible.
+  /// Adds the reports that all workers send after a batch of training steps. `name` returns the
+  /// name of a worker for error messages. ERRORS: a replica has read a value that its server did
+  /// not send; a reported count is impossible.
   core::Expected<void> take(const WorkerSet::Messages& ready,
                             const std::function<std::string(std::size_t)>& name);
   /// Records the start and the end of a worker's training step, in nanoseconds of the coordinator's
@@ -32,7 +32,7 @@ class AsyncAccount {
   void step_ended(std::int64_t worker, std::int32_t step, std::int64_t start_ns,
                   std::int64_t end_ns);
   /// Records that all steps of a batch have been passed to step_ended(). Workers begin the next
-  /// batch together, so later calls of step_ended() are about later times.
+  /// batch together, so steps that are passed to step_ended() later have also ended later.
   void batch_ended();
   /// Returns a summary of the asynchronous updates, with the same wording as the summary of a
   /// simulated run.

@@ -33,7 +33,8 @@ struct ClockSample {
 class ClockOffset {
  public:
   /// The maximum drift between two clocks in parts per million. Each clock's crystal deviates by at
-  /// most 100 ppm. After NTP has settled, it changes a clock's rate by less than 100 ppm.
+  /// most 100 ppm. Once NTP has settled, its corrections change a clock's rate by less than 100
+  /// ppm.
   static constexpr std::int64_t kMaxDriftPpm = 200;
 
   /// Adds a sample. If several samples are taken at about the same time, only the sample with the

@@ -16,7 +16,7 @@ struct TcpExecutorOptions {
   std::string program;  ///< path of the tutti program, which is started as worker
   bool verify = true;
   /// The run fails if it makes no progress for this time, or if a worker sends no message for this
-  /// time.
+  /// time (but at least three seconds).
   double timeout_seconds = 60;
   /// Returns the factor by which emulated links and devices are slower than those in the scenario.
   /// If this function is empty, nothing is emulated, and the machines run at full speed.
@@ -39,10 +39,11 @@ struct TcpExecutorOptions {
 };
 
 /// Executes a scenario on real machines: one process per worker, on this machine or on other
-/// machines, and messages over TCP. Every element of every result is checked. Computation is
-/// replayed for its duration in the scenario: as a wait, or on GPUs as a kernel. Each batch of
-/// training steps begins at the same time on all workers. The time between batches, which is spent
-/// on new inputs and on comparing results, is not recorded.
+/// machines. Messages between workers travel over TCP, shared memory or NCCL. If
+/// TcpExecutorOptions::verify is true, every element of every result is checked. Computation is
+/// replayed for its duration in the scenario: as a wait, on a busy core, or on GPUs as a kernel.
+/// Each batch of training steps begins at the same time on all workers. The time between batches,
+/// which is spent on new inputs and on comparing results, is not recorded.
 class TcpExecutor : public core::Executor {
  public:
   explicit TcpExecutor(TcpExecutorOptions options);

@@ -92,8 +92,8 @@ struct TuttiCudaApi {
               std::uint64_t* stamps);
 };
 
-/// The module exports one function, of this type and with this name, which returns the function
-/// table. It returns the table.
+/// The type and the name of the only function that the module exports. The function returns the
+/// function table.
 using TuttiCudaEntry = const TuttiCudaApi* (*)();
 inline constexpr char kTuttiCudaEntry[] = "tutti_cuda_api";
 

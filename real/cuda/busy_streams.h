@@ -18,7 +18,8 @@ class BusyStreams {
   using Clock = DeviceClock::Clock;
   struct Span {
     core::Rank rank = 0;
-    Clock::time_point start, end;  ///< by the device's clock
+    Clock::time_point start,
+        end;  ///< measured by the device, and converted to this process's clock
   };
 
   BusyStreams(const TuttiCudaApi& api, MemoryPool& pool) : api_(api), pool_(pool) {}

@@ -49,7 +49,7 @@ class MemoryPool {
 
   const TuttiCudaApi& api_;
   std::map<const std::byte*, Block> blocks_;
-  /// Indexed by the pair of location (a device number or kHost) and block size: the unused blocks.
+  /// The unused blocks for each pair of location (a device number or kHost) and block size.
   std::map<std::pair<int, std::int64_t>, std::vector<std::byte*>> unused_;
 };
 

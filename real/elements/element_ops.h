@@ -26,7 +26,8 @@ void combine_to(Operation operation, core::DataType type, void* target, const vo
 /// (integers). For the reduction MEAN, this function divides the sum.
 void scale(core::DataType type, void* target, std::int64_t count, double factor);
 
-/// Reads or writes one element as a double. Values that are written are rounded as in scale().
+/// element_at() returns one element as a double. set_element() stores `value` in one element,
+/// rounded as in scale().
 double element_at(core::DataType type, const void* data, std::int64_t index);
 void set_element(core::DataType type, void* data, std::int64_t index, double value);
 

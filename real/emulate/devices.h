@@ -39,7 +39,7 @@ class EmulatedDevices : public Devices {
   TimeScale scale_;
   Timers& timers_;
   HostDevices host_;
-  /// Indexed by device: the time at which each thread of the device becomes free.
+  /// For each device, the times at which its threads become free.
   std::map<core::PartId, std::vector<Clock::time_point>> free_;
   std::vector<Ticket> done_;
 };

@@ -27,8 +27,8 @@ namespace tutti::real {
 /// which the message's head and tail arrive at the receiver's first link. In the receiver's
 /// process, the message passes the receiver's links. The interpreter gets the whole message at the
 /// later of two times: when its tail would have left the last emulated link, and when the message
-/// has actually arrived. A message that reports a freed slot also has a stamp. Stamps are times of
-/// the monotonic clock, since all processes run on one machine.
+/// has actually arrived. A message that reports a free slot (receive buffer of a connection) also
+/// has a stamp. Stamps are times of the monotonic clock, since all processes run on one machine.
 ///
 /// Messages from peers are checked against the schedules (Traffic), and their stamps are checked
 /// against the clock. No stamp can be earlier than the construction of this network, since a step
@@ -105,10 +105,10 @@ class EmulatedNetwork : public Transport, private Receiver {
   Clock::time_point opened_;  ///< the earliest time that a stamp may contain
   Clock::duration
       furthest_;  ///< the maximum difference between a stamp's time and the current time
-  /// Indexed by resource: the time at which the resource is free.
+  /// For each resource, such as a link, the time at which the resource is free.
   std::vector<Clock::time_point> free_;
-  /// Indexed by channel: the messages that are being sent. When the interpreter sends a piece, the
-  /// piece belongs to the last message of its channel.
+  /// The messages that each channel is sending. When the interpreter sends a piece, the piece
+  /// belongs to the last message of its channel.
   std::map<Channel, std::deque<MessagePointer>> sending_;
   /// The state of a connection from another process.
   struct Incoming {
@@ -118,7 +118,7 @@ class EmulatedNetwork : public Transport, private Receiver {
     std::int64_t in_flight = 0;
   };
   std::map<Channel, Incoming> receiving_;
-  /// Indexed by channel: the number of freed slots that have not been reported to the sender.
+  /// For each channel, the number of freed slots that have not been reported to the sender.
   std::map<Channel, std::int64_t> credits_to_report_;
   std::unordered_map<Ticket, std::pair<MessagePointer, Ticket>> below_tickets_;
   Ticket next_ticket_ = 0;

@@ -56,8 +56,8 @@ class Cycles {
   /// Ends the prepared steps. REQUIRES: the steps are complete.
   void close();
 
-  /// Returns the training step and the first pack of a collective of this object; nullopt if the
-  /// collective is an agreement among the workers.
+  /// Returns the training step and the first pack of the collective with this tag; nullopt if the
+  /// collective is an agreement among the workers. REQUIRES: this object opened the collective.
   [[nodiscard]] std::optional<CollectiveTag> pack_of(CollectiveTag tag) const;
   [[nodiscard]] bool is_one(CollectiveTag tag) const {
     return tag.pack >= scenario_.plan.packs.size();
@@ -71,7 +71,7 @@ class Cycles {
   struct Fused {
     std::shared_ptr<const core::GateBatch> batch;
     const core::Collective* collective = nullptr;
-    /// Indexed by replica: the fusion buffer; empty for a single pack.
+    /// The fusion buffer of each replica; empty for a single pack.
     std::vector<Devices::Memory> buffers;
     std::size_t left = 0;  ///< number of replicas that have not completed the collective
   };
@@ -114,7 +114,7 @@ class Cycles {
   std::map<const core::GateBatch*, CollectiveTag> tags_;  ///< tags of the batches in flight
   std::vector<CollectiveTag> over_;                       ///< collectives that go_on() closes
   std::map<std::int32_t, std::vector<core::Bytes>>
-      sizes_;  ///< by training step: the sizes of the step's collectives
+      sizes_;  ///< for each training step, the sizes of its collectives
 };
 
 }  // namespace tutti::real

@@ -29,8 +29,8 @@ class CollectiveListener {
   /// Called when a rank of this process has completed the collective. The rank's buffer may then be
   /// reused.
   virtual void rank_done(CollectiveTag collective, core::Rank rank) = 0;
-  /// A channel is complete. Called only if NCCL's channels are recorded. Most calls come after
-  /// rank_done().
+  /// Called when an NCCL channel is complete, if NCCL's channels are recorded. Most calls come
+  /// after rank_done().
   virtual void channel_done(const ChannelDone&) {}
 };
 

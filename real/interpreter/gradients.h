@@ -24,7 +24,7 @@ Reduced reduced_of(core::Reduction reduction, const core::Collective& collective
 bool host_holds_data(const core::Collective& collective, core::Rank host);
 
 /// The buffers for the packs on one worker: on its replicas, and on its CPU if the CPU stores
-/// variables. Every training step of a batch has its own buffers.
+/// variables. Every training step of a batch (WorkerRun) has its own buffers.
 class Gradients {
  public:
   /// `host`: the rank of the worker's CPU. REQUIRES: scenario and devices outlive this object.
@@ -47,7 +47,7 @@ class Gradients {
     return replica < buffers.size() ? buffers[replica].get() : nullptr;
   }
   /// Checks every element of a step. ERRORS: an element is wrong. The error names the rank, the
-  /// pack, the index and both values of the first wrong element.
+  /// pack, the index, the actual value and the expected value of the first wrong element.
   [[nodiscard]] core::Expected<void> verify(std::int32_t step) const;
 
  private:

@@ -25,7 +25,7 @@ struct StepDone {
   /// The time at which the awaited event began; equals `start` if the step did not wait.
   Transport::Clock::time_point wait;
   Transport::Clock::time_point end;  ///< when the lane continued
-  core::Rank peer = -1;              ///< receives: the rank that sent the message; else -1
+  core::Rank peer = -1;  ///< for a receive: the rank that sent the message; otherwise -1
   core::Lane peer_lane = -1;
 };
 
@@ -38,10 +38,11 @@ class InterpreterListener : public CollectiveListener {
 /// Executes schedules on the real buffers of this process's ranks, with the semantics that
 /// core::Schedule defines.
 ///
-/// The pieces of a message are moved and reduced as soon as they arrive. A fused step also forwards
-/// each piece immediately, so that all ranks of a chain work on one message at the same time. If
-/// the receiver of a fused step has no free slot, the step first receives its whole message. The
-/// step sends the message when a slot becomes free.
+/// The pieces of a message are moved and reduced as soon as they arrive. A fused step, which
+/// receives and sends the same message, also forwards each piece immediately, so that all ranks of
+/// a chain work on one message at the same time. If the receiver of the forwarded message has no
+/// free slot (receive buffer), the step first receives the whole message, and sends it when a slot
+/// becomes free.
 ///
 /// While the data of a step is being sent, the lane continues with later steps, as long as these do
 /// not write to the data that is being sent. The lane can therefore receive messages that would

@@ -13,7 +13,8 @@ struct Interpreter::Known {
   core::Step step;
   core::Rank from = -1;  ///< the rank that sends to the step; -1 if the step does not receive
   core::Rank to = -1;    ///< the rank to which the step sends; -1 if the step does not send
-  int credits = core::kUnlimitedCredits;  ///< the number of slots of the connection to the receiver
+  int credits = core::kUnlimitedCredits;  ///< the number of slots (receive buffers) of the
+                                          ///< connection to the receiver
 };
 
 /// A message that the lane is receiving.
@@ -155,10 +156,11 @@ struct Interpreter::Instance {
   std::int64_t item = 4;     ///< size of an element in bytes
   std::int64_t bytes = 0;    ///< size of the whole buffer in bytes
   std::vector<Local> ranks;  ///< the ranks of this process, in the order of open()
-  /// Indexed by rank: the rank's index in `ranks`; -1 for ranks of other processes.
+  /// For each rank, its index in `ranks`; -1 for ranks of other processes.
   std::vector<std::int32_t> places;
-  std::map<Channel, std::int32_t> slots_used;  ///< by outgoing connection: its free slots; only
-                                               ///< connections with a limited number of slots
+  std::map<Channel, std::int32_t>
+      slots_used;  ///< for each outgoing connection with a limited number of slots (receive
+                   ///< buffers), the number of slots in use
   std::map<Channel, Lane*> waiting_for_slot;
 };
 

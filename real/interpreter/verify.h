@@ -34,8 +34,8 @@ struct Reduced {
 /// Fills a buffer with `elements` elements of the rank's input, beginning with element `first`.
 void fill_inputs(const Reduced& reduced, core::Rank rank, void* data, std::int64_t elements,
                  std::int64_t first = 0);
-/// Writes the rank's input to the range that the contract specifies in the rank's buffer. The rest
-/// of the buffer keeps its content.
+/// Writes the rank's input to the range of its buffer that `contract` specifies. The rest of the
+/// buffer keeps its content.
 void fill_inputs(const Reduced& reduced, const core::Contract& contract, core::Rank rank,
                  void* buffer);
 
@@ -48,12 +48,12 @@ struct WrongElement {
 };
 
 /// Compares every element of the output in `buffers[i]`, the buffer of rank `ranks[i]`, with the
-/// contract. If the collective is out of place, also checks that inputs have their original values.
-/// Returns the first wrong element; nullopt if all elements are right. The following elements must
-/// be equal to their expected values: integers (which wrap around), minima, maxima, elements that
-/// are not reduced, and float16 and bfloat16 without a factor. All other floats may differ by
-/// (contributors + 1) rounding errors of their type, relative to the result. This tolerance is
-/// sufficient for every order of operations if nothing cancels.
+/// values that the contract requires. If the collective is out of place, also checks that inputs
+/// have their original values. Returns the first wrong element; nullopt if all elements are right.
+/// The following elements must be equal to their expected values: integers (which wrap around),
+/// minima, maxima, elements that are not reduced, and float16 and bfloat16 without a factor. All
+/// other floats may differ by (contributors + 1) rounding errors of their type, relative to the
+/// result. This tolerance is sufficient for every order of operations if nothing cancels.
 /// SOURCE: Higham, "Accuracy and Stability of Numerical Algorithms", sections 3.1 and 4.2.
 std::optional<WrongElement> find_wrong_element(const Reduced& reduced,
                                                const core::Contract& contract,

@@ -28,9 +28,9 @@ class ControlChannel {
     return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   }
 
-  /// Size limits of received messages, in bytes. The first limit applies to a worker's
-  /// introduction, and the second to a worker's assignment, which has a whole scenario with its
-  /// files. The third limit applies to all other messages until the plan is known; then InboxLimit
+  /// Size limits of received messages, in bytes. The first limit applies to a worker's introduction
+  /// (Hello), and the second to a worker's assignment, which has a whole scenario with its files.
+  /// The third limit applies to all other messages until the plan is known; then InboxLimit
   /// applies.
   static constexpr std::size_t kLongestIntroduction = 4096;
   static constexpr std::size_t kLongestAssignment = std::size_t{512} << 20;

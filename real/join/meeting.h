@@ -45,7 +45,7 @@ struct PeerConnectionOptions {
   RunSecret secret;
   RunId run{};
   std::int32_t worker = 0;
-  std::vector<Address> peers;  ///< by worker: the worker's address
+  std::vector<Address> peers;  ///< the address of each worker
   Reception::Clock::time_point until;
   /// File descriptor of the connection to the coordinator, which is watched while peers connect;
   /// -1: none.

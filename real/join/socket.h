@@ -52,7 +52,8 @@ struct Subnet {
 };
 /// Parses "ADDRESS/BITS", or a single address. Returns nothing if the text has neither form.
 std::optional<Subnet> parse_subnet(const std::string& written);
-/// Returns the number of an IPv4 address in digits; nothing for a name or any other text.
+/// Converts an IPv4 address such as "10.0.0.1" to a number. Returns nothing for a name or any other
+/// text.
 std::optional<std::uint32_t> ipv4_number(const std::string& host);
 /// Returns true if the host is an IPv4 address, in digits, that belongs to this machine.
 bool is_own_address(const std::string& host);

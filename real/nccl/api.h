@@ -110,8 +110,8 @@ struct TuttiNcclApi {
   int (*take_channels)(TuttiNcclChannel* to, int most);
 };
 
-/// The type and the name of the function that the module exports, which returns the function table.
-/// It returns the table.
+/// The type and the name of the only function that the module exports. The function returns the
+/// function table.
 using TuttiNcclEntry = const TuttiNcclApi* (*)();
 inline constexpr char kTuttiNcclEntry[] = "tutti_nccl_api";
 

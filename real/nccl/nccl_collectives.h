@@ -22,9 +22,9 @@ struct NcclOptions {
   /// identifier. Unused if the communicator has only ranks of this process.
   std::string id;
   double factor = 1;  ///< for a MEAN: the factor by which sums are multiplied
-  /// Indexed by pack: the collective between workers. The collective between workers runs after the
-  /// NCCL reduction inside this worker, and before the NCCL broadcast. Empty: NCCL executes all
-  /// collectives completely.
+  /// For each pack, the collective between workers, which runs after the NCCL reduction inside this
+  /// worker and before the NCCL broadcast. If the list is empty, NCCL executes all collectives
+  /// completely.
   std::vector<core::Collective> across;
   std::chrono::duration<double> timeout{60};
   bool follow_channels = false;  ///< true: report each channel to the listener
@@ -32,12 +32,12 @@ struct NcclOptions {
   bool separate_host_ids = false;
 };
 
-/// Executes collectives with NCCL, in place or out of place according to the contract. All-reduce,
-/// reduce-scatter, all-gather, broadcast and reduce use the NCCL operations of the same names. All
-/// other collectives are groups of sends and receives, as in nccl-tests. An all-reduce uses one
-/// communicator of all ranks (`nccl`), or has three phases (`nccl/ring` and similar): an NCCL
-/// reduction inside each worker, a schedule between the first ranks of all workers, and an NCCL
-/// broadcast inside each worker.
+/// Executes collectives with NCCL, in place or out of place, as the contract of the collective
+/// requires (core/schedule/contract.h). All-reduce, reduce-scatter, all-gather, broadcast and
+/// reduce use the NCCL operations of the same names. All other collectives are groups of sends and
+/// receives, as in nccl-tests. An all-reduce uses one communicator of all ranks (`nccl`), or has
+/// three phases (`nccl/ring` and similar): an NCCL reduction inside each worker, a schedule between
+/// the first ranks of all workers, and an NCCL broadcast inside each worker.
 ///
 /// A pack's operations on all ranks of this process are one NCCL group. NCCL requires all ranks to
 /// start the operations of a communicator in the same order. If processes share a communicator,
@@ -148,7 +148,7 @@ class NcclCollectives : public Collectives, private InterpreterListener {
     std::int32_t part = 0;
     TuttiNcclFunction function = kTuttiNcclOther;
     std::int64_t bytes = 0;
-    std::vector<bool> heard;  ///< by communicator: true if one of its channels was reported
+    std::vector<bool> heard;  ///< for each communicator, true if one of its channels was reported
   };
   /// kYes: NCCL's channels are recorded. Values other than kYes are reasons why channels are not
   /// recorded.

@@ -13,12 +13,12 @@
 
 namespace tutti::real {
 
-/// The size of one direction's payload ring in bytes. The ring is small enough to stay in the
-/// cache, and large enough for several pieces, so that sender and receiver can work at the same
-/// time.
+/// The size in bytes of one direction's ring of payloads (ring.h). The ring is small enough to stay
+/// in the cache, and large enough for several pieces, so that sender and receiver can work at the
+/// same time.
 inline constexpr std::size_t kPayloadBytes = 512 << 10;
-/// The size of the line ring in bytes. The line ring fits into the first-level cache, and can hold
-/// the headers of more pieces than the payload ring can hold payloads.
+/// The size in bytes of one direction's ring of cache lines. This ring fits into the first-level
+/// cache, and has space for the headers of 256 pieces.
 inline constexpr std::size_t kLineBytes = 16 << 10;
 
 /// A futex in a worker's inbox in shared memory, by which peers wake the worker when it sleeps.

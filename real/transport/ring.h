@@ -10,11 +10,15 @@
 // A ring of messages in shared memory that one process writes and another reads. It consists of a
 // ring of cache lines, and a second ring for payloads longer than 1 KiB.
 //
-//     lines      | stamp 8 | short header 32 | payload …, padded to 64 |  whole message up to 1 KiB
-//                | stamp 8 | header 48 | 8   | payload …, padded to 64 |  piece up to 1 KiB, or
-//                slot | stamp 8 | header 48 | 8   |                            header of a longer
-//                piece
-//     payloads   | payload, padded to 64 |                                payload of that piece
+//     ring of lines:
+//       stamp 8, short header 32, payload, padding to 64        a whole message of up to 1 KiB
+//       stamp 8, header 48, padding 8, payload, padding to 64   a piece of up to 1 KiB
+//       stamp 8, header 48, padding 8                           the header of a longer piece,
+//                                                               or a report of a free slot
+//     ring of payloads:
+//       payload, padding to 64                                  the payload of the longer piece
+//
+// The numbers are sizes in bytes, and "to 64" means up to a multiple of 64 bytes.
 //
 // The writer writes the stamp last, so a valid stamp means that the message is complete. A stamp is
 // the writer's count of bytes plus a random number, so stale data in the ring never looks like a
@@ -74,8 +78,8 @@ class RingWriter {
   /// invalid.
   /// REQUIRES: the payload is not longer than RingMemory::payload_bytes.
   std::byte* reserve(const Header& header);
-  /// Makes the message visible to the reader for which space was reserved last. REQUIRES: its
-  /// payload is written.
+  /// Makes the message for which space was reserved last visible to the reader. REQUIRES: the
+  /// message's payload is written.
   void publish(const Header& header);
   /// Sets whether the reader has to wake the writer after taking a message.
   void wait_for_room(bool waits) {

@@ -29,7 +29,8 @@ class Mapping {
 enum class Touch : std::uint8_t { kLater, kNow };
 
 /// Memory that processes of one machine share. The memory has no name in any file system, so it is
-/// freed when the last process that uses it ends for any reason. Its length is sealed.
+/// freed when the last process that uses it ends for any reason. The length is sealed, so that no
+/// process can change it.
 class SharedMemory {
  public:
   /// Creates zeroed memory. ERRORS: the system has no free memory.

@@ -18,10 +18,11 @@ namespace tutti::real {
 /// connections only to exchange inboxes, and to detect that a peer is gone.
 class ShmTransport : public Transport {
  public:
-  /// Exchanges inboxes with all peers. Every peer has to call this function too. `sockets` and
-  /// `worker_of` are as in TcpTransport. This object owns the sockets. `worker` is this worker.
-  /// ERRORS: no memory is left; a peer does not answer within `deadline`; a peer's memory cannot be
-  /// accessed, because the peer runs on another machine or as another user.
+  /// Exchanges inboxes with all peers. Every peer has to call this function too. `sockets[w]` is
+  /// the socket connected to worker w; -1 if w is this worker, `worker`. This object owns the
+  /// sockets. `worker_of[r]` is the worker of rank r. ERRORS: no memory is left; a peer does not
+  /// answer within `deadline`; a peer's memory cannot be accessed, because the peer runs on another
+  /// machine or as another user.
   static core::Expected<std::unique_ptr<ShmTransport>> open(std::vector<int> sockets,
                                                             std::int32_t worker,
                                                             std::vector<std::int32_t> worker_of,

@@ -28,7 +28,7 @@ class TcpTransport : public Transport {
  public:
   /// `connections[w · streams + i]`: connection i to worker w; empty if w is this worker. A
   /// connection has the same number i at both ends. `worker_of[r]`: the worker of rank r; r may
-  /// also be a helper rank. REQUIRES: streams ≥ 1.
+  /// also be the rank of a server or host. REQUIRES: streams ≥ 1.
   TcpTransport(std::vector<Connection> connections, std::vector<std::int32_t> worker_of,
                const WaitOptions& options, int streams = 1, MessageMacs macs = MessageMacs::kOff);
   ~TcpTransport() override;

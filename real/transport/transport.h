@@ -53,14 +53,15 @@ class Receiver {
   /// are arriving. Returns null if the schedule does not send this piece, in which case the peer
   /// violates the protocol.
   virtual std::byte* place(const Piece& piece) = 0;
-  /// The bytes of the piece have been written to the memory from place(). Called once after each
-  /// place() that did not return null, before the next place().
+  /// Called when the bytes of the piece have been written to the memory that place() returned.
+  /// There is one call of arrived() after each call of place() that did not return null, before the
+  /// next call of place().
   virtual void arrived(const Piece& piece) = 0;
   /// Receives all bytes of `piece`, which are at `bytes` until this function returns. Called
   /// instead of place() and arrived(). Returns false if place() would return null.
   virtual bool take(const Piece& piece, const std::byte* bytes);
-  /// Called when the receiver of `channel` has freed one slot. Returns false if no slot was in use,
-  /// in which case the peer violates the protocol.
+  /// Called when the receiver of `channel` has freed one slot, that is, has space for one more
+  /// message. Returns false if no slot was in use, in which case the peer violates the protocol.
   virtual bool slot_freed(const Channel& channel) = 0;
   /// Called when the payload with this ticket has been sent, so that its memory may be reused.
   virtual void sent(Ticket ticket) = 0;
@@ -86,7 +87,8 @@ class Transport {
   virtual void connect(Receiver& receiver, Devices& devices) = 0;
   /// Sends a piece. Returns true if the payload's memory may be reused immediately;
   /// Receiver::sent() is then not called.
-  /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent(ticket).
+  /// REQUIRES: if send() returns false, `payload` does not change until Receiver::sent() is called
+  /// with `ticket`.
   virtual bool send(const Piece& piece, const std::byte* payload, Ticket ticket) = 0;
   /// Returns memory into which the sender may write the payload of a piece directly, which saves a
   /// copy; publish() then sends the piece. Returns null if the transport has no such memory, or if

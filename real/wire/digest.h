@@ -22,8 +22,8 @@ Sha256 sha256(std::string_view message);
 Sha256 hkdf_sha256(std::string_view key, std::string_view salt, std::string_view info);
 
 /// Derives a key from a secret by scrypt (RFC 7914) with N = 2^15, r = 8, p = 1. Takes 32 MiB of
-/// memory and about a tenth of a second, so that each guess of a secret costs as much. Returns
-/// nothing if the memory is not available.
+/// memory and about a tenth of a second, so that guessing secrets is expensive. Returns nothing if
+/// the memory is not available.
 std::optional<Sha256> scrypt(std::string_view secret, std::string_view salt);
 
 /// Returns true if the digests are equal. The comparison takes the same time for all digests.

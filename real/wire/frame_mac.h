@@ -16,7 +16,7 @@ using MacTag = std::array<std::byte, kMacBytes>;
 /// Computes the authentication codes of the messages in one direction of a connection, in order.
 /// The code of message n is the GMAC (AES-256-GCM without encryption, NIST SP 800-38D) of the
 /// message with n as nonce. A message that is changed, repeated, dropped or sent out of order
-/// therefore has a wrong code. The counter is not transmitted. REQUIRES: the key is used for one
+/// therefore has a wrong code. The number n is not transmitted. REQUIRES: the key is used for one
 /// direction of one connection only, since no nonce may be used twice.
 class FrameMac {
  public:

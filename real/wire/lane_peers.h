@@ -21,7 +21,7 @@ class LanePeers {
   explicit LanePeers(const core::Scenario& scenario);
 
   void begin_step() { tracks_.clear(); }
-  /// Registers the track with the spans of one lane of the device for `pack` in the current
+  /// Registers `track`, which has the spans of one lane of `device` for `pack` in the current
   /// training step.
   void add(std::int32_t worker, const std::string& device, core::Lane lane, std::int32_t pack,
            core::TrackId track);
@@ -41,7 +41,8 @@ class LanePeers {
 
   const core::Scenario& scenario_;
   std::vector<std::optional<PackRanks>> packs_;
-  std::map<std::tuple<std::int32_t, Device, core::Lane>, core::TrackId> tracks_;  ///< by pack
+  std::map<std::tuple<std::int32_t, Device, core::Lane>, core::TrackId>
+      tracks_;  ///< by pack, device and lane
 };
 
 }  // namespace tutti::real

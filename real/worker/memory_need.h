@@ -35,9 +35,9 @@ struct MemoryOptions {
   std::int32_t steps_at_once = 1;  ///< number of steps with buffers, from steps_at_once()
 };
 
-/// Returns the number of training steps that have buffers at the same time. The number is between 1
-/// and 16. The number is as large as possible if the buffers of all `workers_on_a_machine` workers
-/// on a machine take at most 2 GiB.
+/// Returns the number of training steps that have buffers at the same time. It is the largest
+/// number up to 16 for which the buffers of all `workers_on_a_machine` workers on a machine take at
+/// most 2 GiB. If the buffers of a single step take more, the result is 1.
 std::int32_t steps_at_once(const core::Scenario& scenario, std::int64_t workers_on_a_machine);
 
 /// Returns the memory that the process of one worker needs. Cost: linear in the number of packs;
@@ -49,8 +49,9 @@ MemoryNeed memory_need(const core::Scenario& scenario, std::int32_t worker,
 /// unknown.
 using FreeMemory = std::function<std::optional<std::uint64_t>()>;
 
-/// Checks that `workers` processes, each of which needs `need`, fit into this machine's free
-/// memory. ERRORS (kRequest): they do not.
+/// Checks that this machine has enough free memory for `workers` processes, which together need
+/// `need`. If the free memory is unknown, the check succeeds. ERRORS (kRequest): there is not
+/// enough free memory.
 core::Expected<void> check_memory(const core::Scenario& scenario, const MemoryNeed& need,
                                   std::int64_t workers, const FreeMemory& free);
 

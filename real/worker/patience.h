@@ -8,8 +8,8 @@
 
 namespace tutti::real {
 
-/// Returns the error message for a worker that made no progress for `waited`. `where`: what it
-/// waited for.
+/// Returns the error message for a worker that made no progress for `waited`. `where` describes the
+/// event for which the worker waited.
 inline std::string nothing_moved(std::chrono::duration<double> waited, const std::string& where) {
   return fmt::format("no progress for {:g} s: {}", waited.count(), where);
 }

@@ -26,11 +26,11 @@ namespace tutti::real {
 /// the benchmarked collective synchronises, a peer is at most one iteration ahead. To accept
 /// messages of a peer that is ahead, the next iteration is opened before messages of the current
 /// iteration are taken from the transport. Each iteration of a collective that synchronises is also
-/// a barrier. The first check takes longer on some peers than on others, so at least one untimed
-/// iteration always runs between the first check and the timed iterations. In a collective that
-/// does not synchronise, a rank such as the root of a broadcast may be ahead by as much data as the
-/// transport can buffer, as in nccl-tests. Small all-reduces before and after the timed iterations
-/// then serve as barriers.
+/// a barrier. The check after the first iteration takes longer on some peers than on others, so at
+/// least one untimed iteration always runs between this check and the timed iterations. In a
+/// collective that does not synchronise, a rank such as the root of a broadcast may be ahead by as
+/// much data as the transport can buffer, as in nccl-tests. Small all-reduces before and after the
+/// timed iterations then serve as barriers.
 class PerfLoop : private InterpreterListener {
  public:
   /// `maker` creates the object that executes collectives. If `maker` is empty, the interpreter
@@ -43,10 +43,10 @@ class PerfLoop : private InterpreterListener {
   Receiver& receiver() { return collectives_->receiver(); }
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Runs the benchmark. Runs the benchmark, and returns its record as one training step with one
-  /// pack. The pack, and the span of each rank, begin with the first timed iteration and end with
-  /// the last timed iteration. `idle` is called regularly; if it returns false, the benchmark is
-  /// cancelled. ERRORS: as WorkerRun::run(); a wrong element.
+  /// Runs the benchmark, and returns its record as one training step with one pack. The pack, and
+  /// the span of each rank, begin with the first timed iteration and end with the last timed
+  /// iteration. `idle` is called regularly; if it returns false, the benchmark is cancelled.
+  /// ERRORS: as WorkerRun::run(); a wrong element.
   core::Expected<WorkerStep> run(const std::function<bool()>& idle);
   core::Expected<void> flush();
   core::Expected<void> serve(Transport::Clock::time_point until) { return transport_.poll(until); }
@@ -76,8 +76,8 @@ class PerfLoop : private InterpreterListener {
   /// The ranks of this worker: its replicas, then its CPU if the collective uses the CPU.
   std::vector<core::Rank> ranks_;
   std::size_t replicas_ = 0;
-  std::vector<Devices::Memory> data_;  ///< by replica
-  std::vector<std::byte*> places_;     ///< by index in ranks_: the rank's buffer; null for the CPU
+  std::vector<Devices::Memory> data_;  ///< the data of each replica
+  std::vector<std::byte*> places_;     ///< the buffer of each rank in ranks_; null for the CPU
   /// The collective that serves as barrier; null if the benchmarked collective itself is a barrier.
   std::unique_ptr<core::Collective> barrier_;
   std::vector<Devices::Memory> barrier_data_;

@@ -56,7 +56,7 @@ struct LogOptions {
   std::int64_t most_spans = 2'000'000;
 };
 
-/// Records the activity of a worker's replicas in the steps of a batch.
+/// Records the activity of a worker's replicas in a batch of training steps (WorkerRun).
 class StepLog {
  public:
   using Clock = Transport::Clock;
@@ -88,7 +88,8 @@ class StepLog {
     at(step).core_wait = wait;
   }
   /// Records the span of an NCCL channel. If take() has already returned the record of the
-  /// channel's training step, the span is recorded in the next step.
+  /// channel's training step, the span is added to the record of a later step of the batch. If no
+  /// later step is left, the span is dropped.
   void channel(const ChannelDone& done);
 
  private:
@@ -98,7 +99,8 @@ class StepLog {
     std::int32_t slot = 0;
   };
 
-  /// The place at which the next span of a row is appended. Spans of a row do not overlap.
+  /// The place at which the next span of a row is appended. A row contains the spans of one track,
+  /// which do not overlap.
   struct Tail {
     std::vector<core::Span>* spans = nullptr;
     core::Time* end = nullptr;  ///< end of the row's last span
@@ -115,10 +117,10 @@ class StepLog {
   std::int32_t first_ = 0;
   std::int32_t taken_ = 0;  ///< the first step whose record take() has not returned yet
   std::vector<WorkerStep> steps_;
-  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< by step: its spans, by row
+  std::vector<std::map<Row, RecordedSpans>> rows_;  ///< for each step, the step's spans by row
   std::map<std::pair<CollectiveTag, core::Rank>, Flight> flights_;
   std::map<core::Rank, std::vector<bool>> slots_in_use_;
-  std::map<Row, core::Time> ends_;  ///< by row: the end of its last span
+  std::map<Row, core::Time> ends_;  ///< for each row, the end of the row's last span
   std::int64_t spans_ = 0;
 };
 

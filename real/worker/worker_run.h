@@ -45,9 +45,9 @@ using CollectivesMaker =
 
 /// Executes the training steps of a run on one worker. A runner executes the tasks of each replica.
 /// The worker's CPU also takes part if packs use it. On some devices (Devices::compute()), kernels
-/// replay the computation. On other devices, a timer replays the computation (the compute stream is
-/// busy, the core is idle), or a thread that keeps a core busy. Communication therefore overlaps
-/// computation, as in real training.
+/// replay the computation. On other devices, computation is replayed by a timer (the compute stream
+/// is busy, the core is idle), or by a thread that keeps a core busy. Communication therefore
+/// overlaps computation, as in real training.
 ///
 /// Training steps run in batches. Within a batch, a replica begins a step when its own previous
 /// step has ended, even if other replicas are behind. In real training and in the simulator,
@@ -86,12 +86,13 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   /// Returns, in order, the records of the steps that are complete on this worker, except records
   /// that an earlier call has returned. May be called during run(), or after run() has failed.
   std::vector<WorkerStep> take_steps();
-  /// Sends data that peers may need after the end of the run, such as freed slots.
+  /// Sends messages that peers may need after the end of the run, such as reports of freed slots
+  /// (receive buffers).
   core::Expected<void> flush();
   /// Polls the transport until time `until`, so that a lost peer is detected.
   core::Expected<void> serve(Clock::time_point until);
   /// Checks every element of all prepared steps. ERRORS: an element is wrong. The error names the
-  /// rank, the pack, the index and both values of the first wrong element.
+  /// rank, the pack, the index, the actual value and the expected value of the first wrong element.
   core::Expected<void> verify();
   /// For asynchronous workers: the two functions return the reads of variables and the staleness of
   /// updates in the current steps.
@@ -140,7 +141,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   Timers& timers_;
   WorkerOptions options_;
   core::StepPrograms programs_;
-  /// By pack: if the pack is a push, the pack that pulls the result; otherwise -1.
+  /// For each pack that is a push, the index of the pack that pulls the result; -1 for all other
+  /// packs.
   std::vector<int> pull_of_;
   std::unique_ptr<Collectives> collectives_;
   std::vector<std::unique_ptr<Replica>> replicas_;
@@ -148,8 +150,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::vector<core::Rank> ranks_;
   std::unique_ptr<Gradients> gradients_;
   core::PlanGate gates_;
-  /// The gate of this worker; null unless the plan has a gate that decides without the other
-  /// workers.
+  /// The gate of this worker, which decides when packs may start; null unless the plan has a gate
+  /// that decides without the other workers.
   std::unique_ptr<core::Gate> gate_;
   std::unique_ptr<Cycles> cycles_;  ///< executes Horovod's cycles; null if packs are not fused
   std::unique_ptr<AsyncServers> async_servers_;  ///< null if workers are not asynchronous
@@ -157,8 +159,8 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   std::int32_t first_ = 0;  ///< first prepared step
   std::int32_t count_ = 0;  ///< number of prepared steps
   std::int32_t taken_ = 0;  ///< the first step whose record has not been returned yet
-  /// Indexed by step: the number of replicas that have not ended the step, plus the number of
-  /// (rank, pack) pairs that are not complete.
+  /// For each prepared step, the number of replicas that have not ended the step, plus the number
+  /// of (rank, pack) pairs that are not complete.
   std::vector<std::int64_t> left_;
   std::int64_t left_in_all_ = 0;
   /// Measures how long the thread in run() waits for a core. A measurement begins when the first

@@ -32,8 +32,8 @@ class CollectiveEngines {
   CollectiveEngines(const CollectiveEngines&) = delete;
   CollectiveEngines& operator=(const CollectiveEngines&) = delete;
 
-  /// Starts the detection of ties (Ties). Must be called if one simulated worker represents several
-  /// workers.
+  /// Starts the detection of simultaneous events that other workers would handle in another order
+  /// (sim/folding/ties.h). Must be called if one simulated worker represents several workers.
   void watch_ties();
 
   /// expect(), open() and close() do the same as in CollectiveEngine, but open() returns a handle.
@@ -71,7 +71,8 @@ class CollectiveEngines {
     return visited ? rounds_.look(now) : core::Time();
   }
 
-  /// Returns the amount of work that has been done, in the unit of work_of().
+  /// Returns the work done so far by all engines, in schedule steps or pieces, as in work_of()
+  /// below.
   [[nodiscard]] std::int64_t work_done() const;
   /// Returns the number of schedule steps that have been executed, over all lanes.
   [[nodiscard]] std::int64_t steps_executed() const { return interpreter_.steps_executed(); }
@@ -113,8 +114,9 @@ class CollectiveEngines {
 };
 
 /// Returns the approximate amount of work of a collective that `groups` groups of replicas execute
-/// at the same time. The unit is one schedule step. For a collective with NCCL's predicted time,
-/// the work is the number of pieces (timed_collectives.h) of one group.
+/// at the same time. The work of a schedule step is 1. NCCL operations with predicted times have no
+/// schedule steps. Instead, each of their pieces (timed_collectives.h) counts as 1, and only one
+/// group is counted.
 double work_of(const core::Collective& collective, double groups);
 /// Returns true if a timeline can record the schedule steps of `collective`.
 bool has_steps(const core::Collective& collective);

@@ -13,8 +13,8 @@ namespace tutti::sim {
 struct Work {
   core::CollectiveId collective = -1;
   core::Partition::Place place;  ///< group and rank of any replica of the group
-  // The index of the pack and of the exchange that requested the collective. At least one of them
-  // is -1 (none).
+  // The index of the pack, and the index of the exchange (a collective during computation), that
+  // requested the collective. At least one of them is -1 (none).
   std::int32_t pack = -1;
   std::int32_t exchange = -1;
   std::int64_t occurrence = 0;  ///< number of earlier executions of the exchange in the same
@@ -41,8 +41,8 @@ class PlanCollectives {
   [[nodiscard]] const core::PlannedCollective& planned(const Work& work) const {
     return plan_.planned(work.collective);
   }
-  /// Returns the replica that has `rank` in the group of `work`. REQUIRES: the rank is not a helper
-  /// rank.
+  /// Returns the replica that has `rank` in the group of `work`. REQUIRES: the rank is not a
+  /// helper, that is, not a server or a host.
   [[nodiscard]] std::int64_t replica(const Work& work, std::int64_t rank) const {
     return planned(work).replica({work.place.group, rank});
   }
@@ -64,8 +64,8 @@ class PlanCollectives {
   template <class Visit>
   void visit(Visit visit) const {
     const auto each = [this](const auto& with) {
-      // The packs of a graph share collectives, and only the groups that the graph names execute
-      // them.
+      // The packs of an execution trace (`graph`) share collectives, and only the groups of
+      // replicas that the trace names execute them.
       if (plan_.graph) {
         for (const core::PlannedCollective& one : plan_.collectives) with(one);
         return;

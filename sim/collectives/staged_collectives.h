@@ -1,7 +1,7 @@
 #pragma once
 
 // Collectives with NCCL operations inside every worker (core/strategy/collective_parts.h). Each
-// worker's NCCL part is a timed collective with NCCL's predicted time. The parts between workers
+// worker's NCCL part takes NCCL's predicted time (timed_collectives.h). The parts between workers
 // are simulated message by message. Each rank continues with its next part as soon as it has
 // completed its current one, independently of the other ranks. NCCL begins in a worker when the
 // last of the worker's replicas has arrived, because TensorFlow launches the kernels of all its
@@ -52,7 +52,7 @@ class StagedCollectives final : public CollectiveEngine {
   /// Returns the total number of pieces (timed_collectives.h) of all NCCL parts, over all workers.
   static std::int64_t pieces_of(const core::CollectiveParts& parts);
 
-  /// From now on, reports to `ties` which resources events request.
+  /// From now on, reports to `ties` each resource that an event requests.
   void watch(Ties& ties) { ties_ = &ties; }
 
  private:
@@ -62,10 +62,10 @@ class StagedCollectives final : public CollectiveEngine {
                                ///< simultaneous events
     /// For NCCL parts: the number of replicas of each worker that have not arrived.
     std::vector<core::Rank> waits_for;
-    std::int64_t instance = -1;      ///< for other parts: instance number; -1 if no rank has
-                                     ///< arrived
-    core::Rank left = 0;             ///< for other parts: number of ranks that have not completed
-                                     ///< the part
+    std::int64_t instance =
+        -1;  ///< for parts between workers: instance number; -1 if no rank has arrived
+    core::Rank left =
+        0;  ///< for parts between workers: number of ranks that have not completed the part
     std::vector<CausalChain> began;  ///< for each rank, its causal chain when it arrived
   };
   struct Whole {
@@ -75,18 +75,18 @@ class StagedCollectives final : public CollectiveEngine {
     const core::CollectiveParts* parts = nullptr;
     std::vector<Stage> stages;
   };
-  /// Describes an instance of another engine: the collective and the stage to which it belongs.
+  /// The collective and the stage to which an instance of another engine belongs.
   struct Part {
     Whole* whole = nullptr;
     std::size_t stage = 0;
-    std::int32_t worker = -1;  ///< for NCCL parts: the worker that executes the part; -1 for other
-                               ///< parts
-    core::Rank left = 0;       ///< for NCCL parts: number of ranks whose completion has not been
-                               ///< reported
+    std::int32_t worker =
+        -1;  ///< for NCCL parts: the worker that executes the part; -1 for parts between workers
+    core::Rank left = 0;  ///< for NCCL parts: number of ranks whose completion has not been
+                          ///< reported
   };
 
-  /// All parts that one of the other engines executes. The key is the instance number of that
-  /// engine.
+  /// All parts that one of the other two engines executes. The key of `of` is the instance number
+  /// in that engine.
   struct Parts : CollectiveListener {
     explicit Parts(StagedCollectives& s) : staged(s) {}
     void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,

@@ -56,8 +56,8 @@ class TimedCollectives final : public CollectiveEngine {
   /// expect_inside() and open_inside() do the same as expect() and open(), for a collective inside
   /// one worker (core/strategy/collective_parts.h). `collective` is the collective of the first
   /// worker. All ranks must have arrived when the collective is opened. A single call of start(),
-  /// for the last rank, begins the collective. Simultaneous events are ordered by `serial` (the
-  /// number of the part), and then by worker.
+  /// for the last rank, begins the collective. `serial` is the serial number of the part.
+  /// Simultaneous events are ordered by serial number, and then by worker.
   void expect_inside(const core::Collective& collective, std::int32_t worker);
   std::uint32_t open_inside(const core::Collective& collective, std::int32_t worker,
                             std::uint64_t serial, CollectiveListener& listener);
@@ -96,7 +96,8 @@ class TimedCollectives final : public CollectiveEngine {
   struct KnownLinks {
     std::weak_ptr<const core::Schedule> of;
     std::shared_ptr<const core::NcclLinks> links;
-    bool all_expected = false;  ///< true: the network expects holds of all these links
+    bool all_expected = false;  ///< true if the network was informed that collectives will occupy
+                                ///< all these links (Network::expect)
   };
 
   [[nodiscard]] const core::nccl::CollectiveTime& time_of(const Job& job) const {
@@ -124,9 +125,9 @@ class TimedCollectives final : public CollectiveEngine {
   Network& network_;
   Devices& devices_;
   EventQueue& events_;
-  /// The links that the data of a collective uses. The key has two parts: the address of the
-  /// schedule, which many collectives share (inside a worker, the address of the schedule of its
-  /// routes), and the number of the group or worker. A new schedule may have the same address as a
+  /// The links that the data of a collective uses. The key consists of the address of a schedule,
+  /// which many collectives share, and the number of the group or worker. For a collective inside a
+  /// worker, the schedule is that of its routes. A new schedule may have the same address as a
   /// deleted schedule, so `of` is checked.
   std::map<std::pair<const core::Schedule*, std::int64_t>, KnownLinks> links_;
   /// The links of the last collective. Consecutive collectives often use the same links.

@@ -66,8 +66,9 @@ class ComputeStream {
   /// Counts bytes that communication has read or written until `now`. REQUIRES: events of kind
   /// kCompute at this time have been handled.
   void moved(core::Bytes bytes, core::Time now);
-  /// Visits the state of the stream. While a task is running, calls unfit(), because the end of the
-  /// task depends on sums that cannot be shifted in time.
+  /// Visits the state of the stream. While a task is running, the state cannot be compared, because
+  /// the end of the task depends on sums that cannot be shifted in time. In this case, calls
+  /// unfit().
   void visit_state(StateVisitor& visitor);
   /// Returns the duration of a reduction or copy that starts at `now`. `duration` is the
   /// operation's duration on an idle device, and `nth` is the operation's position among the

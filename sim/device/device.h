@@ -52,7 +52,8 @@ class Devices {
   /// The component that executes a reduction or a copy.
   enum class By : std::uint8_t {
     kDevice,  ///< the device as a whole, with all of its threads
-    kKernel,  ///< a kernel on its own multiprocessors, whose bytes the compute stream counts
+    kKernel,  ///< a kernel on its own multiprocessors; the compute stream counts the bytes that the
+              ///< kernel moves
   };
 
   void visit_state(StateVisitor& visitor) {

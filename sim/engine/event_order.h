@@ -12,9 +12,10 @@ namespace tutti::sim {
 inline constexpr int kSentBits = 12;
 inline constexpr int kTurnBits = 24;
 
-/// Returns the key by which an event of a message is ordered among simultaneous events. `sent` is
-/// the number of the message in the lane; 0 stands for an event of the lane itself. Message numbers
-/// wrap around, because they only have to distinguish messages in flight.
+/// Returns the key by which an event is ordered among simultaneous events. `serial` is the serial
+/// number of the collective, and `turn` the sequence number of the lane. `sent` is the number of
+/// the message in the lane; 0 stands for an event of the lane itself. Message numbers wrap around,
+/// because they only have to distinguish messages in flight.
 constexpr std::uint64_t event_order(std::uint64_t serial, std::uint64_t turn, std::uint64_t sent) {
   return serial << (kTurnBits + kSentBits) | turn << kSentBits | (sent & ((1U << kSentBits) - 1));
 }

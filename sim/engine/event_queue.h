@@ -31,24 +31,25 @@
 namespace tutti::sim {
 
 enum class EventKind : std::uint32_t {
-  kCompute,   ///< `a`: the replica whose compute stream finished a task
-  kLane,      ///< `a`: instance, `b`: the lane that can continue
-  kStart,     ///< `a`: handle of a collective, `b`: the rank that starts it
-  kHop,       ///< `a`: message, `b`: the hop that its head reaches
-  kSent,      ///< `a`: message that has left its sender's buffer; used only if this time was
-              ///< unknown when the message was sent
-  kDeliver,   ///< `a`: message, `b`: index of a receiver, at which the whole message has arrived
-  kArrive,    ///< `a`: instance, `b`: connection whose next message has arrived; used in place of
-              ///< kHop and kDeliver if the times of the message were already computed when it was
-              ///< sent
-  kChange,    ///< `a`: index of the link whose bandwidth changes
-  kTimed,     ///< `a`: instance of TimedCollectives whose next piece begins
-  kTimer,     ///< `a`: number in Deadlines
-  kCycle,     ///< `a` = 0: a round of Gates begins; `a` = 1: a round ends, and the packs that this
-              ///< round released start
-  kShare,     ///< `a`: stamp of FairLinks; handled after all other events of the same time
-  kReleased,  ///< `a`: number of a hold of a link, which ends (holds are numbered together with
-              ///< messages)
+  kCompute,  ///< `a`: number of the compute stream whose task may have ended
+  kLane,     ///< `a`: instance, `b`: the lane that can continue
+  kStart,    ///< `a`: handle of a collective, `b`: the rank that starts it
+  kHop,      ///< `a`: message, `b`: the hop that its head reaches
+  kSent,     ///< `a`: message that has left its sender's buffer; used only if this time was
+             ///< unknown when the message was sent
+  kDeliver,  ///< `a`: message, `b`: index of a receiver, at which the whole message has arrived
+  kArrive,   ///< `a`: instance, `b`: connection whose next message has arrived; used in place of
+             ///< kHop and kDeliver if the times of the message were already computed when it was
+             ///< sent
+  kChange,   ///< `a`: index of the link whose bandwidth changes
+  kTimed,    ///< `a`: instance of TimedCollectives whose next piece begins
+  kTimer,    ///< `a`: number of the timer (Deadlines)
+  kCycle,    ///< `a` = 0: a round of gates begins (sim/run/gates.h); `a` = 1: a round ends, and the
+             ///< packs that this round released start
+  kShare,    ///< `a`: stamp, by which FairLinks recognises outdated events; handled after all other
+             ///< events of the same time
+  kReleased,  ///< `a`: number of a hold, which ends; a hold is the occupation of a link by an NCCL
+              ///< collective (holds are numbered together with messages)
   kStage,     ///< `a`: instance of TimedCollectives that begins to execute a part of
               ///< StagedCollectives, `b`: rank that arrived last
 };

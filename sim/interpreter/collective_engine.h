@@ -38,8 +38,9 @@ class CollectiveListener {
   /// the collective on some rank.
   virtual void rank_done(std::uint32_t instance, core::Rank rank, core::Time now,
                          const CausalChain& causal_chain) = 0;
-  /// Reports that a schedule step is complete. The calls for one lane are in the order of `end`.
-  /// Only engines that execute schedules call this function, and only if steps are recorded.
+  /// Reports that a schedule step is complete. The calls for one lane are in the order of
+  /// `step.end`. Only engines that execute schedules call this function, and only if steps are
+  /// recorded.
   virtual void step_done(const StepDone& step) = 0;
 };
 
@@ -63,8 +64,8 @@ class CollectiveEngine {
   /// collective, CollectiveEngines uses the last of them in its list.
   [[nodiscard]] virtual bool takes(const core::Collective& collective) const = 0;
   /// Registers the links that the collective will use. Must be called before the first message of
-  /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and the
-  /// function stops if it returns false.
+  /// the run. With many ranks, this takes minutes. Therefore `go_on` is called regularly, and
+  /// expect() stops if `go_on` returns false.
   virtual void expect(const core::Collective& collective, const GoOn& go_on) = 0;
   /// Creates an instance of a collective and returns its number. The instance executes nothing
   /// until its ranks start. REQUIRES: `collective` and `listener` outlive the instance.
@@ -76,7 +77,8 @@ class CollectiveEngine {
   /// Handles an event that this engine or its messages caused.
   virtual void handle(const Event& event) = 0;
 
-  /// Returns the amount of work that has been done, in the unit of sim::work_of().
+  /// Returns the work that this engine has done so far, in the unit of sim::work_of()
+  /// (sim/collectives/collective_engines.h).
   [[nodiscard]] virtual std::int64_t work_done() const = 0;
   /// Returns true if Rounds visits all state of this engine on which future events depend.
   [[nodiscard]] virtual bool state_is_visited() const = 0;

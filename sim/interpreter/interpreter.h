@@ -4,9 +4,10 @@
 // in arrays with this number as the index. Data that only some runs need (causal chains, data for
 // records of steps) is in separate arrays, which are empty in all other runs. Connections are
 // created on first use, because most lanes have only one in each direction. A blocked lane has
-// exactly one reason (Blocked), and the event that removes the reason continues the lane. Possible
-// reasons are a message that has not arrived, a missing slot, another lane that must make progress,
-// and a message that has not left.
+// exactly one reason (Blocked), and the event that removes the reason continues the lane. A lane
+// can be blocked because a message has not arrived, because no slot (buffer for one message) of a
+// connection is free, because another lane must make progress first, or because a message has not
+// left its buffer.
 //
 // The class is implemented in four files: interpreter.cpp executes steps, instances.cpp opens and
 // closes collectives, sharing.cpp slows down computation on the same devices, and
@@ -50,7 +51,7 @@ class Interpreter final : public CollectiveEngine {
                 "steps are observed, but the network keeps no causal chains");
   }
 
-  /// From now on, reports to `ties` which resources events request.
+  /// From now on, reports to `ties` each resource that an event requests.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// The maximum number of lanes of one collective, over all ranks.

@@ -20,8 +20,8 @@ class FairLinks {
  public:
   explicit FairLinks(const core::Cluster& cluster);
 
-  /// A part of a path inside which messages are not staged, so that a message uses all its links at
-  /// the same time, with the same rate.
+  /// A part of a path in which no hop waits for the whole message before it forwards the message. A
+  /// message uses all links of the segment at the same time, with the same rate.
   struct PathSegment {
     /// If not null, the segment is not a flow but represents the threads of a host, which serve
     /// messages in order of arrival. A message takes the overhead per message and, if `with_bytes`

@@ -148,8 +148,8 @@ class FairShare {
     Group next_group = kNoGroup;
     Rate rate = 0;
     Rate next_rate = 0;
-    Rate carried = 0;  ///< total rate of the route's flows, as it is included in the loads of the
-                       ///< links
+    Rate carried =
+        0;  ///< total rate of the route's flows that is included in the loads of the links
     Rate cap = kNoCap;
   };
   struct Flow {

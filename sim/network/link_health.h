@@ -10,8 +10,8 @@
 namespace tutti::sim {
 
 /// The bandwidth of one link over time, as a sequence of phases with constant bandwidth. The
-/// bandwidth changes at given times, and by background traffic, which is constant or comes in
-/// bursts. Phases are created on demand, because bursts may continue forever.
+/// bandwidth changes at given times. Background traffic, which is constant or comes in bursts, also
+/// reduces the bandwidth. Phases are created on demand, because bursts may continue forever.
 class LinkBandwidth {
  public:
   LinkBandwidth(core::LinkId link, core::Bandwidth whole) : link_(link), whole_(whole) {}
@@ -80,7 +80,7 @@ class LinkHealth {
   [[nodiscard]] core::Time tail(core::LinkId link, core::Bytes bytes, core::Bandwidth rate,
                                 core::Time head);
 
-  /// Returns the links whose bandwidth changes, in order.
+  /// Returns the links whose bandwidth changes, in ascending order.
   [[nodiscard]] const std::vector<core::LinkId>& links() const { return links_; }
   LinkBandwidth& course(core::LinkId link) { return by_link_.at(link); }
 

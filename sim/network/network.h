@@ -2,10 +2,10 @@
 
 // A resource, such as a link, has three kinds of users: messages on chains of hops, messages on
 // trees (multicasts and in-switch reductions), and holds, with which NCCL collectives of predicted
-// duration occupy links. If the path of a message is a single section and the message carries no
-// causal chain, all its times are computed when it is sent, and only its arrival is an event. All
-// other messages have a record of 80 bytes, which is reused after the last delivery. Messages on
-// trees also have times for each hop.
+// duration occupy links. If the path of a message is a single section (sections.h) and the message
+// carries no causal chain, all its times are computed when it is sent, and only its arrival is an
+// event. All other messages have a record of 80 bytes, which is reused after the last delivery.
+// Messages on trees also have times for each hop.
 //
 // PathTable (core/network/path.h) finds paths, sections.cpp moves messages through sections,
 // fair_share.cpp computes fair rates, and link_loads.cpp stores the loads of links over time.
@@ -45,20 +45,22 @@ struct Address {
 ///              (if staged: tail_{i-1} in place of head_{i-1})
 ///     tail_i = max(head_i + bytes / rate_i, tail_{i-1} + latency_{i-1}), and free_i = tail_i.
 ///
-/// Buffers between hops are unlimited. Without competing traffic, the time of a message is the sum
-/// of all latencies plus its bytes divided by the lowest rate. Hops that form a section
-/// (sections.h) are handled by one event.
+/// A hop is staged if a message enters it only after all of its bytes have arrived. Buffers between
+/// hops are unlimited. Without competing traffic, the time of a message is the sum of all latencies
+/// plus its bytes divided by the lowest rate. Hops that form a section (sections.h) are handled by
+/// one event.
 ///
 /// The threads of a host (core/cluster/host_transport.h) are also a hop. If a host has several
 /// threads, a message spends more time in this hop than the time for which it occupies the hop,
 /// because other threads can serve other messages. A link after such a hop is occupied only for the
 /// time that it needs to transmit the bytes, even if the bytes arrive more slowly.
 ///
-/// With the model `fair`, a segment without staging is one flow over all its links. The flow has
-/// its max-min fair rate from when the message is sent. If a host processes bytes as they arrive,
-/// its threads are a link that flows share. If a host processes only whole messages, its threads
-/// serve the messages in order of arrival. The overhead per message is served in this order, too. A
-/// message arrives when its last byte has left the sender and the latency of the path has passed.
+/// With the model `fair`, a segment of a path in which no hop is staged is one flow over all links
+/// of the segment. The flow has its max-min fair rate from when the message is sent. If a host
+/// processes bytes as they arrive, its threads are a link that flows share. If a host processes
+/// only whole messages, its threads serve the messages in order of arrival. The overhead per
+/// message is served in this order, too. A message arrives when its last byte has left the sender
+/// and the latency of the path has passed.
 class Network {
  public:
   /// If `keep_causal_chains` is true, each message carries the causal chain of its sender, and its
@@ -75,15 +77,15 @@ class Network {
     return loads_;
   }
 
-  /// From now on, reports to `ties` which resources messages request. Needed only for the models
-  /// fifo and ideal, because the order of requests does not affect fair sharing.
+  /// From now on, reports to `ties` each resource that a message requests. Needed only for the
+  /// models fifo and ideal, because the order of requests does not affect fair sharing.
   void watch(Ties& ties) { ties_ = &ties; }
 
   /// Adds the loads that were recorded since `before` was taken, multiplied by `times`.
   void carry_again(const LinkLoads::Totals& before, std::int64_t times);
 
-  /// Visits the time until which each resource is busy. Calls unfit() if flows share links, or if a
-  /// change of bandwidth is pending.
+  /// Visits the time until which each resource is busy. If flows share links, or if a change of
+  /// bandwidth is pending, calls unfit(), so that nothing is skipped.
   void visit_state(StateVisitor& visitor);
   /// Visits a message in flight. Calls unfit() if the message's path is not a chain of hops.
   /// REQUIRES: causal chains are kept.
@@ -220,8 +222,8 @@ class Network {
   std::vector<Message> messages_;
   std::vector<CausalChain> causal_chains_;  ///< one entry per message; empty unless causal chains
                                             ///< are kept
-  /// The causal chain of the last delivery, if the message has further receivers, so that the
-  /// original must not be changed.
+  /// A copy of the causal chain of the last delivered message. Used if the message has further
+  /// receivers, which need the unchanged original.
   CausalChain delivered_;
   std::vector<std::uint32_t> free_messages_;
   std::vector<Branches> branches_;

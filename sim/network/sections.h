@@ -104,7 +104,7 @@ class Sections {
   Passage pass(std::uint32_t section, core::Bytes bytes, core::Time head, core::Time tail,
                std::vector<Server>& resources, LinkLoads& loads);
 
-  /// Adds the bytes that sections have counted since the last call to `loads`.
+  /// Adds to `loads` the bytes that sections have counted since the last call of this function.
   void flush_loads(LinkLoads& loads);
 
  private:
@@ -137,11 +137,12 @@ class Sections {
       return core::later(head, time);
     }
   };
-  // Legs are small, because each message accesses other legs, which must fit into the cache.
+  // Legs are small, because different messages access different legs, and all of them should fit
+  // into the cache.
   static_assert(sizeof(Leg) == 48);
 
-  /// A link that a section crosses. Messages enter and leave the link at the time `shift` after
-  /// they enter and leave the leg with index `leg`.
+  /// A link that a section crosses. Messages enter and leave the link later than the leg with index
+  /// `leg`, by the time `shift`.
   struct Crossing {
     core::LinkId link = -1;
     std::uint32_t leg = 0;
@@ -178,7 +179,7 @@ class Sections {
   LinkHealth& health_;
   bool binned_;
   bool complete_ = false;
-  std::vector<Before> before_;               ///< indexed by resource
+  std::vector<Before> before_;               ///< for each resource, the resource before it
   std::vector<std::uint32_t> first_place_;   ///< by number of the path
   std::vector<std::uint32_t> only_section_;  ///< by number of the path
   /// The sections of all paths, one path after the other. kLast marks the last section of each

@@ -29,8 +29,8 @@ inline bool continues_until_steady(const core::Scenario& scenario) {
 class Asynchrony {
  public:
   /// `work_of_step` is the number of schedule steps per training step. The larger `work_of_step`
-  /// is, the fewer rounds are simulated. REQUIRES: the scenario outlives this object; its workers
-  /// are asynchronous.
+  /// is, the earlier the search for the steady state gives up. REQUIRES: the scenario outlives this
+  /// object; the scenario's workers are asynchronous.
   Asynchrony(const core::Scenario& scenario, double work_of_step)
       : plan_(scenario.plan),
         steps_(scenario.run.steps),
@@ -68,8 +68,8 @@ class Asynchrony {
   }
   /// Returns true if the replica must begin the step. Until the steady state is known, workers
   /// continue even if they have completed all steps of the scenario. If fast workers stopped,
-  /// slower workers would have the servers for themselves. If one replica of a worker begins a
-  /// step, all replicas of the worker begin the step.
+  /// slower workers would no longer share the servers with them, and would become faster. If one
+  /// replica of a worker begins a step, all replicas of the worker begin the step.
   bool begins(std::int64_t replica, std::int32_t step) {
     std::int32_t& begun = begun_[plan_.partition->place(replica).group];
     if (step < steps_ || (search_ && !search_->state())) begun = std::max(begun, step);

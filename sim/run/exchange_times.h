@@ -8,7 +8,8 @@
 
 namespace tutti::sim {
 
-/// Adds up the time that each exchange of a plan takes.
+/// Adds up the time that each exchange of a plan takes. An exchange is a collective during
+/// computation, as in tensor parallelism.
 class ExchangeTimes {
  public:
   explicit ExchangeTimes(std::size_t exchanges) : totals_(exchanges) {}

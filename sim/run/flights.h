@@ -14,7 +14,9 @@
 
 namespace tutti::sim {
 
-/// A pack or exchange of a training step, in flight in one group of replicas.
+/// The collective of a pack or an exchange, in flight in one group of replicas, or a message of an
+/// execution trace in flight. An exchange is a collective during computation, as in tensor
+/// parallelism.
 struct Flight {
   std::uint32_t instance = 0;  ///< handle of its collective (CollectiveEngines)
   std::int32_t step = 0;
@@ -42,7 +44,7 @@ struct Flight {
   // The following members are used only for packs that are fused.
   std::shared_ptr<const FusedPacks> fused;
   std::vector<core::Time>
-      requested;  ///< for each rank, the time at which it began to wait for its cycle or its stream
+      requested;  ///< for each rank, the time at which its wait for a cycle of Horovod began
   /// For each rank, the duration of the copies into and out of the fusion buffer.
   std::vector<core::Time> copies;
 };

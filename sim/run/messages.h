@@ -29,8 +29,8 @@ class Messages {
     for (const auto& [from, to, bytes] : pairs()) visit(*collective(from, to, bytes));
   }
 
-  /// Returns the object that matches messages to replica `to` with receives in a training step.
-  /// Messages do not match receives of other steps.
+  /// Returns the object that matches the receives of replica `to` in a training step with the
+  /// messages that were sent to the replica in this step.
   core::MessageMatcher& matcher(std::int64_t to, std::int32_t step) {
     return matchers_[{step, to}];
   }
@@ -49,7 +49,7 @@ class Messages {
   [[nodiscard]] std::vector<Pair> pairs() const;
 
   const core::Scenario& scenario_;
-  /// The schedule of a message, by its number of elements.
+  /// For each number of elements, the schedule of messages of this size.
   std::map<std::int64_t, std::shared_ptr<const core::Schedule>> schedules_;
   std::map<std::pair<std::int32_t, std::int64_t>, core::MessageMatcher> matchers_;
 };

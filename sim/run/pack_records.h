@@ -48,8 +48,8 @@ class PackRecords {
   /// The packs that are complete in some but not all groups, with the number of groups in which
   /// they are complete.
   std::map<Key, std::pair<std::int64_t, core::PackRecord>> over_;
-  std::map<Key, core::Time> ready_;  ///< for each step and pack, the latest time at which a replica
-                                     ///< was ready
+  std::map<Key, core::Time> ready_;  ///< for each step and pack, the latest time at which the pack
+                                     ///< became ready on a replica
 };
 
 }  // namespace tutti::sim

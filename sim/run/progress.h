@@ -17,8 +17,9 @@ class Progress {
   void expect(double work) { work_ = std::max(1.0, work); }
   /// Counts an event. Returns true once every 65,536 events, when go_on() should be called.
   bool event() { return ++events_ % 65'536 == 0; }
-  /// Reports the progress. Returns false if the run must stop. `done` is the amount of work that
-  /// has been done.
+  /// Reports the progress: `done` divided by the argument of expect(). `done` is the completed
+  /// work, in the same unit. Returns false if the run must stop, because it was cancelled or `now`
+  /// is later than RunControl::until.
   bool go_on(core::Time now, std::int64_t done) {
     if (control_.cancel && control_.cancel->load(std::memory_order_relaxed)) cancelled_ = true;
     if (now > control_.until) cancelled_ = true;

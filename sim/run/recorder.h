@@ -26,17 +26,18 @@ class Recorder {
   /// streams.
   void compute(core::PartId device, std::int32_t stream, const core::ComputeTask& task,
                std::int32_t step, core::Time start, core::Time end);
-  /// Records that a rank starts its part of a collective. Assigns the lowest free slot of the
+  /// Records that `device` starts its part of a collective. Assigns the lowest free slot of the
   /// device to the collective. The slot determines the track of its spans.
   void launched(core::PartId device, std::uint32_t instance);
-  /// Records that the rank has completed its part of a pack. The pack's slot on the device becomes
+  /// Records that `device` has completed its part of a pack. The pack's slot on the device becomes
   /// free for other collectives.
   void pack_done(core::PartId device, std::uint32_t instance, std::int32_t step, std::int32_t pack,
                  core::Time start, core::Time end);
-  /// Does the same as pack_done() for an exchange.
+  /// Does the same as pack_done() for an exchange, a collective during computation.
   void exchange_done(core::PartId device, std::uint32_t instance, std::int32_t step,
                      std::int32_t exchange, core::Time start, core::Time end);
-  /// Deletes the slots of a collective that every rank has completed.
+  /// Deletes the slots that a collective has on all devices. Called when every rank has completed
+  /// the collective.
   void closed(std::uint32_t instance) { slots_.erase(instance); }
   /// Records a schedule step. `group` maps the ranks of the collective to devices, and `element` is
   /// the size of an element in bytes.

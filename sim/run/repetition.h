@@ -27,13 +27,14 @@ class Repetition {
     std::vector<core::PackRecord> packs;   ///< packs recorded since `at`
     std::optional<core::StepRecord> step;  ///< the step recorded since `at`
     LinkLoads::Totals carried;             ///< bytes that each link has carried until `at`
-    std::vector<core::Wide> exchanged;     ///< total time that each exchange has taken until `at`
+    std::vector<core::Wide> exchanged;     ///< total time that each exchange (a collective during
+                                           ///< computation) has taken until `at`
     std::vector<std::int64_t> gates;       ///< state of gates (Gates::visit_state)
   };
 
   /// Returns true if training steps may become identical, because nothing in the scenario depends
-  /// on the absolute time or on random numbers. Gates are not checked here, because their state is
-  /// part of Step.
+  /// on the absolute time or on random numbers. Gates, which decide when packs start
+  /// (core/plan/gate/gate.h), are not checked here, because their state is part of Step.
   static bool is_possible(const core::Scenario& scenario) {
     const core::Conditions& conditions = scenario.run.conditions;
     for (const core::SlowDevices& slow : conditions.slow) {
@@ -76,8 +77,8 @@ class Repetition {
   /// Returns the total time of all steps that were not simulated.
   [[nodiscard]] core::Time later() const { return later_; }
 
-  /// Records that two steps overlap, so that the state at the beginning of a step does not
-  /// determine its rest.
+  /// Must be called if the state at the beginning of the current step does not determine the rest
+  /// of the step, because steps overlap, or if this state cannot be compared.
   void cannot_tell() {
     begun_.reset();
     since_ = {};

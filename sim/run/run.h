@@ -22,8 +22,8 @@ RunEnd run(const core::Scenario& scenario, const core::Scenario& timeline_scenar
            core::TimelineSink& sink);
 
 /// Estimates the number of schedule steps over all lanes, packs and training steps. Assumes that
-/// all replicas have as many steps as the first replica, and all helper ranks as many as the last
-/// helper rank.
+/// all replicas have as many steps as the first replica, and all helpers (servers and hosts) as
+/// many as the last helper.
 double steps_of(const core::Scenario& scenario);
 
 }  // namespace tutti::sim

@@ -4,7 +4,7 @@
 // run. run_steps.cpp handles the computation and the training steps of replicas, run_packs.cpp
 // handles packs and exchanges in flight, and run_messages.cpp handles messages of an execution
 // trace. Class Gates decides when packs start, and CollectiveEngines executes their collectives.
-// Observers, which do not affect the simulation, are separate classes (Timeouts, PackRecords,
+// Observers, which do not affect simulated times, are separate classes (Timeouts, PackRecords,
 // StepEnds, …).
 
 #include <optional>
@@ -41,7 +41,7 @@ class Run : private CollectiveListener, private Gates::Starter {
  public:
   /// `scenario` is the simulated scenario, and `timeline_scenario` is the scenario that the
   /// timeline describes. In a folded run, `timeline_scenario` has more workers; otherwise both
-  /// scenarios are the same.
+  /// scenarios are the same. The other arguments are those of sim::run() (run.h).
   Run(const core::Scenario& scenario, const core::Scenario& timeline_scenario,
       const core::RecordOptions& record, bool remember, const core::RunControl& control,
       core::TimelineSink& sink);
@@ -100,12 +100,12 @@ class Run : private CollectiveListener, private Gates::Starter {
     core::Time ready;             ///< time at which the latest gradients were ready
     std::vector<Stream> streams;  ///< the replica's compute streams: one, unless an execution trace
                                   ///< has several
-    /// The graph of the replica's rank in an execution trace; null if the run has no trace.
+    /// The replica's tasks in an execution trace; null if the run has no trace.
     const core::ExecutionGraph::Rank* graph = nullptr;
     Cause cause;  ///< cause of the work that the current event starts on this replica
     // The current step:
     core::Time forward, backward, other;
-    core::Time slowed;  ///< time by which interference extended the tasks
+    core::Time slowed;  ///< time by which simultaneous communication extended the tasks
     std::int32_t in_flight = 0;
     core::Time in_flight_since;
     core::ExposedTime exposed;

@@ -12,14 +12,14 @@
 
 namespace tutti::sim {
 
-/// Data of a training step on one replica that has ended the step.
+/// The times of one replica in a training step, which the replica has ended.
 struct ReplicaEnd {
   core::PartId device;
   core::Time began;
   core::Time ready;  ///< time at which the replica's last gradients were ready
   core::Time forward, backward, other;
   core::Time communication, exposed;
-  core::Time slowed;  ///< time by which interference extended computation
+  core::Time slowed;  ///< time by which simultaneous communication extended computation
   Cause cause;        ///< cause of the end of the step on this replica
 };
 
@@ -33,8 +33,9 @@ class StepEnds {
       : cluster_(cluster), workers_per_simulated_(workers_per_simulated) {}
 
   /// Records that a replica has ended the step. Calls must be in order of time. When all replicas
-  /// have ended the step, returns its record, with the times of the replica that computed longest.
-  /// If several replicas computed equally long, the times of the replica that ended last are used.
+  /// have ended the step, returns the record of the step, with the times of the replica that
+  /// computed longest. If the computation of several replicas took equally long, the times of the
+  /// replica that ended last are used.
   std::optional<core::StepRecord> add(std::int32_t step, const ReplicaEnd& end, core::Time now);
   /// Adds `steps` steps that are not simulated. `later` is their total time.
   void skip(std::int32_t steps, core::Time later) {

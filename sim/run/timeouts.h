@@ -28,7 +28,8 @@ class Timeouts {
         sink_(sink),
         deadlines_(scenario.strategy.timeout, scenario.cluster->replicas()) {}
 
-  /// Records that a replica starts its part of the flight. `rank` is the rank of the replica.
+  /// Records that a replica starts its part of the flight, a collective in flight (flights.h).
+  /// `rank` is the rank of the replica.
   void launched(Flight& flight, std::int64_t replica, core::Rank rank, core::Time now);
   /// Records that the rank has completed its part of the flight.
   void rank_done(Flight& flight, core::Rank rank) const {

@@ -12,6 +12,7 @@
 namespace tutti::sim {
 
 /// The maximum work of one point of a search, in schedule steps (see work_of() in sim/simulator.h).
+/// A point is one combination of values of the searched fields.
 struct MostWork {
   double whole = 0;   ///< limit for a simulation of all workers
   double folded = 0;  ///< limit for a folded run, which simulates one worker on behalf of all

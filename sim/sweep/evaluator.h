@@ -24,8 +24,8 @@ namespace tutti::sim {
 inline constexpr const char* kTooLong =
     "not tried, because the simulation takes long with this many devices; use tutti sweep";
 
-/// Runs a scenario repeatedly, each time with different values of its fields. Many pack sizes
-/// result in the same packs as another pack size; such points are simulated only once. Thread-safe.
+/// Runs a scenario repeatedly, each time with different values of its fields. Different pack sizes
+/// often result in the same packs. Points with the same packs are simulated only once. Thread-safe.
 class Evaluator {
  public:
   enum class Shares { kYes, kNo };
@@ -42,11 +42,11 @@ class Evaluator {
   [[nodiscard]] const std::vector<core::Override>& seeds() const { return seeds_; }
 
   /// Runs the scenario with these changes and returns the outcome. With several seeds, returns the
-  /// outcome of the seed with the median step time (with an even number, the lower of the two in
-  /// the middle), or the first outcome that is not kDone. If the changed scenario is
-  /// invalid, the outcome contains the error. Returns nullopt if `cancel` was set during the
-  /// simulation. If training steps take longer than `max_step_time` on average, the simulation
-  /// stops early, which the outcome states.
+  /// outcome of the seed with the median step time. (If the number of seeds is even, the median is
+  /// the lower of the two middle values.) If some outcomes are not kDone, returns the first of
+  /// these instead. If the changed scenario is invalid, the outcome contains the error. Returns
+  /// nullopt if `cancel` was set during the simulation. If training steps take longer than
+  /// `max_step_time` on average, the simulation stops early, which the outcome states.
   std::optional<core::Outcome> at(const std::vector<core::Override>& changes,
                                   const std::atomic<bool>* cancel = nullptr,
                                   core::Time max_step_time = core::kNever);

@@ -48,8 +48,8 @@ class Trials {
   /// Evaluates the points that the tuner requests, until it requests no more. `now` is the step
   /// time of the unchanged scenario; kNever if unknown. The evaluation of a point stops early if
   /// the point is much slower than `now` or than the best point so far. `progress` is called
-  /// regularly with the number of points whose costs the tuner knows, even if a single point takes
-  /// long. Returns false if `stop` has returned true. ERRORS: as for evaluate().
+  /// regularly, also during the evaluation of a point, with the number of points whose costs the
+  /// tuner knows. Returns false if `stop` has returned true. ERRORS: as for evaluate().
   core::Expected<bool> search(core::Tuner& tuner, core::Time now,
                               const std::function<void(std::int64_t evaluated)>& progress);
   /// Deletes the results of those points whose evaluation stopped early, so that the next call of

@@ -20,7 +20,8 @@ struct Residual {
   /// with the same network.
   core::nccl::BandFacts facts;
   double log_ratio = 0;  ///< logarithm of measured time over predicted time
-  double weight = 0;     ///< weight of the row; the weights of each experiment have the same sum
+  double weight = 0;  ///< weight of the row; the sum of the weights of an experiment's rows is the
+                      ///< same for all experiments
 };
 
 /// Returns error bands that cover 80 % of the measurements. A system with n experiments has weight
@@ -31,11 +32,12 @@ core::nccl::ErrorBands fit_bands(const std::vector<Residual>& residuals);
 /// are the baseline for fit_bands().
 core::nccl::ErrorBands fit_plain_bands(const std::vector<Residual>& residuals);
 
-/// Sets the factor that widens the bands of GPUs for which no parameters are known, so that the
-/// parameters of the nearest known generation are used. In `by_generation`, each generation of GPUs
-/// was left out of the fit and predicted with the parameters of another generation. Because there
-/// are few generations of GPUs, the factor is not regularized towards 1. For each generation,
-/// prints the coverage with a factor that was fitted to all other generations.
+/// Sets the factor that widens the error bands of GPUs without parameters of their own. Times on
+/// such GPUs are predicted with the parameters of the nearest known generation of GPUs. In
+/// `by_generation`, each generation of GPUs was left out of the fit and predicted with the
+/// parameters of another generation. Because there are few generations of GPUs, the factor is not
+/// regularized towards 1. For each generation, prints the coverage (the share of measurements
+/// inside the bands) with a factor that was fitted to all other generations.
 void widen_for_nearest_gpu(const std::map<std::string, std::vector<Residual>>& by_generation,
                            core::nccl::ErrorBands& bands);
 

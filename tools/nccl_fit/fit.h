@@ -47,7 +47,8 @@ class Fit {
   /// cost() returns the total cost that is minimised. The function cost(k) returns the part of the
   /// cost that depends on parameter `k`.
   [[nodiscard]] double cost() const;
-  /// Stores the errors of the rows that depend on parameter `k` in tried_.
+  /// The function cost(k) also stores in tried_ the errors of the rows that depend on parameter
+  /// `k`.
   [[nodiscard]] double cost(std::size_t k);
   /// Returns cost(k) of the current parameters, from the stored errors.
   [[nodiscard]] double stored_cost(std::size_t k) const;
@@ -77,13 +78,14 @@ class Fit {
   std::vector<Row> rows_;
   core::nccl::Parameters start_;
   core::nccl::Parameters p_;
-  std::vector<std::vector<std::size_t>> of_;  ///< by parameter: the rows that depend on it
-  /// Indexed by parameter: the other parameters of the same kind.
+  std::vector<std::vector<std::size_t>>
+      of_;  ///< for each parameter, the rows whose predictions depend on it
+  /// For each parameter, the other parameters of the same kind.
   std::vector<std::vector<std::size_t>> identical_;
-  std::vector<double> penalties_;         ///< by parameter: the weight of its penalty
-  std::vector<std::size_t> group_;        ///< by row: the index of its group
-  std::vector<double> offsets_;           ///< by group
-  std::vector<double> errors_;            ///< by row: the error with the current parameters
+  std::vector<double> penalties_;         ///< for each parameter, the weight of its penalty
+  std::vector<std::size_t> group_;        ///< for each row, the index of its group
+  std::vector<double> offsets_;           ///< the offset of each group
+  std::vector<double> errors_;            ///< for each row, the error with the current parameters
   std::vector<double> tried_, improved_;  ///< errors of the rows that depend on one parameter
   double total_ = 0;
 };

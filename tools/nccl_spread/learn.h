@@ -9,8 +9,8 @@
 
 namespace tutti::nccl_spread {
 
-/// Returns the scales of the Gaussian process with which it best predicts tables of a system from
-/// other tables of the same system. The scales minimise the mean negative log-likelihood of the
+/// Returns the scales with which the Gaussian process best predicts tables of a system from other
+/// tables of the same system. The scales minimise the mean negative log-likelihood of the
 /// measurements under Student's t distribution with 5 degrees of freedom, with a weak
 /// regularization towards the start values.
 core::nccl::Spread learn(const std::vector<System>& systems);
@@ -22,7 +22,8 @@ struct Residual {
   std::size_t size = 0;
   double cold_log_ratio = 0;  ///< logarithm of measured time / predicted time
   double log_ratio = 0;       ///< logarithm of measured time / corrected prediction
-  /// Standard deviation that the Gaussian process predicts, before widen() is applied.
+  /// The standard deviations that the Gaussian process predicts, before widen() is applied: `sd`
+  /// with the given tables, and `sd_before` without them.
   double sd = 0;
   double sd_before = 0;
   core::nccl::ErrorBand cold;

@@ -21,7 +21,7 @@ struct CalibrateOptions {
 
   // If --cluster is given, the command calibrates NCCL's times instead of a scenario's parameters.
   NcclPerfOptions nccl;
-  std::vector<std::string> set;  ///< variables, such as "NCCL_ALGO=Ring"
+  std::vector<std::string> set;  ///< variables of NCCL, such as "NCCL_ALGO=Ring"
   std::string calibration;       ///< an earlier calibration to extend; empty: none
   bool suggest = false;          ///< true: suggest which measurements to make next
 };

@@ -24,7 +24,7 @@ core::Report comparison_report(const core::Comparison& comparison);
 
 /// The first function returns the packs of the last step that are in both timelines, largest
 /// difference first. The second function returns the schedule steps that are in both timelines, by
-/// kind. The reports of both functions have titles for tables.
+/// kind. table_text() can show the reports of both functions as rows of a table.
 std::vector<core::Report> compared_packs(const core::Comparison& comparison);
 std::vector<core::Report> compared_kinds(const core::Comparison& comparison);
 
@@ -35,8 +35,8 @@ core::Expected<core::TimelineReader> open_timeline_or_trace(const std::string& p
                                                             const core::RunInfo* like,
                                                             const Environment& environment);
 
-/// `tutti compare`: compares two timelines, pack by pack and step by step, or compares the times
-/// that a report of `tutti tune` predicts with measurements.
+/// `tutti compare`: compares two timelines, pack by pack and step by step, or compares measurements
+/// with the times that a report of `tutti tune` predicts.
 int compare(const CompareOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

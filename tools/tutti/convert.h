@@ -13,7 +13,7 @@ struct ConvertOptions {
   std::string format = "text";
 };
 
-/// `tutti convert`: rewrites scenarios in an older format.
+/// `tutti convert`: converts scenarios from an older format to the current format.
 int convert(const ConvertOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -19,7 +19,8 @@ struct ExplainOptions {
   std::string link;
   std::string model;
   std::string format = "text";
-  /// Maximum number of packs in the text output; also limits the number of what-ifs.
+  /// Maximum number of packs in the text output; also limits the number of changes whose effect is
+  /// shown.
   int rows = 12;
   int threads = 0;         ///< 0: the number of cores
   bool algorithm = false;  ///< true: explain the collective's algorithm instead of the step

@@ -5,7 +5,7 @@
 namespace tutti::tools {
 
 /// `tutti explain TRACE…`: predicts the training step of a measured run, and explains why the
-/// measured step time differs.
+/// measured step time differs from the prediction.
 int explain_trace(const ExplainOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -22,9 +22,9 @@ struct ImportOptions {
   Kind kind = Kind::kTrace;  ///< the kind of input to import
 };
 
-/// `tutti import`. `tutti import tf-config` writes a new scenario with the number of workers of
-/// TF_CONFIG. `tutti import nccl-topology` is import_nccl_topology(), and `tutti import TRACE…` is
-/// import_trace().
+/// `tutti import`: reads files of other programs. `tutti import tf-config` writes a new scenario
+/// with the number of workers of TF_CONFIG. `tutti import nccl-topology` is import_nccl_topology(),
+/// and `tutti import TRACE…` is import_trace().
 int import_files(const ImportOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -12,10 +12,11 @@ namespace tutti::tools {
 struct PlanOptions {
   ScenarioOptions scenario;
   std::string format = "text";
-  bool variables = false;                ///< true: list every gradient in the text
-  bool schedule = false;                 ///< true: print the steps of one pack or exchange
-  bool check = false;                    ///< true: prove the schedules
-  std::int32_t pack = 0;                 ///< the pack for `schedule`
+  bool variables = false;  ///< true: list every gradient in the text
+  bool schedule = false;   ///< true: print the schedule steps of one pack or exchange (a collective
+                           ///< during computation)
+  bool check = false;      ///< true: prove the schedules
+  std::int32_t pack = 0;   ///< the pack for `schedule`
   std::optional<std::int32_t> exchange;  ///< the exchange for `schedule`, instead of a pack
   std::string graph;                     ///< the file to draw the task graph into; empty: none
   /// True: simulate the step to get the times and the critical path for `graph`.

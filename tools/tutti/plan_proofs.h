@@ -28,8 +28,8 @@ ShownSteps shown_steps(const core::Collective& planned);
 core::Expected<std::string> prove_schedules(const core::Scenario& scenario);
 
 /// Checks the task graphs of a training step (core/plan/check_collectives.h). Returns one line with
-/// the result, and one line per deadlock that is possible with some timing. ERRORS: ranks wait
-/// forever in a graph with any timing. The error lists all problems.
+/// the result, and one line per deadlock that is possible with some timing. ERRORS: in some graph,
+/// ranks wait forever, whatever the timing is. The error lists all problems.
 core::Expected<std::string> check_task_graphs(const core::Scenario& scenario);
 
 }  // namespace tutti::tools

@@ -11,7 +11,7 @@ struct SimulateOptions : ExecuteOptions {
   std::string nccl;
   std::string fold = "auto";
   std::string remember = "auto";
-  bool unproved = false;  ///< true: also simulate an algorithm of a file that is wrong
+  bool unproved = false;  ///< true: also simulate an incorrect algorithm from a file
 };
 
 /// `tutti simulate`: predicts a scenario's training step.

@@ -8,7 +8,8 @@
 #include "core/text/report.h"
 
 // The parts of an HTML page that needs no other file: no scripts, no fonts, no pictures from
-// elsewhere. All functions escape the texts that they are given.
+// elsewhere. All functions escape their arguments, except the content of a section and the body of
+// the page, which are HTML already.
 
 namespace tutti::tools {
 
@@ -27,7 +28,7 @@ std::string facts_html(const std::vector<std::pair<std::string, std::string>>& f
 
 std::string list_html(const std::vector<std::string>& sentences);
 
-/// A time that consists of parts.
+/// A time, divided into named parts.
 struct StackedTime {
   std::string name;
   std::vector<std::pair<std::string, core::Time>> parts;

@@ -5,8 +5,8 @@
 #include <cuda_runtime_api.h>
 
 // Launches Tutti's own kernels, for module.cpp. All functions return the result of the launch.
-// Operations and types are passed as in real/cuda/api.h. The result is cudaErrorInvalidValue if a
-// number is unknown.
+// Operations and types are passed as in real/cuda/api.h. The result is cudaErrorInvalidValue if the
+// number of an operation or a type is unknown.
 
 namespace tutti::real::cuda {
 

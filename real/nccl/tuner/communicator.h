@@ -14,7 +14,7 @@ namespace tutti::real::nccl_tuner {
 
 /// The tuner of one communicator, with the lines of the tuner table that apply to the communicator.
 /// NCCL creates one tuner for each communicator of each rank. NCCL may call the tuner from several
-/// threads, because after construction only the record of logged messages changes.
+/// threads. This is safe, because after construction only the record of logged messages changes.
 class Communicator {
  public:
   /// Reads the tuner table. The path of the table is in the environment variable TUTTI_TUNER_TABLE,

@@ -17,7 +17,7 @@ struct MeasuredTables {
   std::vector<std::string> notes;  ///< notes on assumptions, and on rows that were left out
 };
 
-/// As measured_tables(), for the text of a log instead of the files in the options.
+/// Does the same as measured_tables(), for the text of one log instead of the files in the options.
 core::Expected<MeasuredTables> measured_tables_of(const std::string& log, const std::string& name,
                                                   const CalibrateOptions& options,
                                                   const core::nccl::Parameters& figures,
@@ -25,9 +25,9 @@ core::Expected<MeasuredTables> measured_tables_of(const std::string& log, const 
                                                   const Environment& environment);
 
 /// Reads the logs, and predicts each time in the logs with the parameters `figures`. Facts (nodes,
-/// GPUs, release, driving mode, variables) are taken from the header of a log. Facts that the
-/// header does not have are taken from the options. A release or driving mode in the options takes
-/// precedence over the log's value.
+/// GPUs, NCCL's release and variables, and the driving mode: how many GPUs a process drives) are
+/// taken from the header of a log. Facts that the header does not have are taken from the options.
+/// A release or driving mode in the options takes precedence over the log's value.
 /// ERRORS: a log cannot be read; a log was measured on GPUs of another kind or number.
 core::Expected<MeasuredTables> measured_tables(const CalibrateOptions& options,
                                                const core::nccl::Parameters& figures,

@@ -20,8 +20,8 @@ class SweepClaim {
 
   /// Returns the id of the process that executes the sweep; 0 if this process does. A process of
   /// another user counts only if it belongs to the owner of the file or to root, so that nobody
-  /// else can block a sweep. Returns kUnknown after thousands of attempts during one sweep, when
-  /// the system no longer reports the process.
+  /// else can block a sweep. Returns kUnknown if the process cannot be determined, because
+  /// thousands of earlier attempts during the same sweep have filled the socket's queue.
   [[nodiscard]] pid_t held_by() const { return held_by_; }
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
 
-// The protocol between rank 0 and the other ranks: over connections whose handshake is done
-// (real/join), texts with a length and an authentication code (real/wire/frame.h).
+// The protocol between rank 0 and the other ranks. Messages are texts with a length and an
+// authentication code (real/wire/frame.h), over connections whose handshake is complete
+// (real/join).
 //
 //     another rank                        rank 0
 //       "hello RANK LINES DIGEST" ──▶
@@ -9,13 +10,14 @@
 //       "done N\n" + outcome    ──▶
 //                               ◀──       "point N", …
 //
-// A rank has a connection for each of its threads; each processes one point at a time. LINES is the
-// number of connections of the rank. When the last connection of the last rank has said hello, rank
-// 0 closes its listener. Twice a second, the main thread of every rank sends "alive" on all
-// connections of the rank. Rank 0 sends "alive" to the connections that wait for a point. If a
-// connection ends without a result, or is silent for too long, its point is assigned again. Rank 0
-// sends "late" before it closes a silent connection. A rank that was suspended and resumes then
-// knows that other ranks have its points, and that its results are rejected.
+// A rank has a connection for each of its threads. Each thread processes one point at a time. LINES
+// is the number of connections of the rank. When the last connection of the last rank has said
+// hello, rank 0 closes its listener. Twice a second, the main thread of every rank sends "alive" on
+// all connections of the rank. Rank 0 sends "alive" to the connections that wait for a point. If a
+// connection ends without a result, or is silent for too long, the connection's point is assigned
+// again. Rank 0 sends "late" before it closes a silent connection. Therefore, if a rank was
+// suspended and resumes, it knows that other ranks have its points, and that its results are
+// rejected.
 
 #include <atomic>
 #include <chrono>

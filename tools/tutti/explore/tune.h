@@ -19,7 +19,8 @@ struct TuneOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: the number of cores
   std::string format = "text";
-  /// The file to write: the scenario with the best settings, or the format that `emit` names.
+  /// The file to write: the scenario with the best settings or, depending on `emit`, a table for
+  /// NCCL's tuner plugin.
   std::string output;
   std::string emit = "scenario";  ///< "scenario" or "nccl-tuner": a table for NCCL's tuner plugin
   std::string csv;                ///< the CSV file to write, with all evaluated points

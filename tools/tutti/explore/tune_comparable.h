@@ -42,7 +42,7 @@ class ComparablePoints {
   /// comparable only if all its rows are in `compared`, so other points need not be simulated.
   struct Rows {
     std::vector<std::vector<std::int64_t>> compared,
-        others;            ///< by axis: indices of rows
+        others;            ///< for each axis, indices of rows
     bool nothing = false;  ///< true: for some axis, all rows are in `others`
   };
   [[nodiscard]] Rows rows() const;

@@ -70,8 +70,8 @@ struct AlgorithmTime {
 
 struct TuneResult {
   SimulatedScenario now;
-  /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or if no
-  /// setting is close to the current setting.
+  /// The best setting that is comparable with `now`; nullopt if no setting is comparable, or if
+  /// every comparable setting is much slower than the current setting (sim::kMaxSlowdown).
   std::optional<SimulatedScenario> best;
   std::optional<IncomparableSetting> incomparable;
   std::vector<Lost> lost;

@@ -17,7 +17,7 @@ namespace tutti::tools {
 /// discarded, so that the file contains a prefix of the output without gaps.
 class FileBuffer final : public std::streambuf {
  public:
-  /// The type of the function write(2), which tests replace. Tests replace the function.
+  /// The type of the function write(2), which tests replace.
   using Write = std::function<ssize_t(int file, const void* bytes, std::size_t count)>;
 
   /// Takes ownership of the descriptor `file`.

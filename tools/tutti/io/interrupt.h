@@ -6,7 +6,7 @@
 
 namespace tutti::tools {
 
-/// The signals that this class handles. By default, these signals end a program.
+/// The signals that class Interrupt handles. By default, these signals end a program.
 inline constexpr std::array<int, 3> kEndingSignals{SIGINT, SIGTERM, SIGHUP};
 
 /// While an object of this class exists, Ctrl-C, SIGTERM and SIGHUP set a flag instead of ending

@@ -22,8 +22,8 @@ class CollectiveTiming : public core::NullSink {
 
   /// Returns the time in microseconds. If every rank has reported its duration, the result is the
   /// mean of the durations, as in nccl-tests, which does not compare clocks of different ranks.
-  /// Otherwise the result is the time from the first rank's start to the last rank's end. nullopt
-  /// if the run was interrupted.
+  /// Otherwise the result is the time from the first rank's start to the last rank's end. Returns
+  /// nullopt if the run was interrupted.
   [[nodiscard]] std::optional<double> us() const {
     if (!whole_) return std::nullopt;
     return ranks_ > 0 ? of_ranks_ / ranks_ : core::to_us(*whole_);

@@ -26,7 +26,7 @@ struct PerfOptions {
   std::optional<std::int64_t> root;  ///< for collectives with a root: the root rank; default 0
   /// The measurements in the table: out (of place), in (place) or both.
   std::string place = "both";
-  RealOptions real;  ///< options of a real run, to which the next two members also apply
+  RealOptions real;  ///< options of a real run; the next two members are also only for real runs
   std::optional<std::int32_t> iterations;  ///< default 20
   std::optional<std::int32_t> warm_up;     ///< default 5
   std::vector<std::string> algorithms;  ///< the algorithms to compare; empty: only the scenario's

@@ -19,7 +19,7 @@ struct NcclPerfOptions {
   std::optional<std::int32_t> gpus;    ///< number of GPUs per node; default: all
   std::optional<std::string> network;  ///< the network; default: the network of the machine's card
   std::optional<std::string> version;  ///< the version of NCCL; default 2.28.9
-  std::optional<std::string> driving;  ///< driving mode of NCCL; default process_per_gpu
+  std::optional<std::string> driving;  ///< how processes drive the GPUs; default process_per_gpu
   std::optional<std::string> tuner;  ///< the tuner: none (default), aws_ofi, or the file of a table
   std::optional<std::string> instance;  ///< the EC2 instance type of the machines, for aws_ofi
   /// The kind of buffers: plain (default), registered or symmetric.
@@ -28,7 +28,8 @@ struct NcclPerfOptions {
   bool explain = false;
   std::string against;  ///< a log of nccl-tests to compare with; empty: none
 
-  /// Returns the name of the first given option that requires --cluster; null if there is none.
+  /// Returns the name of the first of these options that the user has given and that requires
+  /// --cluster; null if there is none.
   [[nodiscard]] const char* first_given() const;
 };
 

@@ -29,7 +29,7 @@ struct PerfSubject {
   bool joined = false;       ///< true: the workers were started elsewhere and have joined the run
 };
 
-/// One half of a row.
+/// The out-of-place or the in-place half of a row.
 struct PerfTime {
   double us = 0;
   double algbw = 0;  ///< bytes / time, in GB/s

@@ -27,8 +27,9 @@ std::string report_text(const core::Summary& summary, int rows,
 core::Report run_report(const core::Summary& summary,
                         const std::optional<StepBand>& band = std::nullopt);
 
-/// pack_reports() returns the packs of the last step in launch order. The function link_reports()
-/// returns the given links of a run that took `length`. Text and JSON summaries use both functions.
+/// pack_reports() returns a report for each pack of the last step, in launch order. The function
+/// link_reports() returns a report for each of `links`; `length` is the length of the run. Text and
+/// JSON summaries use both functions.
 std::vector<core::Report> pack_reports(const core::Summary& summary);
 std::vector<core::Report> link_reports(const std::vector<core::LinkRecord>& links,
                                        core::Time length);

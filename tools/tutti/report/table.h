@@ -31,7 +31,7 @@ class Table {
 
  private:
   std::vector<bool> left_;
-  std::vector<bool> kept_;  ///< by column: true if the column is never omitted
+  std::vector<bool> kept_;  ///< for each column, true if the column is never omitted
   std::vector<std::vector<std::string>> rows_;
 };
 
