@@ -16,7 +16,7 @@ class PlanGate {
 
   [[nodiscard]] bool any() const { return items_ != nullptr; }
   /// True if the gate decides when the pack starts.
-  [[nodiscard]] bool holds(int pack) const { return any() && (*items_)[pack].passes; }
+  [[nodiscard]] bool governs(int pack) const { return any() && (*items_)[pack].passes; }
   /// REQUIRES, for this function and the functions below: any() returns true.
   [[nodiscard]] const GateRule& rule() const { return *plan_->gate; }
   [[nodiscard]] GateScope scope() const { return plan_->gate->scope(); }

@@ -2,9 +2,9 @@
 //
 //   reads ─▶ forward ─▶ backward 0 ─▶ backward 1 ─▶ … ─▶ [backward done]
 //                          │ ready 3
-//                          └─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, held] ─▶ convert, update
+//                          └─▶ copy ─▶ convert ─▶ pack 3 ─▶ [unpack 3, latched] ─▶ convert, update
 //                                                   └─▶ pack 2 (serial launches)
-//   [backward done] opens the hold of the unpack marks
+//   [backward done] opens the latch of the unpack marks
 //   [all packs and backward done] ─▶ update ─▶ [step done but for its checkpoint]
 //                                     ─▶ checkpoint packs one by one ─▶ [end]
 //
@@ -146,7 +146,7 @@ class Lowering {
   std::pair<StepProgram, Durations> lower() && {
     if (packs() > 0)
       builder_.set_share_whole(std::max<std::int64_t>(1, relations_.bytes_up_to.back().count()));
-    hold_ = builder_.add_hold();
+    latch_ = builder_.add_latch();
     for (int p = 0; p < packs(); ++p) {
       if (pack(p).phase == PackPhase::kRead) launch(p, report_ready(p, kNoTask));
     }
@@ -371,7 +371,7 @@ class Lowering {
   /// Returns the task at the end of the step.
   TaskId after_passes() {
     Task over;
-    over.opens = hold_;
+    over.opens = latch_;
     const TaskId backward_done = add(over, cursor_);
     serial_launches();
     const std::vector<TaskId> unpacked = unpack_and_update();
@@ -418,9 +418,9 @@ class Lowering {
       const bool has_work = plan_.update == Update::kPerPack || pack(p).copied_out > Bytes() ||
                             pack(p).converted_out > Bytes();
       if (concatenation < 0 && !has_work) continue;
-      Task held;
-      held.hold = hold_;
-      const TaskId unpack = add(held, out_.task_of_pack[p]);
+      Task latched;
+      latched.latch = latch_;
+      const TaskId unpack = add(latched, out_.task_of_pack[p]);
       tasks.push_back(unpack);
       if (concatenation >= 0)
         parts[concatenation].push_back(unpack);
@@ -475,7 +475,7 @@ class Lowering {
   StepProgram out_;
   Durations durations_;
   DueExchanges points_;
-  std::int32_t hold_ = -1;      ///< the hold that the end of the backward pass opens
+  std::int32_t latch_ = -1;     ///< the latch that the end of the backward pass opens
   TaskId cursor_ = kNoTask;     ///< the last task of the pass so far, which the next task waits for
   Time computed_;               ///< computation time so far in the current forward or backward pass
   std::int32_t exchanges_ = 0;  ///< number of exchanges that were added to the step so far

@@ -1,7 +1,7 @@
 // Checks columns in one pass from front to back. The main check is that edges lead only to higher
 // task numbers. If edges lead only to higher task numbers, the graph has no cycle. If, in addition,
 // every task except the last has a successor, the last task waits for all other tasks. The other
-// checks examine predecessor counts, holds and blocks.
+// checks examine predecessor counts, latches and blocks.
 
 #include <algorithm>
 #include <limits>
@@ -67,7 +67,7 @@ class ColumnChecker {
         return add(PlanProblemCode::kNotAllowedInBlock, c_.end(), "the end task is in a block");
       free = block.tasks.first + std::int64_t{block.tasks.count};
     }
-    if (c_.hold_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
+    if (c_.latch_count < 0 || c_.share_whole < 1) return damaged(kNoTask, "a count is negative");
     // With this limit, sums of shares stay far below the largest integer.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
@@ -76,7 +76,7 @@ class ColumnChecker {
   }
 
   void look_at_tasks() {
-    opened_.assign(c_.hold_count, false);
+    opened_.assign(c_.latch_count, false);
     std::size_t next_root = 0, block = 0;
     std::int64_t edge = 0;
     for (TaskId t = 0; t < c_.tasks && problems_.size() < kEnough; ++t) {
@@ -130,19 +130,21 @@ class ColumnChecker {
     const Task task = c_.task(t);
     if (task.kind > Task::Kind::kMark) damaged(t, "task {} has an unknown kind", t);
     if (task.kind == Task::Kind::kCompute) look_at_cost(t, task);
-    const auto is_hold = [this](std::int32_t hold) { return hold >= -1 && hold < c_.hold_count; };
-    if (!is_hold(task.hold) || !is_hold(task.opens))
-      return damaged(t, "task {} refers to a hold that does not exist", t);
-    if (own && (task.hold >= 0 || task.opens >= 0))
+    const auto is_latch = [this](std::int32_t latch) {
+      return latch >= -1 && latch < c_.latch_count;
+    };
+    if (!is_latch(task.latch) || !is_latch(task.opens))
+      return damaged(t, "task {} refers to a latch that does not exist", t);
+    if (own && (task.latch >= 0 || task.opens >= 0))
       add(PlanProblemCode::kNotAllowedInBlock, t,
-          fmt::format("task {} waits for a hold, but is in a block", t));
-    if (task.hold >= 0 && !opened_[task.hold])
-      add(PlanProblemCode::kHoldNeverOpened, t,
-          fmt::format("no task before task {} opens hold {}", t, task.hold));
+          fmt::format("task {} waits for a latch, but is in a block", t));
+    if (task.latch >= 0 && !opened_[task.latch])
+      add(PlanProblemCode::kLatchNeverOpened, t,
+          fmt::format("no task before task {} opens latch {}", t, task.latch));
     if (task.opens >= 0) {
       if (opened_[task.opens])
-        add(PlanProblemCode::kHoldOpenedTwice, t,
-            fmt::format("task {} opens hold {} a second time", t, task.opens));
+        add(PlanProblemCode::kLatchOpenedTwice, t,
+            fmt::format("task {} opens latch {} a second time", t, task.opens));
       opened_[task.opens] = true;
     }
     if (task.every_steps < 1)
@@ -187,7 +189,7 @@ class ColumnChecker {
   const std::function<void(TaskId)>& passed_;
   TaskCounts arrived_;        ///< for each task that the check has not reached yet: number of edges
                               ///< to it so far
-  std::vector<bool> opened_;  ///< for each hold: true if an earlier task opens the hold
+  std::vector<bool> opened_;  ///< for each latch: true if an earlier task opens the latch
   std::vector<PlanProblem> problems_;
 };
 

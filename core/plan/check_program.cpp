@@ -1,7 +1,7 @@
 // Looks for errors in a single program that would prevent its training step from ending. Indices
-// are checked first, because the other checks use them. If a task waits for a hold, the check
-// treats the task that opens the hold as its predecessor. The search for cycles therefore also
-// finds cycles through holds.
+// are checked first, because the other checks use them. If a task waits for a latch, the check
+// treats the task that opens the latch as its predecessor. The search for cycles therefore also
+// finds cycles through latches.
 //
 // A program has no edges between training steps, because a step begins only when the previous step
 // has ended. Every cycle therefore lies within one step.
@@ -86,8 +86,8 @@ class ProgramChecker {
     }
     for (TaskId t = 0; t < p.size(); ++t) {
       const Task& one = task(t);
-      if (!is_index_or_none(one.hold, p.holds) || !is_index_or_none(one.opens, p.holds))
-        damaged(t, fmt::format("{} refers to a hold that does not exist", name(t)));
+      if (!is_index_or_none(one.latch, p.latches) || !is_index_or_none(one.opens, p.latches))
+        damaged(t, fmt::format("{} refers to a latch that does not exist", name(t)));
       if (!is_index_or_none(p.join[t], std::ssize(p.predecessors)))
         damaged(t,
                 fmt::format("{} refers to a count of predecessors that does not exist", name(t)));
@@ -162,24 +162,24 @@ class ProgramChecker {
 
   // --- edges ---
 
-  /// Collects, for each task, its predecessors and the task that opens its hold.
+  /// Collects, for each task, its predecessors and the task that opens its latch.
   void find_predecessors() {
-    std::vector<TaskId> opener(program_.holds, kNoTask);
+    std::vector<TaskId> opener(program_.latches, kNoTask);
     for (TaskId t = 0; t < program_.size(); ++t) {
-      const std::int32_t hold = task(t).opens;
-      if (hold < 0) continue;
-      if (opener[hold] != kNoTask)
-        add(PlanProblemCode::kHoldOpenedTwice, t,
-            fmt::format("{} and {} open the same hold", name(opener[hold]), name(t)));
-      opener[hold] = t;
+      const std::int32_t latch = task(t).opens;
+      if (latch < 0) continue;
+      if (opener[latch] != kNoTask)
+        add(PlanProblemCode::kLatchOpenedTwice, t,
+            fmt::format("{} and {} open the same latch", name(opener[latch]), name(t)));
+      opener[latch] = t;
     }
     first_before_.assign(program_.tasks.size() + 1, 0);
     const auto each_edge = [&](const auto& visit) {
       for (TaskId t = 0; t < program_.size(); ++t) {
         for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)
           visit(t, program_.successors[e]);
-        if (const std::int32_t hold = task(t).hold; hold >= 0 && opener[hold] != kNoTask)
-          visit(opener[hold], t);
+        if (const std::int32_t latch = task(t).latch; latch >= 0 && opener[latch] != kNoTask)
+          visit(opener[latch], t);
       }
     };
     each_edge([&](TaskId, TaskId to) { ++first_before_[to + 1]; });
@@ -188,9 +188,9 @@ class ProgramChecker {
     std::vector<std::int32_t> next(first_before_.begin(), first_before_.end() - 1);
     each_edge([&](TaskId from, TaskId to) { before_[next[to]++] = from; });
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (task(t).hold >= 0 && opener[task(t).hold] == kNoTask)
-        add(PlanProblemCode::kHoldNeverOpened, t,
-            fmt::format("{} waits for hold {}, which no task opens", name(t), task(t).hold));
+      if (task(t).latch >= 0 && opener[task(t).latch] == kNoTask)
+        add(PlanProblemCode::kLatchNeverOpened, t,
+            fmt::format("{} waits for latch {}, which no task opens", name(t), task(t).latch));
     }
   }
   template <class Visit>
@@ -221,24 +221,24 @@ class ProgramChecker {
       missing[t] = first_before_[t + 1] - first_before_[t];
       if (missing[t] == 0) open.push_back(t);
     }
-    std::vector<std::vector<TaskId>> held(program_.holds);
+    std::vector<std::vector<TaskId>> latched(program_.latches);
     for (TaskId t = 0; t < program_.size(); ++t) {
-      if (task(t).hold >= 0) held[task(t).hold].push_back(t);
+      if (task(t).latch >= 0) latched[task(t).latch].push_back(t);
     }
     std::size_t reached = 0;
     const auto arrive = [&](TaskId t) {
       if (--missing[t] == 0) open.push_back(t);
     };
-    std::vector<bool> opened(program_.holds, false);
+    std::vector<bool> opened(program_.latches, false);
     while (!open.empty()) {
       const TaskId t = open.back();
       open.pop_back();
       ++reached;
       for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)
         arrive(program_.successors[e]);
-      if (const std::int32_t hold = task(t).opens; hold >= 0 && !opened[hold]) {
-        opened[hold] = true;
-        for (const TaskId waits : held[hold]) arrive(waits);
+      if (const std::int32_t latch = task(t).opens; latch >= 0 && !opened[latch]) {
+        opened[latch] = true;
+        for (const TaskId waits : latched[latch]) arrive(waits);
       }
     }
     if (reached == program_.tasks.size()) return;
@@ -259,7 +259,7 @@ class ProgramChecker {
       passed[t] = true;
       t = back(t);
     }
-    if (t == kNoTask) return;  // a hold is opened twice, which is reported as its own problem
+    if (t == kNoTask) return;  // a latch is opened twice, which is reported as its own problem
     std::string circle = name(t);
     int names = 1;
     for (TaskId at = back(t); at != t; at = back(at)) {
@@ -320,10 +320,10 @@ class ProgramChecker {
             fmt::format("{} can outlast its iteration, because the exit of its block does not wait "
                         "for this task",
                         name(t)));
-      if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
+      if (task(t).latch >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
             fmt::format(
-                "{} is in a block, and therefore cannot be held, open a hold or end the step",
+                "{} is in a block, and therefore cannot be latched, open a latch or end the step",
                 name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });

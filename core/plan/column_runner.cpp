@@ -14,7 +14,7 @@ void ColumnRunner::begin_step(std::int64_t pace_ppm, Host& host) {
   ++step_;
   pace_ppm_ = pace_ppm;
   iteration_.assign(columns_.blocks.size(), 0);
-  open_.assign(columns_.hold_count, false);
+  open_.assign(columns_.latch_count, false);
   arrived_.clear();
   const std::size_t base = frames_.size();
   for (const TaskId root : columns_.roots) {
@@ -42,7 +42,7 @@ void ColumnRunner::follow(std::size_t base, Host& host) {
         else
           arrive(columns_.successors[frame.next++], host);
         break;
-      case Frame::Of::kHeld: {
+      case Frame::Of::kWaiting: {
         const auto found = arrived_.find(frame.index);
         if (found == arrived_.end() || frame.next == std::ssize(found->second)) {
           if (found != arrived_.end()) arrived_.erase(found);
@@ -69,7 +69,7 @@ void ColumnRunner::arrive(TaskId id, Host& host) {
     if (--*missing > 0) return;
     missing_.erase(id);
   }
-  if (const std::int32_t h = columns_.hold(id); h >= 0 && !open_[h])
+  if (const std::int32_t h = columns_.latch(id); h >= 0 && !open_[h])
     return arrived_[h].push_back(id);
   start(id, host);
 }
@@ -110,14 +110,14 @@ void ColumnRunner::complete(TaskId id) {
   frames_.push_back({columns_.first_edge(id), id, Frame::Of::kSuccessors});
   if (const std::int32_t h = columns_.opened(id); h >= 0) {
     open_[h] = true;
-    frames_.push_back({0, h, Frame::Of::kHeld});
+    frames_.push_back({0, h, Frame::Of::kWaiting});
   }
 }
 
 std::size_t ColumnRunner::bytes() const {
   std::size_t bytes = missing_.bytes() + iteration_.capacity() * sizeof(std::int32_t) +
                       open_.capacity() / 8 + frames_.capacity() * sizeof(Frame);
-  for (const auto& [hold, tasks] : arrived_) bytes += tasks.capacity() * sizeof(TaskId) + 48;
+  for (const auto& [latch, tasks] : arrived_) bytes += tasks.capacity() * sizeof(TaskId) + 48;
   return bytes;
 }
 

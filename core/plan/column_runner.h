@@ -16,9 +16,9 @@ namespace tutti::core {
 /// slower. A ColumnRunner is used for very large programs, for which a Runner's array of counts
 /// would need too much memory.
 /// Memory: a TaskCounts entry for each task with some complete predecessors, 4 bytes for each
-/// block, a bit for each hold (a latch that one task opens and for which other tasks wait,
-/// program.h), and 4 bytes for each task that waits for a hold. A ColumnRunner has no state for
-/// tasks in flight, so it does not detect a task that is completed twice.
+/// block, a bit for each latch (program.h), and 4 bytes for each task that waits for a latch. A
+/// ColumnRunner has no state for tasks in flight, so it does not detect a task that is completed
+/// twice.
 class ColumnRunner {
  public:
   /// REQUIRES: problems_of(columns) is empty; `columns` and `durations` outlive the runner; the
@@ -41,7 +41,7 @@ class ColumnRunner {
  private:
   /// A list of tasks that the runner has to visit; see Runner::Frame.
   struct Frame {
-    enum class Of : std::uint8_t { kSuccessors, kHeld, kEntry };
+    enum class Of : std::uint8_t { kSuccessors, kWaiting, kEntry };
     std::int64_t next;
     std::int32_t index;
     Of of;
@@ -62,10 +62,10 @@ class ColumnRunner {
   TaskCounts missing_;  ///< for each task with some complete predecessors: number of its incomplete
                         ///< predecessors
   std::vector<std::int32_t> iteration_;  ///< for each block: index of the current iteration
-  std::vector<bool> open_;               ///< for each hold: true if the hold is open, so that tasks
-                                         ///< need not wait for it
-  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< for each hold: the tasks that wait for
-                                                         ///< it
+  std::vector<bool> open_;  ///< for each latch: true if the latch is open, so that tasks
+                            ///< need not wait for it
+  std::map<std::int32_t, std::vector<TaskId>> arrived_;  ///< for each latch: the tasks that wait
+                                                         ///< for it
   std::vector<Frame> frames_;                            ///< a stack; the innermost frame is last
 };
 

@@ -52,7 +52,7 @@ class InOrder : public Host {
 
 IssueOrder::IssueOrder(const Program& program) : program_(program) {
   const std::size_t tasks = program.tasks.size();
-  std::vector<TaskId> opener(program.holds, kNoTask);
+  std::vector<TaskId> opener(program.latches, kNoTask);
   for (TaskId t = 0; t < program.size(); ++t) {
     if (program.tasks[t].opens >= 0) opener[program.tasks[t].opens] = t;
   }
@@ -60,7 +60,7 @@ IssueOrder::IssueOrder(const Program& program) : program_(program) {
     for (TaskId t = 0; t < program.size(); ++t) {
       for (std::int32_t e = program.first_edge[t]; e < program.first_edge[t + 1]; ++e)
         visit(t, program.successors[e]);
-      if (program.tasks[t].hold >= 0) visit(opener[program.tasks[t].hold], t);
+      if (program.tasks[t].latch >= 0) visit(opener[program.tasks[t].latch], t);
     }
   };
   first_before_.assign(tasks + 1, 0);

@@ -32,8 +32,8 @@ class IssueOrder {
   /// Returns the compute task before `task` in tasks() if it completes before `task`, whatever the
   /// durations of tasks are; otherwise kNoTask.
   [[nodiscard]] TaskId earlier_on_stream(TaskId task) const { return earlier_[task]; }
-  /// Visits the tasks that `task` waits for: its predecessors and, if it waits for a hold (a latch,
-  /// program.h), the task that opens the hold.
+  /// Visits the tasks that `task` waits for: its predecessors and, if it waits for a latch
+  /// (program.h), the task that opens the latch.
   template <class Visit>
   void each_awaited(TaskId task, const Visit& visit) const {
     const std::size_t t = task;

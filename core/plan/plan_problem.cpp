@@ -10,8 +10,8 @@ std::string_view to_string(PlanProblemCode code) {
     case PlanProblemCode::kNoEnd: return "no end task";
     case PlanProblemCode::kCycle: return "cycle";
     case PlanProblemCode::kNotAwaited: return "task is not awaited";
-    case PlanProblemCode::kHoldNeverOpened: return "hold is never opened";
-    case PlanProblemCode::kHoldOpenedTwice: return "hold is opened twice";
+    case PlanProblemCode::kLatchNeverOpened: return "latch is never opened";
+    case PlanProblemCode::kLatchOpenedTwice: return "latch is opened twice";
     case PlanProblemCode::kNeverTakesPart: return "task never takes part";
     case PlanProblemCode::kNumberOutsideBlock: return "numbered by iterations outside a block";
     case PlanProblemCode::kBlockNeverEnds: return "block never ends";
@@ -44,8 +44,8 @@ std::string label_of(const Task& task) {
     case Task::Kind::kMark: break;
   }
   if (task.pack >= 0)
-    return fmt::format("{} of pack {}", task.hold >= 0 ? "unpacking" : "readiness", task.pack);
-  return task.hold >= 0 ? "held mark" : "mark";
+    return fmt::format("{} of pack {}", task.latch >= 0 ? "unpacking" : "readiness", task.pack);
+  return task.latch >= 0 ? "waiting mark" : "mark";
 }
 
 }  // namespace tutti::core

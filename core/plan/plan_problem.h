@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// The kinds of problems in a task graph, or between the task graphs of several ranks. A hold is a
+/// The kinds of problems in a task graph, or between the task graphs of several ranks. A latch is a
 /// latch that one task opens and for which other tasks wait; a block is a range of tasks that runs
 /// several times in a row (program.h).
 enum class PlanProblemCode : std::uint8_t {
@@ -17,8 +17,8 @@ enum class PlanProblemCode : std::uint8_t {
   kNoEnd,                  ///< the program has no end task
   kCycle,                  ///< tasks wait for each other in a cycle
   kNotAwaited,             ///< there is a task for which the end task does not wait
-  kHoldNeverOpened,        ///< a task waits for a hold that no task opens
-  kHoldOpenedTwice,        ///< several tasks open the same hold
+  kLatchNeverOpened,       ///< a task waits for a latch that no task opens
+  kLatchOpenedTwice,       ///< several tasks open the same latch
   kNeverTakesPart,         ///< a task is skipped in every step
   kNumberOutsideBlock,     ///< a communication has a number_stride but is in no block
   kBlockNeverEnds,         ///< a block has fewer than one iteration
@@ -28,7 +28,7 @@ enum class PlanProblemCode : std::uint8_t {
   kBlockLeftElsewhere,     ///< an edge out of a block begins at a task that is not the exit of the
                            ///< block
   kOutlastsIteration,      ///< the exit of a block does not wait for one of its tasks
-  kNotAllowedInBlock,      ///< a task that waits for a hold or opens one, or the end task, is in a
+  kNotAllowedInBlock,      ///< a task that waits for a latch or opens one, or the end task, is in a
                            ///< block
   // Problems between the programs of several ranks that make a rank wait forever:
   kRankMissing,   ///< a rank never executes a collective that other ranks of its communicator

@@ -13,10 +13,10 @@
 //    visited depth first, in the order in which their edges were added. Everything that starts
 //    because of one successor starts before the next successor is visited.
 // 2. Marks are not events and take no time: a mark completes at the moment at which it starts.
-// 3. A hold is a latch: one task opens it, and other tasks wait for it. A task with a hold starts
-//    when all its predecessors are complete and the hold is open. When a hold is opened, the tasks
-//    that wait for it start in the order in which they became ready (not in the order of their
-//    edges), and before the successors of the task that opened the hold.
+// 3. A latch is opened by one task, and other tasks wait for it. A task with a latch starts
+//    when all its predecessors are complete and the latch is open. When a latch is opened, the
+//    tasks that wait for it start in the order in which they became ready (not in the order of
+//    their edges), and before the successors of the task that opened the latch.
 // 4. A task that is skipped in a step (every_steps) completes at the moment at which it would
 //    start.
 // 5. A block of tasks runs several times in a row. A block has one entry, and one exit that waits
@@ -81,8 +81,8 @@ struct Task {
   std::int32_t pack = -1;   ///< label: the pack that the task belongs to; -1: none
   std::int32_t index = -1;  ///< label: the index of a backward segment, or of an exchange of the
                             ///< plan (a collective during computation); -1: none
-  std::int32_t hold = -1;   ///< hold that the task waits for; -1: none
-  std::int32_t opens = -1;  ///< hold that the task opens when it is complete; -1: none
+  std::int32_t latch = -1;  ///< latch that the task waits for; -1: none
+  std::int32_t opens = -1;  ///< latch that the task opens when it is complete; -1: none
   std::int32_t every_steps = 1;  ///< executed only in steps s with (s + 1) % every_steps == 0
   std::int32_t number = 0;       ///< for a communication: its sequence number in the step; inside a
                                  ///< block, the number in the first iteration
@@ -139,7 +139,7 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Share> shares;
   std::int64_t share_whole = 1;  ///< number of units into which shares divide a duration
-  std::int32_t holds = 0;
+  std::int32_t latches = 0;
   TaskId end = kNoTask;
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(tasks.size()); }
@@ -158,9 +158,9 @@ class ProgramBuilder {
   void edge(TaskId from, TaskId to);
   /// Adds the shares of a task whose cost is kShares, and returns their range in Program::shares.
   IndexRange add_shares(const std::vector<Share>& shares);
-  /// Adds a hold. Tasks that wait for the hold name it in Task::hold, and the one task that opens
-  /// the hold names it in Task::opens.
-  std::int32_t add_hold() { return program_.holds++; }
+  /// Adds a latch. Tasks that wait for the latch name it in Task::latch, and the one task that
+  /// opens the latch names it in Task::opens.
+  std::int32_t add_latch() { return program_.latches++; }
   /// Makes a block, which runs `repeat` times, of all tasks from `entry` to the task that was added
   /// last. The last task is the block's exit.
   void repeat_since(TaskId entry, std::int32_t repeat);

@@ -34,7 +34,7 @@ enum FileColumn : std::size_t {
   kValues,
   kPacks,
   kIndices,
-  kHolds,
+  kLatches,
   kOpens,
   kEverySteps,
   kNumbers,
@@ -53,13 +53,14 @@ struct FileHeader {
   std::array<char, 8> magic{'T', 'U', 'T', 'T', 'I', 'P', 'R', 'G'};
   std::uint32_t version = 1;
   std::uint32_t byte_order = 0x01020304;
-  std::int64_t tasks = 0, edges = 0, roots = 0, blocks = 0, shares = 0, share_whole = 1, holds = 0;
+  std::int64_t tasks = 0, edges = 0, roots = 0, blocks = 0, shares = 0, share_whole = 1,
+               latches = 0;
   std::array<std::int64_t, kFileColumns> places{};
 };
 static_assert(sizeof(FileHeader) == 16 + 7 * 8 + kFileColumns * 8);
 
 /// True for a column that a file may omit; the offset of an omitted column is 0.
-constexpr bool is_rare(std::size_t column) { return column >= kHolds && column <= kCostShares; }
+constexpr bool is_rare(std::size_t column) { return column >= kLatches && column <= kCostShares; }
 
 /// An upper bound on the number of entries in any column.
 constexpr std::int64_t kMaxEntries = std::int64_t{1} << 40;
@@ -116,12 +117,12 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   if (header.version != expected.version || header.byte_order != expected.byte_order)
     return tl::make_unexpected("this program file is of another version or machine");
   for (const std::int64_t count :
-       {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.holds}) {
+       {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.latches}) {
     if (count < 0 || count > kMaxEntries)
       return tl::make_unexpected("a count in the header is damaged");
   }
-  // No task opens more than one hold, so there are at most as many holds as tasks.
-  if (header.holds > header.tasks || header.holds > INT32_MAX)
+  // No task opens more than one latch, so there are at most as many latches as tasks.
+  if (header.latches > header.tasks || header.latches > INT32_MAX)
     return tl::make_unexpected("a count in the header is damaged");
   std::array<const void*, kFileColumns> at{};
   for (std::size_t c = 0; c < kFileColumns; ++c) {
@@ -140,7 +141,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   columns_.values = static_cast<const std::int64_t*>(at[kValues]);
   columns_.packs = static_cast<const std::int32_t*>(at[kPacks]);
   columns_.indices = static_cast<const std::int32_t*>(at[kIndices]);
-  columns_.holds = static_cast<const std::int32_t*>(at[kHolds]);
+  columns_.latches = static_cast<const std::int32_t*>(at[kLatches]);
   columns_.opens = static_cast<const std::int32_t*>(at[kOpens]);
   columns_.every_steps = static_cast<const std::int32_t*>(at[kEverySteps]);
   columns_.numbers = static_cast<const std::int32_t*>(at[kNumbers]);
@@ -154,7 +155,7 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   columns_.shares = {static_cast<const Share*>(at[kShares]),
                      static_cast<std::size_t>(header.shares)};
   columns_.share_whole = header.share_whole;
-  columns_.hold_count = static_cast<std::int32_t>(header.holds);
+  columns_.latch_count = static_cast<std::int32_t>(header.latches);
   return {};
 }
 
@@ -185,7 +186,7 @@ void ProgramFile::release_before(TaskId task) const {
   release(columns_.edges_end, task, 8);
   release(columns_.values, task, 8);
   for (const std::int32_t* column :
-       {columns_.predecessors, columns_.packs, columns_.indices, columns_.holds, columns_.opens,
+       {columns_.predecessors, columns_.packs, columns_.indices, columns_.latches, columns_.opens,
         columns_.every_steps, columns_.numbers, columns_.number_strides})
     release(column, task, 4);
   release(columns_.cost_shares, task, sizeof(IndexRange));
@@ -211,7 +212,7 @@ ProgramFileWriter::ProgramFileWriter(std::string path, std::int64_t tasks, const
       file_(path_, std::ios::binary | std::ios::trunc),
       tasks_(tasks),
       columns_(kFileColumns),
-      holds_(lists.holds),
+      latches_(lists.latches),
       has_rare_fields_(lists.has_rare_fields),
       share_whole_(lists.share_whole),
       roots_(std::ssize(lists.roots)),
@@ -250,7 +251,7 @@ void ProgramFileWriter::add(const Task& task, std::int32_t predecessors,
   put(kIndices, &task.index, 4);
   put(kSuccessors, successors.data(), successors.size_bytes());
   if (!has_rare_fields_) return;
-  put(kHolds, &task.hold, 4);
+  put(kLatches, &task.latch, 4);
   put(kOpens, &task.opens, 4);
   put(kEverySteps, &task.every_steps, 4);
   put(kNumbers, &task.number, 4);
@@ -284,7 +285,7 @@ Expected<void> ProgramFileWriter::finish() {
   header.blocks = blocks_;
   header.shares = shares_;
   header.share_whole = share_whole_;
-  header.holds = holds_;
+  header.latches = latches_;
   for (std::size_t c = 0; c < kFileColumns; ++c) header.places[c] = places_[c];
   // The file may be too short if the last columns are empty or end with padding.
   file_.seekp(0, std::ios::end);
@@ -303,7 +304,7 @@ Expected<void> write_program_file(const std::string& path, const Program& progra
   const TaskColumns& columns = owned.columns();
   auto writer = ProgramFileWriter::create(
       path, columns.tasks,
-      {program.roots, program.blocks, program.shares, program.share_whole, program.holds});
+      {program.roots, program.blocks, program.shares, program.share_whole, program.latches});
   if (!writer) return tl::make_unexpected(writer.error());
   for (TaskId t = 0; t < program.size(); ++t) {
     const std::int64_t first = columns.first_edge(t);

@@ -54,8 +54,8 @@ class ProgramFileWriter {
     std::vector<Block> blocks;
     std::vector<Share> shares;
     std::int64_t share_whole = 1;
-    std::int32_t holds = 0;
-    /// True if some task uses a rarely needed field: `hold` (a latch for which the task waits),
+    std::int32_t latches = 0;
+    /// True if some task uses a rarely needed field: `latch`,
     /// `number`, shares, or `every_steps` above 1. If false, the file omits the columns of these
     /// fields.
     bool has_rare_fields = true;
@@ -86,7 +86,7 @@ class ProgramFileWriter {
   std::int64_t tasks_ = 0, added_ = 0, edges_ = 0;
   std::vector<Column> columns_;
   std::vector<std::int64_t> places_;  ///< for each column: file offset
-  std::int32_t holds_ = 0;
+  std::int32_t latches_ = 0;
   bool has_rare_fields_ = true;
   std::int64_t share_whole_ = 1, roots_ = 0, blocks_ = 0, shares_ = 0;
 };

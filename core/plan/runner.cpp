@@ -9,16 +9,16 @@ Runner::Runner(const Program& program, const Durations& durations, const Compute
       durations_(&durations),
       rates_(rates),
       requested_(program.tasks.size(), false),
-      holds_(program.holds) {}
+      latches_(program.latches) {}
 
 void Runner::begin_step(std::int64_t pace_ppm, Host& host) {
   ++step_;
   pace_ppm_ = pace_ppm;
   missing_ = program_->predecessors;
   iteration_.assign(program_->blocks.size(), 0);
-  for (Hold& hold : holds_) {
-    hold.open = false;
-    hold.arrived.clear();
+  for (Latch& latch : latches_) {
+    latch.open = false;
+    latch.arrived.clear();
   }
   const std::size_t base = frames_.size();
   for (const TaskId root : program_->roots) {
@@ -47,8 +47,8 @@ void Runner::follow(std::size_t base, Host& host) {
         else
           arrive(program_->successors[frame.next++], host);
         break;
-      case Frame::Of::kHeld: {
-        const std::vector<TaskId>& arrived = holds_[frame.index].arrived;
+      case Frame::Of::kWaiting: {
+        const std::vector<TaskId>& arrived = latches_[frame.index].arrived;
         if (frame.next == static_cast<std::int32_t>(arrived.size()))
           frames_.pop_back();
         else
@@ -70,8 +70,8 @@ void Runner::follow(std::size_t base, Host& host) {
 void Runner::arrive(TaskId id, Host& host) {
   const std::int32_t join = program_->join[id];
   if (join >= 0 && --missing_[join] > 0) return;
-  if (const std::int32_t h = task(id).hold; h >= 0 && !holds_[h].open)
-    return holds_[h].arrived.push_back(id);
+  if (const std::int32_t h = task(id).latch; h >= 0 && !latches_[h].open)
+    return latches_[h].arrived.push_back(id);
   start(id, host);
 }
 
@@ -113,8 +113,8 @@ void Runner::complete(TaskId id) {
   }
   frames_.push_back({Frame::Of::kSuccessors, id, program_->first_edge[id]});
   if (const std::int32_t h = task(id).opens; h >= 0) {
-    holds_[h].open = true;
-    frames_.push_back({Frame::Of::kHeld, h, 0});
+    latches_[h].open = true;
+    frames_.push_back({Frame::Of::kWaiting, h, 0});
   }
 }
 

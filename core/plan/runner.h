@@ -52,7 +52,7 @@ class Runner {
   struct Frame {
     enum class Of : std::uint8_t {
       kSuccessors,  ///< successors of task `index`; `next` is the index of the next edge
-      kHeld,        ///< tasks that wait for hold `index` (a latch, program.h), in the order in
+      kWaiting,     ///< tasks that wait for latch `index` (program.h), in the order in
                     ///< which they became ready
       kEntry,       ///< the entry task of block `index`, to begin the block's next iteration
     };
@@ -80,12 +80,12 @@ class Runner {
   std::vector<bool> requested_;  ///< for each task: true if the host was asked to start the task
                                  ///< and has not completed it
   std::vector<std::int32_t> iteration_;  ///< for each block: index of the current iteration
-  struct Hold {
+  struct Latch {
     bool open = false;
     std::vector<TaskId>
-        arrived;  ///< tasks that wait for the hold, in the order in which they became ready
+        arrived;  ///< tasks that wait for the latch, in the order in which they became ready
   };
-  std::vector<Hold> holds_;
+  std::vector<Latch> latches_;
   std::vector<Frame> frames_;  ///< a stack; the innermost frame is last
 };
 

@@ -29,7 +29,7 @@ Task TaskColumns::task(TaskId t) const {
   }
   if (packs) task.pack = packs[t];
   if (indices) task.index = indices[t];
-  if (holds) task.hold = holds[t];
+  if (latches) task.latch = latches[t];
   if (opens) task.opens = opens[t];
   if (every_steps) task.every_steps = every_steps[t];
   if (numbers) task.number = numbers[t];
@@ -59,10 +59,10 @@ bool has_forward_edges(const Program& program) {
     if (block.entry != block.tasks.first || block.exit != block.tasks.first + block.tasks.count - 1)
       return false;
   }
-  std::vector<bool> opened(program.holds, false);
+  std::vector<bool> opened(program.latches, false);
   for (TaskId t = 0; t < program.size(); ++t) {
     const Task& task = program.tasks[t];
-    if (task.hold >= 0 && !opened[task.hold]) return false;
+    if (task.latch >= 0 && !opened[task.latch]) return false;
     if (task.opens >= 0) opened[task.opens] = true;
     for (std::int32_t e = program.first_edge[t]; e < program.first_edge[t + 1]; ++e) {
       if (program.successors[e] <= t) return false;
@@ -83,7 +83,7 @@ OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
     values_.push_back(task.cost.value);
     packs_.push_back(task.pack);
     indices_.push_back(task.index);
-    holds_.push_back(task.hold);
+    latches_.push_back(task.latch);
     opens_.push_back(task.opens);
     every_steps_.push_back(task.every_steps);
     numbers_.push_back(task.number);
@@ -100,7 +100,7 @@ OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
   columns_.values = values_.data();
   columns_.packs = packs_.data();
   columns_.indices = indices_.data();
-  columns_.holds = holds_.data();
+  columns_.latches = latches_.data();
   columns_.opens = opens_.data();
   columns_.every_steps = every_steps_.data();
   columns_.numbers = numbers_.data();
@@ -110,7 +110,7 @@ OwnedColumns::OwnedColumns(const Program& program) : program_(program) {
   columns_.blocks = program_.blocks;
   columns_.shares = program_.shares;
   columns_.share_whole = program_.share_whole;
-  columns_.hold_count = program_.holds;
+  columns_.latch_count = program_.latches;
 }
 
 }  // namespace tutti::core

@@ -15,8 +15,8 @@ namespace tutti::core {
 ///
 /// Edges lead only to higher task numbers. A run therefore reads the columns from front to back,
 /// and no task can wait for itself. The last task is the program's end. The entry of a block is its
-/// first task, and the exit is its last task. The task that opens a hold (a latch, program.h) has a
-/// lower number than the tasks that wait for the hold.
+/// first task, and the exit is its last task. The task that opens a latch (program.h) has a
+/// lower number than the tasks that wait for the latch.
 struct TaskColumns {
   /// Returns the task's fields kind, compute, reported and cost.kind, packed into one byte.
   static std::uint8_t packed_kinds(const Task& task);
@@ -34,7 +34,7 @@ struct TaskColumns {
   const std::int32_t* packs = nullptr;  ///< Task::pack; if this column or one of the next three is
                                         ///< omitted, its value is -1 for all tasks
   const std::int32_t* indices = nullptr;
-  const std::int32_t* holds = nullptr;
+  const std::int32_t* latches = nullptr;
   const std::int32_t* opens = nullptr;
   const std::int32_t* every_steps = nullptr;     ///< omitted: 1
   const std::int32_t* numbers = nullptr;         ///< omitted: 0
@@ -44,12 +44,12 @@ struct TaskColumns {
   std::span<const Block> blocks;  ///< Block::joins is not used in columns
   std::span<const Share> shares;
   std::int64_t share_whole = 1;
-  std::int32_t hold_count = 0;
+  std::int32_t latch_count = 0;
 
   [[nodiscard]] TaskId end() const { return static_cast<TaskId>(tasks) - 1; }
   [[nodiscard]] std::int64_t first_edge(TaskId t) const { return t == 0 ? 0 : edges_end[t - 1]; }
   [[nodiscard]] Task::Kind kind(TaskId t) const { return static_cast<Task::Kind>(kinds[t] & 3); }
-  [[nodiscard]] std::int32_t hold(TaskId t) const { return holds ? holds[t] : -1; }
+  [[nodiscard]] std::int32_t latch(TaskId t) const { return latches ? latches[t] : -1; }
   [[nodiscard]] std::int32_t opened(TaskId t) const { return opens ? opens[t] : -1; }
   [[nodiscard]] Task task(TaskId t) const;
   /// Returns the index of the block that contains `task`; -1: none. Cost: logarithmic in the
@@ -78,8 +78,8 @@ class OwnedColumns {
 
  private:
   std::vector<std::uint8_t> kinds_;
-  std::vector<std::int32_t> predecessors_, packs_, indices_, holds_, opens_, every_steps_, numbers_,
-      strides_;
+  std::vector<std::int32_t> predecessors_, packs_, indices_, latches_, opens_, every_steps_,
+      numbers_, strides_;
   std::vector<std::int64_t> edges_end_, values_;
   std::vector<IndexRange> cost_shares_;
   Program program_;  ///< owns the roots, blocks, shares and successors; these are used without

@@ -71,7 +71,7 @@ Cycles::Cycles(const core::Scenario& scenario, std::vector<Rank> replicas,
   gate_ = gates.make({replicas_.front(), std::ssize(replicas_)},
                      {core::Time(kPicoseconds * period.count()), false});
   for (int p = 0; p < static_cast<int>(scenario.plan.packs.size()); ++p)
-    packs_in_step_ += gates.holds(p) ? 1 : 0;
+    packs_in_step_ += gates.governs(p) ? 1 : 0;
 }
 
 core::Time Cycles::now() const {

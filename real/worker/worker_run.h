@@ -129,7 +129,7 @@ class WorkerRun : private InterpreterListener, private WorkListener {
   void done(std::int32_t step, int pack, core::Rank rank);
   void fuse();
   [[nodiscard]] bool is_fused(std::size_t pack) const {
-    return cycles_ && gates_.holds(static_cast<int>(pack));
+    return cycles_ && gates_.governs(static_cast<int>(pack));
   }
   void start(const std::vector<core::GateDecision>& decisions);
   void go_on();

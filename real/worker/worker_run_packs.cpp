@@ -14,7 +14,7 @@ using Clock = Transport::Clock;
 void WorkerRun::launch(Replica& replica, int pack) {
   if (is_fused(static_cast<std::size_t>(pack)))
     return cycles_->ask(replica.step, pack, replica.index);
-  if (!gate_ || !gates_.holds(pack)) return begin(replica, pack);
+  if (!gate_ || !gates_.governs(pack)) return begin(replica, pack);
   // Pass an arbitrary time, because only gates that work in rounds use this argument.
   start(gate_->ready({replica.rank, replica.step, pack}, core::Time()));
 }
@@ -80,7 +80,7 @@ void WorkerRun::done(std::int32_t step, int pack, Rank rank) {
   Replica& replica = *replicas_[index];
   if (--replica.in_flight == 0)
     replica.exposed.in_flight(stamp(replica.in_flight_since), stamp(now));
-  if (gate_ && gates_.holds(pack)) start(gate_->done({rank, step, pack}));
+  if (gate_ && gates_.governs(pack)) start(gate_->done({rank, step, pack}));
   replica.runner.done(replica.tasks.of_pack(pack), replica);
 }
 

@@ -1,8 +1,9 @@
-// A collective moves its data in pieces, and each piece occupies (holds) all links of the
-// collective for some time. If the links serve traffic in order of arrival, the end of each hold is
-// known when it begins. In this case, a single event ends the piece, at the end of its last hold.
-// If links are shared fairly, the end of a hold depends on future traffic. With fair sharing, each
-// hold therefore ends with its own event, and the last of these events starts the next piece.
+// A collective moves its data in pieces, and each piece occupies all links of the
+// collective for some time. If the links serve traffic in order of arrival, the end of each
+// occupation is known when it begins. In this case, a single event ends the piece, at the end of
+// its last occupation. If links are shared fairly, the end of an occupation depends on future
+// traffic. With fair sharing, each occupation therefore ends with its own event, and the last of
+// these events starts the next piece.
 //
 // A piece has 512 KiB per channel, which is one slot of NCCL's buffer; a collective has at most
 // 1024 pieces. To compute the work and the bytes of a piece, cumulative values are rounded and
@@ -71,7 +72,7 @@ void TimedCollectives::expect_inside(const core::Collective& collective, std::in
   // A training step may have a million collectives of a group with thousands of links.
   if (known.all_expected) return;
   const std::vector<core::LinkUse> uses = known.links->uses(*collective.nccl);
-  for (const Network::Hold& hold : uses) network_.expect(hold);
+  for (const Network::Occupation& use : uses) network_.expect(use);
   known.all_expected = uses.size() == known.links->size();
 }
 
@@ -99,14 +100,14 @@ std::uint32_t TimedCollectives::add(std::unique_ptr<Job> job) {
   job->instance = instance;
   job->waits_for = job->worker < 0 ? collective.schedule->ranks() : 1;
   job->all_pieces = pieces_of(*collective.nccl);
-  job->holds = links_of(collective, job->worker).uses(*collective.nccl);
+  job->occupations = links_of(collective, job->worker).uses(*collective.nccl);
   Time most;
-  for (Network::Hold& hold : job->holds) {
-    if (hold.busy > most) {
-      most = hold.busy;
-      job->busiest = hold.link;
+  for (Network::Occupation& use : job->occupations) {
+    if (use.busy > most) {
+      most = use.busy;
+      job->busiest = use.link;
     }
-    hold.busy = part_of(hold.busy, 1, job->all_pieces);
+    use.busy = part_of(use.busy, 1, job->all_pieces);
   }
   jobs_[instance] = std::move(job);
   return instance;
@@ -142,21 +143,21 @@ void TimedCollectives::go_on(const Event& event) {
   Job& job = *jobs_.at(event.a);
   if (!is_whole(job, event.time)) return;
   if (network_.shares() && job.piece >= 0) {
-    for (const Network::Hold& hold : job.holds)
-      network_.carry(of_piece(job, hold), job.piece_began, event.time);
+    for (const Network::Occupation& use : job.occupations)
+      network_.carry(of_piece(job, use), job.piece_began, event.time);
   }
   if (++job.piece == job.all_pieces) return finish(job, event.time);
   begin_piece(job, event.time);
 }
 
-/// Returns the part of a hold that belongs to the current piece. The durations of all parts add up
-/// exactly to the duration of the hold.
-Network::Hold TimedCollectives::of_piece(const Job& job, Network::Hold hold) {
-  const Time carried(hold.carried.count());
-  hold.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
-                              part_of(carried, job.piece, job.all_pieces))
-                                 .count());
-  return hold;
+/// Returns the part of an occupation that belongs to the current piece. The durations of all parts
+/// add up exactly to the duration of the occupation.
+Network::Occupation TimedCollectives::of_piece(const Job& job, Network::Occupation use) {
+  const Time carried(use.carried.count());
+  use.carried = core::Bytes((part_of(carried, job.piece + 1, job.all_pieces) -
+                             part_of(carried, job.piece, job.all_pieces))
+                                .count());
+  return use;
 }
 
 /// True if no worker of the group is lost. If a worker is lost, all other ranks wait forever.
@@ -179,32 +180,32 @@ void TimedCollectives::begin_piece(Job& job, Time now) {
   if (!network_.shares()) {
     Time end = job.piece_ends;
     core::LinkId last = -1;
-    for (const Network::Hold& hold : job.holds) {
-      const Time over = network_.hold(of_piece(job, hold), now);
+    for (const Network::Occupation& use : job.occupations) {
+      const Time over = network_.occupy(of_piece(job, use), now);
       if (over > end) {
         end = over;
-        last = hold.link;
+        last = use.link;
       }
     }
     if (end == core::kNever) return;  // a link is down and stays down, so the collective never ends
     waited(job, last, end);
     return expect_piece(job, end);
   }
-  for (const Network::Hold& hold : job.holds) {
-    if (hold.busy == Time() || hold.link < 0) continue;
-    ++job.held;
-    network_.hold(hold, now, order_of(job), {job.instance, static_cast<std::uint32_t>(hold.link)},
-                  events_);
+  for (const Network::Occupation& use : job.occupations) {
+    if (use.busy == Time() || use.link < 0) continue;
+    ++job.occupied;
+    network_.occupy(use, now, order_of(job), {job.instance, static_cast<std::uint32_t>(use.link)},
+                    events_);
   }
-  if (job.held == 0) expect_piece(job, job.piece_ends);
+  if (job.occupied == 0) expect_piece(job, job.piece_ends);
 }
 
-/// Handles the end of the current piece's hold of one link.
+/// Handles the end of the current piece's occupation of one link.
 void TimedCollectives::released(const Event& event) {
   const Network::Arrival arrival = network_.deliver(event);
   Job& job = *jobs_.at(arrival.address.instance);
   if (event.time > job.piece_ends) waited(job, job.busiest, event.time);
-  if (--job.held > 0) return;
+  if (--job.occupied > 0) return;
   expect_piece(job, std::max(event.time, job.piece_ends));
 }
 
@@ -227,7 +228,7 @@ void TimedCollectives::move_in_memory(const Job& job, Time now) {
 void TimedCollectives::hold_multiprocessors(const Job& job, Rank rank, int change, Time now) {
   if (!devices_.any_shared()) return;
   ComputeStream* const stream = devices_.stream(devices_.id(job.group.device(rank)));
-  if (stream) stream->hold(change, now, events_);
+  if (stream) stream->occupy(change, now, events_);
 }
 
 void TimedCollectives::finish(Job& job, Time now) {

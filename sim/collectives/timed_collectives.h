@@ -76,19 +76,19 @@ class TimedCollectives final : public CollectiveEngine {
     std::int32_t worker = -1;  ///< the argument of open_inside(); -1 if the collective was opened
                                ///< by open()
     std::uint64_t serial = 0;
-    std::uint64_t events = 0;          ///< number of events that this collective has added to the
-                                       ///< event queue so far
-    core::Rank waits_for = 0;          ///< number of ranks that have not arrived
-    core::Rank last = 0;               ///< the rank that arrived last
-    core::Time began;                  ///< time at which the last rank arrived
-    std::vector<Network::Hold> holds;  ///< for each link, the total time for which the collective
-                                       ///< occupies it
+    std::uint64_t events = 0;  ///< number of events that this collective has added to the
+                               ///< event queue so far
+    core::Rank waits_for = 0;  ///< number of ranks that have not arrived
+    core::Rank last = 0;       ///< the rank that arrived last
+    core::Time began;          ///< time at which the last rank arrived
+    std::vector<Network::Occupation> occupations;  ///< for each link, the total time for which the
+                                                   ///< collective occupies it
     core::LinkId busiest = -1;
     std::int64_t all_pieces = 1;
     std::int64_t piece = -1;  ///< index of the current piece; -1 before the first piece
     core::Time piece_began;
-    core::Time piece_ends;  ///< earliest time at which the current piece can end
-    std::size_t held = 0;   ///< number of links that the current piece occupies
+    core::Time piece_ends;     ///< earliest time at which the current piece can end
+    std::size_t occupied = 0;  ///< number of links that the current piece occupies
     core::LinkId queued_at = -1;
     core::Time queued;  ///< longest time that a piece waited for a link
   };
@@ -115,7 +115,7 @@ class TimedCollectives final : public CollectiveEngine {
   void expect_piece(Job& job, core::Time at);
   void begin_piece(Job& job, core::Time now);
   void waited(Job& job, core::LinkId link, core::Time until);
-  [[nodiscard]] static Network::Hold of_piece(const Job& job, Network::Hold hold);
+  [[nodiscard]] static Network::Occupation of_piece(const Job& job, Network::Occupation use);
   [[nodiscard]] bool is_whole(const Job& job, core::Time now) const;
   void move_in_memory(const Job& job, core::Time now);
   void hold_multiprocessors(const Job& job, core::Rank rank, int change, core::Time now);

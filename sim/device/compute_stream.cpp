@@ -6,8 +6,8 @@
 // time gives a lower bound of t, and the busy time after all known reductions and copies gives an
 // upper bound. If more communication arrives than was predicted, the task is not complete when the
 // event occurs, and end() adds another event. If multiprocessors are released, the task may end
-// earlier, so hold() adds an earlier event, and `stamp_` marks the old event as invalid. Lost times
-// are rounded up in 128-bit integers, so no result depends on floating-point arithmetic.
+// earlier, so occupy() adds an earlier event, and `stamp_` marks the old event as invalid. Lost
+// times are rounded up in 128-bit integers, so no result depends on floating-point arithmetic.
 
 #include "sim/device/compute_stream.h"
 
@@ -152,7 +152,7 @@ Time ComputeStream::foreseen_end(Time now) const {
 
 // --- communicating ---
 
-void ComputeStream::hold(int change, Time now, EventQueue& events) {
+void ComputeStream::occupy(int change, Time now, EventQueue& events) {
   if (multiprocessors_ == 0) return;
   held_ = held_until(now);
   held_at_ = now;

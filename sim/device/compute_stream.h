@@ -60,7 +60,7 @@ class ComputeStream {
   // --- communicating; only after share() was called ---
 
   /// Adds `change` to the number of multiprocessors that kernels hold.
-  void hold(int change, core::Time now, EventQueue& events);
+  void occupy(int change, core::Time now, EventQueue& events);
   /// Counts bytes that communication will read or write after `now`.
   void move(core::Bytes bytes, core::Time now);
   /// Counts bytes that communication has read or written until `now`. REQUIRES: events of kind

@@ -38,16 +38,16 @@ void LinkLoads::add(LinkId link, Bytes bytes, Time start, Time end) {
   }
 }
 
-void LinkLoads::add_held(LinkId link, Bytes bytes, Time busy, Time start, Time end) {
+void LinkLoads::add_occupation(LinkId link, Bytes bytes, Time busy, Time start, Time end) {
   add(link, bytes, start, end);
   add_held_total(link, bytes, busy);
 }
 
 void LinkLoads::add_held_total(LinkId link, Bytes bytes, Time busy) {
-  if (totals_.held.empty()) totals_.held.resize(totals_.carried.size());
-  Held& held = totals_.held[link];
-  held.bytes = Bytes(core::saturating_sum(held.bytes.count(), bytes.count()));
-  held.busy = Time(core::saturating_sum(held.busy.count(), busy.count()));
+  if (totals_.occupied.empty()) totals_.occupied.resize(totals_.carried.size());
+  Occupied& occupied = totals_.occupied[link];
+  occupied.bytes = Bytes(core::saturating_sum(occupied.bytes.count(), bytes.count()));
+  occupied.busy = Time(core::saturating_sum(occupied.busy.count(), busy.count()));
 }
 
 void LinkLoads::add_again(const Totals& before, std::int64_t times) {
@@ -59,9 +59,9 @@ void LinkLoads::add_again(const Totals& before, std::int64_t times) {
   for (std::size_t i = 0; i < before.carried.size(); ++i) {
     const auto link = static_cast<LinkId>(i);
     const std::int64_t carried = more(total(link).count(), before.carried[i].count());
-    const Held then = before.held.empty() ? Held{} : before.held[i];
-    const std::int64_t bytes = more(held(link).bytes.count(), then.bytes.count());
-    const std::int64_t busy = more(held(link).busy.count(), then.busy.count());
+    const Occupied then = before.occupied.empty() ? Occupied{} : before.occupied[i];
+    const std::int64_t bytes = more(occupied(link).bytes.count(), then.bytes.count());
+    const std::int64_t busy = more(occupied(link).busy.count(), then.busy.count());
     if (carried > 0) add(link, Bytes(carried), Time(), Time());
     if (bytes > 0 || busy > 0) add_held_total(link, Bytes(bytes), Time(busy));
   }

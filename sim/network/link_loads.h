@@ -33,23 +33,23 @@ class LinkLoads {
   /// is used for NCCL collectives with predicted times. The time for which these collectives occupy
   /// a link does not follow from their bytes and the link's bandwidth, because NCCL's protocols
   /// transfer more than the data, and NCCL's cost model uses measured bandwidths.
-  void add_held(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
-                core::Time end);
+  void add_occupation(core::LinkId link, core::Bytes bytes, core::Time busy, core::Time start,
+                      core::Time end);
 
-  /// The part of a link's load that add_held() has recorded.
-  struct Held {
+  /// The part of a link's load that add_occupation() has recorded.
+  struct Occupied {
     core::Bytes bytes;
     core::Time busy;
   };
   /// Totals by link.
   struct Totals {
     std::vector<core::Bytes> carried;
-    std::vector<Held> held;  ///< empty if add_held() was never called
+    std::vector<Occupied> occupied;  ///< empty if add_occupation() was never called
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] core::Bytes total(core::LinkId link) const { return totals_.carried[link]; }
-  [[nodiscard]] Held held(core::LinkId link) const {
-    return totals_.held.empty() ? Held{} : totals_.held[link];
+  [[nodiscard]] Occupied occupied(core::LinkId link) const {
+    return totals_.occupied.empty() ? Occupied{} : totals_.occupied[link];
   }
   /// Adds the loads that were recorded since `before`, multiplied by `times`.
   void add_again(const Totals& before, std::int64_t times);

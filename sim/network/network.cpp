@@ -63,7 +63,7 @@ Time Network::send(std::int32_t path, Bytes bytes, Time now, std::uint64_t order
 }
 
 Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t order,
-                       Address receiver, bool hold, const CausalChain* causal_chain,
+                       Address receiver, bool is_occupation, const CausalChain* causal_chain,
                        EventQueue& events) {
   const std::uint32_t id = new_message();
   Message& message = messages_[id];
@@ -74,7 +74,7 @@ Time Network::send_one(std::int32_t path, Bytes bytes, Time now, std::uint64_t o
   message.receiver = receiver;
   message.branches = -1;
   message.undelivered = 1;
-  message.hold = hold;
+  message.is_occupation = is_occupation;
   message.queued_time = Time();
   message.queued_at = -1;
   message.segment = 0;
@@ -143,35 +143,37 @@ Bytes bytes_in(Time time, core::Bandwidth rate) {
 
 }  // namespace
 
-void Network::expect(const Hold& hold) {
-  if (hold.resource >= 0 && !fair_) sections_.expect_held(hold.resource);
+void Network::expect(const Occupation& occupation) {
+  if (occupation.resource >= 0 && !fair_) sections_.expect_occupation(occupation.resource);
 }
 
-Time Network::hold(const Hold& hold, Time now) {
+Time Network::occupy(const Occupation& occupation, Time now) {
   Time start = now;
-  Time end = later(now, hold.busy);
-  if (hold.resource >= 0) {
-    Server& resource = resources_[hold.resource];
+  Time end = later(now, occupation.busy);
+  if (occupation.resource >= 0) {
+    Server& resource = resources_[occupation.resource];
     start = std::max(now, resource.free_at());
-    const bool changes = hold.link >= 0 && health_.changes(hold.link);
-    end = changes ? health_.tail(hold.link, bytes_in(hold.busy, hold.rate), hold.rate, start)
-                  : later(start, hold.busy);
+    const bool changes = occupation.link >= 0 && health_.changes(occupation.link);
+    end = changes ? health_.tail(occupation.link, bytes_in(occupation.busy, occupation.rate),
+                                 occupation.rate, start)
+                  : later(start, occupation.busy);
     resource.occupy_until(end);
   }
-  if (end != core::kNever) carry(hold, start, end);
+  if (end != core::kNever) carry(occupation, start, end);
   return end;
 }
 
-void Network::carry(const Hold& hold, Time start, Time end) {
-  if (hold.link >= 0) loads_.add_held(hold.link, hold.carried, hold.busy, start, end);
+void Network::carry(const Occupation& occupation, Time start, Time end) {
+  if (occupation.link >= 0)
+    loads_.add_occupation(occupation.link, occupation.carried, occupation.busy, start, end);
 }
 
-void Network::hold(const Hold& hold, Time now, std::uint64_t order, Address holder,
-                   EventQueue& events) {
+void Network::occupy(const Occupation& occupation, Time now, std::uint64_t order, Address receiver,
+                     EventQueue& events) {
   const CausalChain nothing;
-  const std::int32_t path = paths_.link_alone(hold.link);
-  const Bytes bytes = std::max(Bytes(1), bytes_in(hold.busy, hold.rate));
-  send_one(path, bytes, now, order, holder, true, &nothing, events);
+  const std::int32_t path = paths_.link_alone(occupation.link);
+  const Bytes bytes = std::max(Bytes(1), bytes_in(occupation.busy, occupation.rate));
+  send_one(path, bytes, now, order, receiver, true, &nothing, events);
 }
 
 void Network::reach(const Event& event, EventQueue& events) {
@@ -362,8 +364,8 @@ void Network::end_stretch(std::uint32_t id, core::LinkId bottleneck, Time now, E
     message.queued_time = shared;
     message.queued_at = static_cast<std::int32_t>(bottleneck);
   }
-  // A hold has no send buffer to free, and its carried bytes are recorded when it ends.
-  if (message.hold)
+  // An occupation has no send buffer to free, and its carried bytes are recorded when it ends.
+  if (message.is_occupation)
     return events.push({end + way.lags.front(), message.order, EventKind::kReleased, id, 0});
   for (const core::LinkId link : segment.links)
     loads_.add(link, message.bytes, message.stretch_began, end);

@@ -1,11 +1,11 @@
 #pragma once
 
 // A resource, such as a link, has three kinds of users: messages on chains of hops, messages on
-// trees (multicasts and in-switch reductions), and holds, with which NCCL collectives of predicted
-// duration occupy links. If the path of a message is a single section (sections.h) and the message
-// carries no causal chain, all its times are computed when it is sent, and only its arrival is an
-// event. All other messages have a record of 80 bytes, which is reused after the last delivery.
-// Messages on trees also have times for each hop.
+// trees (multicasts and in-switch reductions), and occupations of links, with which NCCL
+// collectives of predicted duration occupy links. If the path of a message is a single section
+// (sections.h) and the message carries no causal chain, all its times are computed when it is sent,
+// and only its arrival is an event. All other messages have a record of 80 bytes, which is reused
+// after the last delivery. Messages on trees also have times for each hop.
 //
 // PathTable (core/network/path.h) finds paths, sections.cpp moves messages through sections,
 // fair_share.cpp computes fair rates, and link_loads.cpp stores the loads of links over time.
@@ -109,22 +109,23 @@ class Network {
   core::Time send(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
                   Address receiver, const CausalChain* causal_chain, EventQueue& events);
 
-  /// A hold: the occupation of a link for some time by something other than a message.
-  using Hold = core::LinkUse;
-  /// Announces a hold. Must be called before the first message is sent.
-  void expect(const Hold& hold);
-  /// Returns true if flows share links (model `fair`). With this model, the end of a hold is an
-  /// event of kind kReleased.
+  /// The occupation of a link for some time by something other than a message.
+  using Occupation = core::LinkUse;
+  /// Announces an occupation. Must be called before the first message is sent.
+  void expect(const Occupation& occupation);
+  /// Returns true if flows share links (model `fair`). With this model, the end of an occupation is
+  /// an event of kind kReleased.
   [[nodiscard]] bool shares() const { return fair_ != nullptr; }
   /// Occupies the link as soon as all earlier users have left it. Returns the time at which the
-  /// hold ends; kNever if the link is down and stays down. REQUIRES: !shares().
-  core::Time hold(const Hold& hold, core::Time now);
+  /// occupation ends; kNever if the link is down and stays down. REQUIRES: !shares().
+  core::Time occupy(const Occupation& occupation, core::Time now);
   /// Does the same as the function above, for the model `fair`. Adds an event of kind kReleased
-  /// with the address `holder` for the end of the hold. When this event is handled, the carried
-  /// bytes must be recorded with carry(). REQUIRES: shares(); the hold has a link and a duration.
-  void hold(const Hold& hold, core::Time now, std::uint64_t order, Address holder,
-            EventQueue& events);
-  void carry(const Hold& hold, core::Time start, core::Time end);
+  /// with the address `receiver` for the end of the occupation. When this event is handled, the
+  /// carried bytes must be recorded with carry(). REQUIRES: shares(); the occupation has a link and
+  /// a duration.
+  void occupy(const Occupation& occupation, core::Time now, std::uint64_t order, Address receiver,
+              EventQueue& events);
+  void carry(const Occupation& occupation, core::Time start, core::Time end);
 
   /// Handles kHop.
   void reach(const Event& event, EventQueue& events);
@@ -175,9 +176,9 @@ class Network {
     std::int32_t queued_at = -1;  ///< the link with the longest wait; -1: none
     std::uint16_t undelivered = 1;
     std::uint8_t segment = 0;  ///< model `fair`: index of the current segment
-    /// True if this record belongs to a hold of a link and not to a message. A hold ends with an
-    /// event of kind kReleased.
-    bool hold = false;
+    /// True if this record belongs to an occupation of a link and not to a message. An occupation
+    /// ends with an event of kind kReleased.
+    bool is_occupation = false;
   };
   static_assert(sizeof(Message) == 80);  // with a CausalChain: three cache lines
   /// The state of a message on a path that is not a chain of hops, indexed by hop.
@@ -191,7 +192,7 @@ class Network {
 
   std::uint32_t new_message();
   core::Time send_one(std::int32_t path, core::Bytes bytes, core::Time now, std::uint64_t order,
-                      Address receiver, bool hold, const CausalChain* causal_chain,
+                      Address receiver, bool is_occupation, const CausalChain* causal_chain,
                       EventQueue& events);
   core::Time start(std::uint32_t id, core::Time now, const CausalChain* causal_chain,
                    EventQueue& events);

@@ -36,7 +36,7 @@ void Sections::expect(const Path& path) {
   }
 }
 
-void Sections::expect_held(ResourceId resource) {
+void Sections::expect_occupation(ResourceId resource) {
   TUTTI_CHECK(!complete_, "a resource is held after all paths were announced");
   before_[resource].resource = kSeveral;
 }

@@ -35,7 +35,7 @@ class Sections {
   /// Announces that messages will use a path.
   void expect(const core::Path& path);
   /// Announces that the resource will also be occupied by something other than messages.
-  void expect_held(core::ResourceId resource);
+  void expect_occupation(core::ResourceId resource);
   /// Announces that no message will use any other path.
   void expect_no_other() { complete_ = true; }
 

@@ -42,7 +42,7 @@ class Gates {
   /// REQUIRES: all arguments outlive this object.
   Gates(const core::Scenario& scenario, EventQueue& events, Starter& starter);
 
-  [[nodiscard]] bool holds(int pack) const { return plan_.holds(pack); }
+  [[nodiscard]] bool governs(int pack) const { return plan_.governs(pack); }
   /// Returns collectives that use all connections which collectives of fused packs may use later.
   [[nodiscard]] std::vector<core::Collective> largest() const {
     return fusing_.any() ? fusing_.largest() : std::vector<core::Collective>();

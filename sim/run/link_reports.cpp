@@ -15,11 +15,11 @@ using core::Time;
 /// without the limit of transfer_time(); all other traffic counts with the time for which it
 /// occupied the link.
 Time busy_time(LinkId id, const LinkLoads& loads, core::Bandwidth rate) {
-  const core::Bytes bytes = loads.total(id) - loads.held(id).bytes;
+  const core::Bytes bytes = loads.total(id) - loads.occupied(id).bytes;
   const core::Wide product = static_cast<core::Wide>(bytes.count()) * core::kPicosecondsPerSecond;
   const core::Wide ps =
       (product + static_cast<core::Wide>(rate.count()) - 1) / static_cast<core::Wide>(rate.count());
-  const core::Wide all = ps + static_cast<core::Wide>(loads.held(id).busy.count());
+  const core::Wide all = ps + static_cast<core::Wide>(loads.occupied(id).busy.count());
   return Time(
       static_cast<std::int64_t>(std::min(all, static_cast<core::Wide>(core::kNever.count()))));
 }

@@ -137,7 +137,7 @@ void Run::rank_done(std::uint32_t instance, Rank rank, Time now, const CausalCha
   replica.cause = cause;
   if (work.pack < 0)
     return replica.runner.done(replica.tasks.of_exchange(work.exchange), replica.world);
-  if (gates_.holds(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
+  if (gates_.governs(work.pack)) gates_.done({replica.index, replica.step, work.pack}, cause, now_);
   if (replica.graph) return replica.runner.done(replica.graph->task_of(work.pack), replica.world);
   if (!fused) return replica.runner.done(replica.tasks.of_pack(work.pack), replica.world);
   for (const int pack : fused->batch->items)

@@ -30,7 +30,7 @@ void Run::World::compute(core::TaskId id, const core::Task& task, Time duration,
 void Run::World::communicate(core::TaskId id, const core::Task& task, std::int64_t number) {
   if (replica->graph) return run->communicate_in_graph(*replica, id, task);
   replica->tasks.begun(id, task);
-  if (task.pack >= 0 && run->gates_.holds(task.pack))
+  if (task.pack >= 0 && run->gates_.governs(task.pack))
     return run->gates_.ready({replica->index, replica->step, task.pack}, replica->cause, run->now_);
   if (task.pack >= 0)
     return run->launch(*replica, run->collectives_.of_pack(task.pack, replica->index), task.pack);

@@ -99,8 +99,8 @@ class Device {
  private:
   void apply(const Deed& deed, EventQueue& events) {
     switch (deed.kind) {
-      case Deed::kHold: return stream_.hold(1, deed.at, events);
-      case Deed::kGiveBack: return stream_.hold(-1, deed.at, events);
+      case Deed::kHold: return stream_.occupy(1, deed.at, events);
+      case Deed::kGiveBack: return stream_.occupy(-1, deed.at, events);
       case Deed::kMove: return stream_.move(core::Bytes(deed.bytes), deed.at);
       case Deed::kArrive: return stream_.moved(core::Bytes(deed.bytes), deed.at);
       case Deed::kServe: return stream_.serve(deed.start, deed.end, deed.duration, deed.at);

@@ -88,7 +88,7 @@ TEST(Gates, OfAWorkerGetOnlyEventsOfItsReplicas) {
   Gates gates(s, events, started);
   std::vector<int> pushes;
   for (int p = 0; p < static_cast<int>(s.plan.packs.size()); ++p) {
-    if (gates.holds(p)) pushes.push_back(p);
+    if (gates.governs(p)) pushes.push_back(p);
   }
   ASSERT_GE(pushes.size(), 2u);
   const int first = pushes[0], second = pushes[1];
@@ -115,7 +115,7 @@ TEST(Gates, SayWhetherStepsMayBeRemembered) {
   EXPECT_FALSE(fit(rounds)) << "what a cycle finds depends on when it begins";
   EXPECT_TRUE(fit(credit));
   EXPECT_TRUE(fit(none));
-  EXPECT_FALSE(none.holds(0));
+  EXPECT_FALSE(none.governs(0));
   credit.ready({0, 0, 0}, {}, Time(1));
   EXPECT_FALSE(fit(credit)) << "something waits";
 }

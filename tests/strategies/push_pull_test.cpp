@@ -186,8 +186,8 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
   EXPECT_EQ(plan.scope(), core::GateScope::kWorker);
   std::vector<int> pushes;
   for (int p = 0; p < static_cast<int>(s.plan.packs.size()); ++p) {
-    EXPECT_EQ(plan.holds(p), s.plan.packs[p].answers < 0) << p;
-    if (plan.holds(p)) pushes.push_back(p);
+    EXPECT_EQ(plan.governs(p), s.plan.packs[p].answers < 0) << p;
+    if (plan.governs(p)) pushes.push_back(p);
   }
   ASSERT_EQ(pushes.size(), 8u) << "two partitions of each";
   const auto gate = plan.make({0, 1}, {});

@@ -35,7 +35,7 @@ struct Draft {
   std::vector<Task> tasks;
   std::vector<std::pair<TaskId, TaskId>> edges;
   std::vector<Block> blocks;
-  std::int32_t holds = 0;
+  std::int32_t latches = 0;
 
   [[nodiscard]] TaskId end() const { return static_cast<TaskId>(tasks.size()) - 1; }
   [[nodiscard]] Program program() const {
@@ -46,7 +46,7 @@ struct Draft {
         if (block.exit == t) builder.repeat_since(block.entry, block.repeat);
       }
     }
-    for (std::int32_t h = 0; h < holds; ++h) builder.add_hold();
+    for (std::int32_t h = 0; h < latches; ++h) builder.add_latch();
     for (const auto& [from, to] : edges) builder.edge(from, to);
     return std::move(builder).build_unchecked(end());
   }
@@ -76,10 +76,10 @@ class Author {
   bool one_in(std::uint64_t n) { return below(n) == 0; }
 
   /// Returns a random program: a sequence of computations, with collectives and copies that start
-  /// after them. Some computations wait for a collective. A hold opens at the end.
+  /// after them. Some computations wait for a collective. A latch opens at the end.
   Draft draft() {
     Draft d;
-    d.holds = 1;
+    d.latches = 1;
     std::vector<std::optional<TaskId>> last;
     std::vector<bool> chain;
     const auto forget = [&] {
@@ -124,7 +124,7 @@ class Author {
         const TaskId id = launch(cursor, false);
         if (one_in(3)) {
           Task unpack;
-          unpack.hold = 0;
+          unpack.latch = 0;
           d.tasks.push_back(unpack);
           d.edges.emplace_back(id, last_of(d));
           add(d, Task::Kind::kCompute, last_of(d));

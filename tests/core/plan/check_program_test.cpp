@@ -20,14 +20,14 @@ using testing::IsEmpty;
 using Code = PlanProblemCode;
 
 Task plain() { return {}; }
-Task held(std::int32_t hold) {
+Task latched(std::int32_t latch) {
   Task task;
-  task.hold = hold;
+  task.latch = latch;
   return task;
 }
-Task opening(std::int32_t hold) {
+Task opening(std::int32_t latch) {
   Task task;
-  task.opens = hold;
+  task.opens = latch;
   return task;
 }
 
@@ -58,8 +58,8 @@ TEST(CheckProgram, NamesATaskOfACycle) {
 }
 
 TEST(CheckProgram, AHoldThatWaitsForWhatItHoldsIsACycle) {
-  auto builder = with({held(0), opening(0), plain()}, {{0, 1}, {1, 2}});
-  builder.add_hold();
+  auto builder = with({latched(0), opening(0), plain()}, {{0, 1}, {1, 2}});
+  builder.add_latch();
   EXPECT_THAT(problems(std::move(builder), 2),
               ElementsAre(Field(&PlanProblem::code, Code::kCycle)));
 }
@@ -85,12 +85,12 @@ TEST(CheckProgram, NeedsAnEnd) {
 }
 
 TEST(CheckProgram, EveryHoldHasOneOpener) {
-  auto never = with({held(0), plain()}, {{0, 1}});
-  never.add_hold();
-  EXPECT_THAT(problems(std::move(never), 1), ElementsAre(problem(Code::kHoldNeverOpened, 0)));
-  auto twice = with({opening(0), opening(0), held(0), plain()}, {{0, 3}, {1, 3}, {2, 3}});
-  twice.add_hold();
-  EXPECT_THAT(problems(std::move(twice), 3), ElementsAre(problem(Code::kHoldOpenedTwice, 1)));
+  auto never = with({latched(0), plain()}, {{0, 1}});
+  never.add_latch();
+  EXPECT_THAT(problems(std::move(never), 1), ElementsAre(problem(Code::kLatchNeverOpened, 0)));
+  auto twice = with({opening(0), opening(0), latched(0), plain()}, {{0, 3}, {1, 3}, {2, 3}});
+  twice.add_latch();
+  EXPECT_THAT(problems(std::move(twice), 3), ElementsAre(problem(Code::kLatchOpenedTwice, 1)));
 }
 
 TEST(CheckProgram, NothingIsSkippedInEveryStep) {
@@ -113,7 +113,7 @@ TEST(CheckProgram, OnlyBlocksHaveIterationsToNumberBy) {
 std::vector<PlanProblem> of_block(const std::vector<std::pair<TaskId, TaskId>>& edges,
                                   std::int32_t repeat = 2, Task second = plain()) {
   ProgramBuilder builder = with({plain(), plain(), second, plain()}, {});
-  builder.add_hold();
+  builder.add_latch();
   builder.repeat_since(1, repeat);
   builder.add(opening(0));
   for (const auto& [from, to] : edges) builder.edge(from, to);
@@ -139,7 +139,7 @@ TEST(CheckProgram, ABlockRunsAtLeastOnce) {
 }
 
 TEST(CheckProgram, NothingIsHeldInABlock) {
-  EXPECT_THAT(of_block(kChain, 2, held(0)), Contains(problem(Code::kNotAllowedInBlock, 2)));
+  EXPECT_THAT(of_block(kChain, 2, latched(0)), Contains(problem(Code::kNotAllowedInBlock, 2)));
   EXPECT_THAT(of_block(kChain, 2, opening(0)), Contains(problem(Code::kNotAllowedInBlock, 2)));
 }
 
@@ -166,8 +166,8 @@ TEST(CheckProgram, SurvivesDamageAnywhere) {
   shared.cost = {TaskCost::Kind::kShares, 0, {0, 1}};
   const auto good = [&] {
     ProgramBuilder builder =
-        with({opening(0), held(0), shared, plain()}, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
-    builder.add_hold();
+        with({opening(0), latched(0), shared, plain()}, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
+    builder.add_latch();
     builder.add_shares({{0, 1}});
     builder.repeat_since(3, 2);
     builder.add(plain());
@@ -184,8 +184,8 @@ TEST(CheckProgram, SurvivesDamageAnywhere) {
       {"predecessors", [](Program& p, std::int32_t v) { p.predecessors[0] = v; }},
       {"root", [](Program& p, std::int32_t v) { p.roots[0] = v; }},
       {"end", [](Program& p, std::int32_t v) { p.end = v; }},
-      {"holds", [](Program& p, std::int32_t) { p.holds = 0; }},
-      {"hold", [](Program& p, std::int32_t v) { p.tasks[1].hold = v; }},
+      {"latches", [](Program& p, std::int32_t) { p.latches = 0; }},
+      {"latch", [](Program& p, std::int32_t v) { p.tasks[1].latch = v; }},
       {"opens", [](Program& p, std::int32_t v) { p.tasks[0].opens = v; }},
       {"shares", [](Program& p, std::int32_t v) { p.tasks[2].cost.shares.first = v; }},
       {"count of shares", [](Program& p, std::int32_t v) { p.tasks[2].cost.shares.count = v; }},

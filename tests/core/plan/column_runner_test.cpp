@@ -67,8 +67,8 @@ class Generator {
   Program make() {
     ProgramBuilder b;
     b.set_share_whole(1000);
-    for (std::uint64_t h = below(3); h > 0; --h) b.add_hold();
-    holds_ = {};
+    for (std::uint64_t h = below(3); h > 0; --h) b.add_latch();
+    latches_ = {};
     const std::uint64_t tasks = 2 + below(40);
     while (b.size() < static_cast<std::int32_t>(tasks)) {
       if (one_in(8))
@@ -112,10 +112,11 @@ class Generator {
     if (t.kind == Task::Kind::kCompute) t.reported = false;
     if (t.kind != Task::Kind::kMark) t.reported = false;
     if (t.kind != Task::Kind::kCompute) t.compute = ComputeKind::kForward;
-    const auto hold = static_cast<std::int32_t>(below(3));
-    if (!in_block && hold < static_cast<std::int32_t>(opened_.size()) && opened_[hold] && one_in(2))
-      t.hold = hold;
-    if (!in_block && t.hold < 0 && one_in(5)) open_one(b, t);
+    const auto latch = static_cast<std::int32_t>(below(3));
+    if (!in_block && latch < static_cast<std::int32_t>(opened_.size()) && opened_[latch] &&
+        one_in(2))
+      t.latch = latch;
+    if (!in_block && t.latch < 0 && one_in(5)) open_one(b, t);
     const TaskId id = b.add(t);
     has_successor_.push_back(false);
     block_of_.push_back(in_block ? 1 : -1);
@@ -135,10 +136,10 @@ class Generator {
   void open_one(ProgramBuilder& b, Task& t) {
     const std::size_t next = opened_.size();
     if (next >= 3) return;
-    // Holds are numbered in the order in which they are opened, and the builder creates only those
-    // that are used.
-    if (next >= holds_.size()) holds_.push_back(b.add_hold());
-    t.opens = holds_[next];
+    // Latches are numbered in the order in which they are opened, and the builder creates only
+    // those that are used.
+    if (next >= latches_.size()) latches_.push_back(b.add_latch());
+    t.opens = latches_[next];
     opened_.resize(static_cast<std::size_t>(t.opens) + 1, false);
     opened_[t.opens] = true;
   }
@@ -164,7 +165,7 @@ class Generator {
   Random random_;
   std::vector<bool> has_successor_, exits_, opened_;
   std::vector<int> block_of_;
-  std::vector<std::int32_t> holds_;
+  std::vector<std::int32_t> latches_;
 };
 
 /// Runs two runners in lockstep, with random completions. Returns the first calls that differ, or
@@ -199,15 +200,15 @@ std::string difference(Runner& ours, Other& other, std::uint64_t seed, int steps
 
 TEST(ColumnRunner, MakesEveryCallOfTheRunnerInItsOrder) {
   const test::TemporaryFolder folder;
-  int blocks = 0, holds = 0;
+  int blocks = 0, latches = 0;
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
     const Program program = Generator(seed).make();
     ASSERT_TRUE(has_forward_edges(program)) << seed;
     blocks += program.blocks.empty() ? 0 : 1;
-    holds += std::any_of(program.tasks.begin(), program.tasks.end(),
-                         [](const Task& t) { return t.hold >= 0; })
-                 ? 1
-                 : 0;
+    latches += std::any_of(program.tasks.begin(), program.tasks.end(),
+                           [](const Task& t) { return t.latch >= 0; })
+                   ? 1
+                   : 0;
     const OwnedColumns owned(program);
     ASSERT_TRUE(problems_of(owned.columns(), 3).empty())
         << seed << ": " << problems_of(owned.columns(), 3).front().text;
@@ -229,7 +230,7 @@ TEST(ColumnRunner, MakesEveryCallOfTheRunnerInItsOrder) {
     ASSERT_EQ(difference(runner, mapped, seed, 2), "") << seed;
   }
   EXPECT_GT(blocks, 1000);
-  EXPECT_GT(holds, 300);
+  EXPECT_GT(latches, 300);
 }
 
 /// Writes a program of rows of tasks, in which each task waits for two tasks of the previous row.
@@ -349,15 +350,15 @@ TEST(ProgramFile, IsRefusedIfItIsCutOff) {
     EXPECT_FALSE(ProgramFile::open(no_file, 3)) << no_file;
 }
 
-/// A program to be damaged: task 0 computes, 1 opens a hold, 2 is held, 3 to 5 are a block, and 6
-/// is the end.
+/// A program to be damaged: task 0 computes, 1 opens a latch, 2 is latched, 3 to 5 are a block, and
+/// 6 is the end.
 struct Broken {
   std::vector<std::uint8_t> kinds =
       std::vector<std::uint8_t>(7, static_cast<std::uint8_t>(Task::Kind::kMark));
   std::vector<std::int32_t> predecessors{0, 1, 1, 1, 1, 1, 2}, successors{1, 2, 3, 6, 4, 5, 6};
   std::vector<std::int64_t> edges_end{1, 3, 4, 5, 6, 7, 7},
       values = std::vector<std::int64_t>(7, 0);
-  std::vector<std::int32_t> holds = std::vector<std::int32_t>(7, -1), opens = holds,
+  std::vector<std::int32_t> latches = std::vector<std::int32_t>(7, -1), opens = latches,
                             strides = std::vector<std::int32_t>(7, 0),
                             every = std::vector<std::int32_t>(7, 1);
   std::vector<TaskId> roots{0};
@@ -368,7 +369,7 @@ struct Broken {
   Broken() {
     kinds[0] = static_cast<std::uint8_t>(Task::Kind::kCompute);
     opens[1] = 0;
-    holds[2] = 0;
+    latches[2] = 0;
   }
   [[nodiscard]] std::vector<Code> codes() const {
     TaskColumns c;
@@ -379,7 +380,7 @@ struct Broken {
     c.successors = successors.data();
     c.edges = std::ssize(successors);
     c.values = values.data();
-    c.holds = holds.data();
+    c.latches = latches.data();
     c.opens = opens.data();
     c.number_strides = strides.data();
     c.every_steps = every.data();
@@ -387,7 +388,7 @@ struct Broken {
     c.blocks = blocks;
     c.shares = shares;
     c.share_whole = whole;
-    c.hold_count = 1;
+    c.latch_count = 1;
     std::vector<Code> codes;
     for (const PlanProblem& problem : problems_of(c, 1)) codes.push_back(problem.code);
     return codes;
@@ -407,17 +408,17 @@ TEST(CheckColumns, FindsEachKindOfMistake) {
       {"a kind that is none", Code::kDamaged, [](Broken& b) { b.kinds[1] = 3; }},
       {"a row that is not there", Code::kDamaged, [](Broken& b) { b.values[0] = 1; }},
       {"a share that is no part", Code::kDamaged, [](Broken& b) { b.shares[0].to = 2; }},
-      {"a hold that is not there", Code::kDamaged, [](Broken& b) { b.holds[2] = 1; }},
+      {"a latch that is not there", Code::kDamaged, [](Broken& b) { b.latches[2] = 1; }},
       {"nothing after a task", Code::kNotAwaited,
        [](Broken& b) {
          b.successors = {1, 2, 3, 4, 5, 6};
          b.edges_end = {1, 3, 3, 4, 5, 6, 6};
          b.predecessors[6] = 1;
        }},
-      {"no opener", Code::kHoldNeverOpened, [](Broken& b) { b.opens[1] = -1; }},
-      {"an opener that comes later", Code::kHoldNeverOpened,
+      {"no opener", Code::kLatchNeverOpened, [](Broken& b) { b.opens[1] = -1; }},
+      {"an opener that comes later", Code::kLatchNeverOpened,
        [](Broken& b) { std::swap(b.opens[1], b.opens[6]); }},
-      {"two openers", Code::kHoldOpenedTwice, [](Broken& b) { b.opens[0] = 0; }},
+      {"two openers", Code::kLatchOpenedTwice, [](Broken& b) { b.opens[0] = 0; }},
       {"never", Code::kNeverTakesPart, [](Broken& b) { b.every[1] = 0; }},
       {"numbers outside of blocks", Code::kNumberOutsideBlock, [](Broken& b) { b.strides[1] = 1; }},
       {"a block without end", Code::kBlockNeverEnds, [](Broken& b) { b.blocks[0].repeat = 0; }},
@@ -429,7 +430,7 @@ TEST(CheckColumns, FindsEachKindOfMistake) {
        [](Broken& b) {
          b.successors[5] = 6, b.predecessors = {0, 1, 1, 1, 1, 0, 3}, b.roots = {0, 5};
        }},
-      {"a hold in a block", Code::kNotAllowedInBlock, [](Broken& b) { b.holds[4] = 0; }},
+      {"a latch in a block", Code::kNotAllowedInBlock, [](Broken& b) { b.latches[4] = 0; }},
       {"the end in a block", Code::kNotAllowedInBlock,
        [](Broken& b) {
          b.blocks[0] = {{3, 4}, 3, 6, 2, {}};

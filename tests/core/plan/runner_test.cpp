@@ -1,4 +1,4 @@
-// The runner of a task graph: the order of its calls, holds, blocks that repeat, edges between
+// The runner of a task graph: the order of its calls, latches, blocks that repeat, edges between
 // steps, and its state between two steps.
 
 #include "core/plan/runner.h"
@@ -101,19 +101,19 @@ TEST(Runner, StartsATaskWhenTheLastOfItsPredecessorsIsComplete) {
 
 TEST(Runner, StartsHeldTasksInTheOrderOfTheirArrivalBeforeTheSuccessorsOfTheirOpener) {
   ProgramBuilder b;
-  const std::int32_t hold = b.add_hold();
+  const std::int32_t latch = b.add_latch();
   const TaskId one = b.add(communicate(1)), two = b.add(communicate(2)),
                three = b.add(communicate(3));
   Task opening = compute(4);
-  opening.opens = hold;
+  opening.opens = latch;
   const TaskId opener = b.add(opening);
   const TaskId next = b.add(mark(5)), end = b.add(mark(6));
   b.edge(opener, next);
   b.edge(next, end);
   for (const TaskId t : {one, two, three}) {
-    Task held = mark(10 + t);
-    held.hold = hold;
-    const TaskId id = b.add(held);
+    Task latched = mark(10 + t);
+    latched.latch = latch;
+    const TaskId id = b.add(latched);
     b.edge(t, id);
     b.edge(id, end);
   }
