@@ -52,8 +52,9 @@ using TakePair = std::function<bool(const SpanPair&)>;
 /// steps and packs. If a timeline has only one span for each NCCL channel (SpanKind::kChannel),
 /// each lane of the other timeline is merged into one span, too. If the two timelines then have
 /// different numbers of lanes for a pack on a device, all lanes of this pack are merged into one
-/// span, from the earliest start to the latest end. ERRORS: a block is damaged; `take` returned
-/// false (kRun). Cost: each span of a lane is read once. Memory: the spans of one device.
+/// span, from the earliest start to the latest end.
+/// ERRORS: a block is damaged; `take` returned false (kRun). Cost: each span of a lane is read
+/// once. Memory: the spans of one device.
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,
                                      const Numbers& steps, const Numbers& packs,
                                      const TakePair& take);
