@@ -50,9 +50,9 @@ class Versions {
   UpdatesBehind behind_;
 };
 
-/// Measures the combined throughput of asynchronous workers, until the first worker has finished
-/// all its steps. The time after the first worker has finished is excluded, because the remaining
-/// workers can then use the finished worker's share of servers and links.
+/// Measures how many steps per second the asynchronous workers complete together, until the first
+/// worker has finished all its steps. The time after the first worker has finished is excluded,
+/// because the remaining workers can then use the finished worker's share of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;
