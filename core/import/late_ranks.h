@@ -10,7 +10,8 @@
 
 namespace tutti::core {
 
-/// The time by which the host of another rank is late before a layer of the backward pass.
+/// The estimated time by which the host of a rank that was not measured is late before a layer of
+/// the backward pass.
 struct LateLayer {
   std::int32_t pack = -1;    ///< the pack in which the measured rank waits
   std::string before;        ///< name of the gradient with which the pack becomes ready
@@ -19,9 +20,10 @@ struct LateLayer {
 };
 
 /// Explains packs that take much longer than their transfer, if only one rank was measured: a rank
-/// without a trace is late. Returns the gaps of this rank with which the packs of a step would take
-/// the measured times; empty if no pack exceeds the error band of its prediction by 1 % of a step
-/// or more, or if several ranks were measured. In `predicted`, no rank is late.
+/// without a trace is late. Returns the idle times of this rank with which the packs of a step
+/// would take the measured times. The result is empty if no pack exceeds the error band of its
+/// prediction by at least 1 % of a step, or if several ranks were measured. In `predicted`, no rank
+/// is late.
 std::vector<LateLayer> late_layers(const MeasuredRun& run, const StepModel& model,
                                    const Summary& predicted);
 

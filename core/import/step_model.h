@@ -14,12 +14,12 @@ struct StepModel {
     std::string name;
     std::int64_t backward_ns = 0;  ///< time between the last gradient of the previous layer and the
                                    ///< last gradient of this layer, without `gap_ns`
-    std::int64_t gap_ns = 0;       ///< part of this time in which the device idles: nothing is
-                                   ///< computed, and no collective is in flight
+    std::int64_t gap_ns = 0;       ///< time between these two gradients in which the device idles:
+                                   ///< nothing is computed, and no collective is in flight
   };
   struct Gradient {
     std::string name;            ///< layer and index in the layer, such as "Convolution_3.0"
-    std::int64_t elements = -1;  ///< -1 if the trace does not contain it
+    std::int64_t elements = -1;  ///< number of elements; -1 if the trace does not contain it
     ElementType type;
     std::vector<std::int64_t> shape;
     std::int32_t layer = 0;
@@ -36,7 +36,7 @@ struct StepModel {
     std::string algorithm, protocol;
     std::int32_t channels = -1;
   };
-  /// All collectives with the same kind, size and group. All-reduces of gradients are excluded.
+  /// All collectives of a step with the same kind, size and group, except all-reduces of gradients.
   struct Exchange {
     MeasuredKind kind = MeasuredKind::kOther;
     std::int32_t group = -1;
