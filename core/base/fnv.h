@@ -17,8 +17,9 @@ class Fnv {
   void bytes(std::string_view text) {
     for (const char c : text) byte(static_cast<std::uint8_t>(c));
   }
-  /// Adds the bytes to the hash in words of eight bytes; the last word may be shorter. For large
-  /// buffers, words() is several times as fast as bytes(). The two functions give different hashes.
+  /// Adds the bytes to the hash in words of eight bytes; a shorter last word is filled with zeros.
+  /// For large buffers, words() is several times as fast as bytes(). The two functions give
+  /// different hashes.
   void words(std::span<const std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 8) {
       std::uint64_t word = 0;
