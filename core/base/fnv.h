@@ -25,7 +25,8 @@ class Fnv {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
       state_ = (state_ ^ word) * 0x100000001b3u;
-      // Without this, the upper bits of a word would affect only the upper bits of the hash.
+      // Without the following shift, the upper bits of a word would affect only the upper bits of
+      // the hash.
       state_ ^= state_ >> 32;
     }
   }
