@@ -102,8 +102,8 @@ class Machine {
 
   /// Returns the network card that a device uses, as an index into nics(); -1 if no card is
   /// reachable. A device uses the card with the widest route; if several routes are equally wide,
-  /// the shortest. If the same cards are equally good for several devices, the cards are assigned
-  /// to these devices round-robin.
+  /// the card with the shortest route, and then the card with the lowest latency. If the same cards
+  /// are equally good for several devices, the cards are assigned to these devices round-robin.
   [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[device]; }
 
   /// The orders of the GPUs in the rings of NCCL's channels: rings_inside() for groups whose ranks

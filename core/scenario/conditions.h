@@ -29,7 +29,7 @@ struct GoneWorker {
   Time from;
 };
 
-/// A host that launches the kernels of a layer late in every step, so that its devices idle before
+/// A host that launches the kernels of a layer late in every pass, so that its devices idle before
 /// this layer.
 struct LateHost {
   std::int64_t worker = 0;
@@ -84,7 +84,8 @@ bool change_with_time(const Conditions& conditions);
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 
-/// Returns one sentence for each condition. `slow` is a result of chosen().
+/// Returns one sentence without a full stop for each condition, but only for the first eight slow
+/// devices; one more sentence counts the remaining slow devices. `slow` is a result of chosen().
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster);
 
