@@ -30,8 +30,8 @@ struct StepModel {
     ElementType type;
     std::vector<std::int32_t> gradients;  ///< the pack's gradients, in the order in which they
                                           ///< become ready
-    std::int64_t duration_ns = -1;  ///< time of the pack on the rank that started it last; median
-                                    ///< over the steps
+    std::int64_t duration_ns = -1;  ///< time of the pack's all-reduce, including waiting for late
+                                    ///< ranks: median over all ranks and steps
     std::int32_t group = -1;
     std::string algorithm, protocol;
     std::int32_t channels = -1;
@@ -63,9 +63,9 @@ struct StepModel {
   std::int64_t backward_ns = 0;     ///< time of the backward pass, including gaps
   std::int64_t update_ns = 0;       ///< time from when the last gradient is ready and the last pack
                                     ///< has ended, to the end of the step, without idle time
-  std::int64_t steps = 0;           ///< number of steps that the medians include
-  std::int64_t other_steps = 0;     ///< number of steps that the medians exclude, because they have
-                                    ///< other gradients or packs
+  std::int64_t steps = 0;  ///< number of steps that the medians include, summed over all ranks
+  std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because they have
+                                 ///< other gradients or packs, summed over all ranks
 };
 
 /// Returns the steps of a run with the indices `from` to `to` - 1 on each rank, with their
