@@ -36,8 +36,8 @@ struct Outliers {
 };
 
 /// Finds links, cards and devices that are slower or faster than others of their kind. Uses the
-/// times of messages and of additions (reductions of received data), for which the timelines must
-/// have lane steps.
+/// times of messages and of additions (StepKind::kReduce), for which the timelines must have lane
+/// steps.
 ///
 /// Routes between devices are compared with each other if their links have the same stated
 /// parameters. Only messages with the same length and the same kind of step are compared. The
