@@ -12,8 +12,9 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
-  /// True if the fit also uses the times of lane steps in timelines. The times of lane steps are
-  /// averaged for each pack and kind of step.
+  /// True if the fit also uses the times of lane steps in timelines, averaged for each pack and
+  /// kind of step. If outliers are found, the times of lane steps on each device are used instead,
+  /// whatever the value is.
   bool lane_steps = false;
   std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
   /// The names of parameters that are not fitted. The part of a name before a dot selects all

@@ -47,7 +47,7 @@ class GoalRankBuilder {
 std::string why_no_messages(const Collective& collective);
 
 /// Converts a collective to GOAL operations of one rank. Each lane becomes a sequence of sends,
-/// receives and reductions on its own CPU.
+/// receives and reductions; the lanes are distributed over kLaneCpus CPUs.
 class CollectiveMessages {
  public:
   struct Use {
