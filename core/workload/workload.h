@@ -86,7 +86,8 @@ struct Workload {
       gradients;  ///< in creation order, with the types in which gradients are communicated
   std::vector<BackwardSegment> segments;  ///< backward segments in the order of execution; each
                                           ///< gradient belongs to one segment
-  std::vector<StepTimes> times;           ///< for each group of workers (Cluster::groups)
+  std::vector<StepTimes>
+      times;  ///< for each group of workers that holds replicas (Cluster::replica_groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
   std::string timing;              ///< description of where the times come from
@@ -136,7 +137,7 @@ struct WorkloadProblem {
 /// gradients, in reverse order of creation. If `backward` is not set either, the backward pass
 /// takes no time.
 /// ERRORS: the profile does not fit the model; the device's rate for the data type is unknown; the
-/// batch size is unknown.
+/// batch size is unknown; a step would compute for more than a day.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
                                                                    const Cluster& cluster);
 
