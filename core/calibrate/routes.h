@@ -38,8 +38,8 @@ struct Measurements {
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
   std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device, as a text
-  /// The number of pairs of devices without enough usable messages, because most messages between
-  /// the two devices shared links with other messages.
+  /// The number of pairs of devices without enough usable messages, because messages between the
+  /// two devices shared links with other messages.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
   bool in_memory = false;   ///< true if any timeline is of a run with devices that were emulated in

@@ -133,9 +133,9 @@ struct WorkloadProblem {
 /// Workload::timing says so. If `forward` or `backward` is set, the layers' times in this pass are
 /// scaled to this total.
 ///
-/// If there are neither measured times nor FLOPs, `backward` is divided equally among the
-/// gradients, in reverse order of creation. If `backward` is not set either, the backward pass
-/// takes no time.
+/// If there are neither measured times nor FLOPs, `backward` is divided equally among the layers
+/// (Variable::layer), beginning with the last layer. If `backward` is not set either, the backward
+/// pass takes no time.
 /// ERRORS: the profile does not fit the model; the device's rate for the data type is unknown; the
 /// batch size is unknown; a step would compute for more than a day.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
