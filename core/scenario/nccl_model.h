@@ -40,14 +40,15 @@ std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collec
 /// collective.
 std::string describe_nccl(const Collective& collective);
 
-/// Returns a note with the release of NCCL, its choices for the collectives of `times`, and the
-/// widest error band of these times. Empty if `times` is empty. `where` is " inside workers" if
-/// only the parts of collectives inside workers use NCCL.
+/// Returns a note with the release of NCCL, its choices for the collectives of `times`, and a band
+/// that covers the error bands of all these times. Empty if `times` is empty. `where` is " inside
+/// workers" if only the parts of collectives inside workers use NCCL.
 std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
                       std::string_view where = "");
 
-/// Lists the collectives whose predicted time was increased because a link cannot transfer their
-/// bytes faster. Empty if no time was increased.
+/// Returns a note with the number of collectives whose predicted time was increased because a link
+/// cannot transfer their bytes faster, and with the name of one such link. Empty if no time was
+/// increased.
 std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times);
 /// Returns the link that is too slow for the predicted time of the collective or of one of its
 /// parts, so that this time was increased. Empty if no predicted time was increased.
