@@ -34,8 +34,8 @@ struct SettingNote {
   std::string text;
 };
 
-/// Selects alternative strategies in a scenario: removes the settings that conflict with an
-/// alternative, which it finds by trial with the scenario's reader.
+/// Selects alternative strategies in a scenario. Finds the settings that conflict with an
+/// alternative by trial with the scenario's reader, and removes these settings.
 class StrategySelection {
  public:
   StrategySelection(const BaseOfAlternatives& base, const Library& library);

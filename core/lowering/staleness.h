@@ -24,8 +24,9 @@ struct UpdatesBehind {
   }
 };
 
-/// Counts the staleness of gradients. The class stores the current version number of each variable,
-/// and the version that each worker read last. Every update increments a variable's version number.
+/// Computes the staleness of gradients from the reads and updates of variables. The class stores
+/// the current version number of each variable, and the version that each worker read last. Every
+/// update increments a variable's version number.
 class Versions {
  public:
   Versions() = default;
