@@ -24,7 +24,8 @@ void note_late_ranks(MeasuredRun& run);
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 
-/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged.
+/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged or, if
+/// no throughput is logged, for each epoch.
 /// ERRORS: as for read_mlperf_log(); the log has no global batch, or no throughput and no epochs.
 Expected<void> import_mlperf(ByteInput& input, const std::string& name, MeasuredRun& run);
 
