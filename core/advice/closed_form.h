@@ -14,7 +14,7 @@ struct ClosedForm {
 };
 /// Returns the closed form for `pack`, a pack of the scenario's plan. With the network model
 /// `ideal`, the simulated time equals the formula to the picosecond (tests/laws checks this).
-/// `form` is empty if the algorithm has no closed form but only a recursion.
+/// `form` is empty if the time of the algorithm can only be computed by a recursion.
 ClosedForm closed_form(const Scenario& scenario, const Pack& pack);
 
 }  // namespace tutti::core

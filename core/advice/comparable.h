@@ -6,19 +6,19 @@
 
 namespace tutti::core {
 
-/// The source of the parameters of a communication path. The source determines how accurate
-/// predicted times are.
+/// The source of the parameters from which communication times are predicted. The source determines
+/// how accurate the times are.
 enum class KnownTimes {
   kMeasured,  ///< fitted to measurements
-  kLinks,  ///< times are lower bounds: links run at their full rate, and sending and receiving take
-           ///< no host time
-  kPriors,   ///< the host overhead per message is taken from other machines, and is accurate within
-             ///< a factor of about two
-  kAssumed,  ///< parameters are assumed without measurements, so times may be too high or too low
+  kLinks,     ///< links run at their full rate, and sending and receiving take no host time, so
+              ///< predicted times are lower bounds
+  kPriors,    ///< the host overhead per message was measured on other machines, and is accurate
+              ///< within a factor of about two
+  kAssumed,   ///< parameters are assumed without measurements, so times may be too high or too low
 };
 
-/// The software that moves gradients between workers, the software that moves them inside workers,
-/// and the source of the simulated times of each.
+/// The software that moves gradients between workers and inside workers, and for each of the two
+/// the source of the predicted times.
 struct DataMovers {
   struct Part {
     bool nccl = false;      ///< NCCL moves some of the data

@@ -8,9 +8,9 @@
 namespace tutti::core {
 
 /// Returns warnings about extrapolation: one sentence for each part of a scenario that is outside
-/// the range of the measurements behind it. Examples are layer times that were measured with
-/// another batch size or on another device, and a cluster that `tutti calibrate` fitted to other
-/// pack sizes or to another number of workers.
+/// the range of the measurements on which its predicted times are based. Examples are layer times
+/// that were measured with another batch size or on another device, and a cluster that `tutti
+/// calibrate` fitted to other pack sizes or to another number of workers.
 std::vector<std::string> extrapolations(const Scenario& scenario);
 
 /// True if the cluster's parameters were fitted to measurements (cluster.calibrated).

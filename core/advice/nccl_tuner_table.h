@@ -13,20 +13,22 @@ namespace tutti::core {
 /// The text of a table for an NCCL tuner plugin, with a note for the user.
 struct NcclTunerTable {
   tuner_table::Table table;
-  std::string remark;  ///< one sentence that says what the table replaces and what it requires
+  std::string
+      remark;  ///< one sentence that says which settings the table replaces and what it requires
 };
 
 /// Returns a table that makes NCCL execute the gradients' all-reduces with the algorithm, protocol
 /// and channels of `recommended`. For every other collective, the table contains the choice that
-/// NCCL (with the scenario's own tuner) would make by default. The table is used in place of
-/// NCCL_ALGO, NCCL_PROTO and the variables that limit channels, so the default choices in the table
-/// ignore these variables.
+/// NCCL (with the scenario's own tuner) would make by default. The table is meant to be used
+/// instead of NCCL_ALGO, NCCL_PROTO and the variables that limit channels, so the default choices
+/// in the table ignore these variables.
 ///
 /// If `reader` is kNvidiaExample, the lines of other collectives match communicators of all sizes,
 /// because NVIDIA's plugin uses one channel for a call that matches no line. libnccl-tuner-tutti.so
-/// leaves such calls to NCCL. ERRORS: a text with the reason why no table can be made. REQUIRES:
-/// `recommended` uses the algorithm nccl, and its plan has packs. SOURCE: NVIDIA/nccl
-/// ext-tuner/example/plugin.c (v2.27.7 to 2.30.7), src/enqueue.cc (getAlgoInfo).
+/// leaves the choice for such calls to NCCL, so its tables need no such lines. ERRORS: a text with
+/// the reason why no table can be made. REQUIRES: `recommended` uses the algorithm nccl, and its
+/// plan has packs. SOURCE: NVIDIA/nccl ext-tuner/example/plugin.c (v2.27.7 to 2.30.7),
+/// src/enqueue.cc (getAlgoInfo).
 tl::expected<NcclTunerTable, std::string> nccl_tuner_table(const Scenario& recommended,
                                                            const Library& library,
                                                            tuner_table::Reader reader);

@@ -13,7 +13,8 @@
 
 namespace tutti::core {
 
-/// The predicted time of one NCCL collective, with which a later measurement is compared.
+/// The predicted ("promised") time of one NCCL collective, with which a later measurement is
+/// compared.
 struct PromisedCollective {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;  ///< size in bytes, as nccl-tests counts it
@@ -24,8 +25,8 @@ struct PromisedCollective {
   std::string choice;  ///< algorithm and protocol, as in NCCL Inspector files and tuner tables:
                        ///< "ring/ll128"
   std::int64_t channels = 0;
-  bool planned = false;  ///< true if the scenario's plan contains the collective; false if only the
-                         ///< series of sizes contains it
+  bool planned = false;  ///< true if the collective is in the scenario's plan; false if it is only
+                         ///< in the series of sizes (see promise_of())
 };
 
 /// The predictions of `tutti tune` for the recommended setting.
@@ -41,13 +42,13 @@ struct PredictedSetting {
 PredictedSetting promise_of(const Scenario& scenario);
 
 Report report_of(const PredictedSetting& promise);
-/// Reads a promise from JSON. The text is either the output of `tutti tune --format json`, whose
-/// field "promise" is read, or the value of this field alone.
-/// ERRORS: the text is not JSON; it has no promise; a field is missing or invalid (with its
+/// Reads predictions from JSON. The text is either the output of `tutti tune --format json`, which
+/// has the predictions in its field "promise", or only the value of this field.
+/// ERRORS: the text is not JSON, or has no predictions; a field is missing or invalid (with its
 /// location).
 Expected<PredictedSetting> read_promise(std::string_view text, const std::string& file);
 
-/// A measured collective. The collective's time is the median over all executions.
+/// A measured collective. `us` is the median time over all executions of the collective.
 struct MeasuredPoint {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
@@ -58,7 +59,7 @@ struct MeasuredPoint {
                             ///< number of channels; empty if unknown
 };
 
-/// The result of comparing one measurement with its predicted (promised) time.
+/// The result of comparing one measurement with the promised time.
 struct Grade {
   enum class Verdict { kInside, kFaster, kSlower, kNotPromised };
   /// If no promised collective matches a measurement, the first property that does not match.
@@ -71,8 +72,9 @@ struct Grade {
   Missing missing = Missing::kNothing;
 };
 std::string_view to_string(Grade::Verdict verdict);
-/// Describes the property that does not match. For example, returns "other sizes" if the promise
-/// contains only sizes other than the measured one. Empty for kNothing.
+/// Returns a description of the property that does not match. For example, the description is
+/// "other sizes" if the promise contains only sizes other than the measured one. Empty for
+/// kNothing.
 std::string_view to_string(Grade::Missing missing);
 
 /// Compares each measurement with the promised time of the same collective, bytes, ranks and nodes.

@@ -6,11 +6,11 @@
 
 namespace tutti::core {
 
-/// The error of a predicted difference between two settings on the same cluster: the 95th
-/// percentile, as a share of the step time. The value was derived from the only published sweep of
-/// bucket sizes that is described well enough to be simulated (PyTorch DDP, ResNet-50; its 23 sizes
-/// form 253 pairs). The value includes the scatter of the measurements in this sweep. A test
-/// repeats the derivation.
+/// The 95th percentile of the errors of predicted differences between the step times of two
+/// settings on the same cluster, as a share of the step time. The value was derived from the only
+/// published sweep of bucket sizes that is described well enough to be simulated (PyTorch DDP,
+/// ResNet-50; its 23 sizes form 253 pairs). The value includes the scatter of the measurements in
+/// this sweep. A test repeats the derivation.
 /// SOURCE: pytorch/pytorch benchmarks/distributed/ddp/compare/README.md;
 /// tests/reference/workloads/ddp_bucket_sweep.csv.
 inline constexpr double kDifferenceError = 0.026;
@@ -20,8 +20,8 @@ struct Advice {
   bool change = false;
   double gain = 0;  ///< predicted reduction of the step time, as a share of the current setting's
                     ///< step time
-  /// The gain that remains if the prediction is too optimistic by kDifferenceError. A negative
-  /// value means that the change may make the step slower.
+  /// The gain that remains if the predicted gain is too large by kDifferenceError. A negative value
+  /// means that the change may make the step slower.
   double min_gain = 0;
   std::string why;  ///< reason, as a sentence
 };

@@ -17,9 +17,9 @@ struct Snippet {
   std::string framework;  ///< name, for example "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulation used this framework's own packing rule. If false, the framework cannot
-  /// express the simulated packing exactly, and the snippet sets the most similar packing that it
-  /// can.
+  /// True if the strategy was simulated with this framework's own packing rule. If false, the
+  /// framework may not support the simulated packing exactly, and the snippet sets the most similar
+  /// packing that the framework supports.
   bool as_simulated = false;
   std::string remark;  ///< a note about the snippet, in one sentence; may be empty
   /// Overrides of the scenario that make Tutti simulate the snippet with the framework's own
@@ -31,7 +31,7 @@ std::string_view to_string(Snippet::Language language);
 
 /// The snippets for a recommended scenario, one for each framework that supports its strategy. The
 /// snippet of the simulated framework comes first. Snippets for NCCL affect only the all-reduces of
-/// gradients; NCCL chooses freely for all other collectives.
+/// gradients; for all other collectives, NCCL chooses by itself.
 struct Snippets {
   std::vector<Snippet> list;
   std::vector<std::string> notes;  ///< one note for each framework without a snippet, with the

@@ -21,23 +21,24 @@ struct WhatIf {
   std::string text;  ///< the scenario's text
 };
 
+/// Variations of a scenario that might be faster.
+struct WhatIfs {
+  std::vector<WhatIf> list;
+  std::vector<std::string> notes;  ///< one note for each parameter that cannot be varied, with the
+                                   ///< reason
+};
 /// Returns variations of a scenario that might be faster. A variation changes one thing: a
 /// parameter of the cluster is twice as good, computation is twice as fast, the strategy has
 /// another launch, staging, update or compression, or there is no host overhead or no interference.
-/// `summary` is the summary of a run of the scenario. Some variations may be invalid scenarios.
-/// `notes` lists the parameters that cannot be varied, with the reasons. ERRORS: a file that the
-/// scenario names cannot be read.
-struct WhatIfs {
-  std::vector<WhatIf> list;
-  std::vector<std::string> notes;
-};
+/// Some variations may be invalid scenarios. `summary` is the summary of a run of the scenario.
+/// ERRORS: a file that the scenario names cannot be read.
 Expected<WhatIfs> what_ifs(const Scenario& scenario, const Summary& summary,
                            const Library& library);
 
+enum class Scaled { kBandwidth, kLatency };
 /// Returns the scenario's text with the bandwidth or the latency of all links multiplied by
 /// `factor`. This function is used to test how much a prediction depends on uncertain parameters.
 /// ERRORS: as for what_ifs().
-enum class Scaled { kBandwidth, kLatency };
 Expected<std::string> with_scaled_links(const Scenario& scenario, Scaled what, double factor,
                                         const Library& library);
 

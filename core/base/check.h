@@ -5,8 +5,8 @@
 
 namespace tutti::core {
 
-/// Prints the violated condition, its source location and the formatted values, then aborts. Only
-/// TUTTI_CHECK calls it.
+/// Prints the violated condition, its source location and the formatted values, then aborts. Called
+/// only by TUTTI_CHECK.
 [[noreturn]] void check_failed(const char* file, int line, const char* condition,
                                fmt::string_view format, fmt::format_args args);
 

@@ -35,7 +35,8 @@ enum class ProblemCode : std::uint8_t {
   kTooSmall,      ///< a value is below its range
   kTooLarge,      ///< a value is above its range
   kDuplicate,     ///< a setting or name occurs twice
-  kConflict,      ///< two settings, or the strategy and the cluster, cannot be combined
+  kConflict,      ///< two settings contradict each other, or the strategy is not possible on the
+                  ///< cluster
   kUnused,        ///< a setting has no effect where it is written
   kUnsupported,   ///< the input is valid, but Tutti does not model it
   // The codes below are for problems during a run, most of which occur only in runs with several
@@ -107,7 +108,7 @@ class Error {
 template <class T>
 using Expected = tl::expected<T, Error>;
 
-/// Collects problems while an input is checked, so that one error reports all of them.
+/// Collects problems while an input is checked, so that one Error contains all problems.
 class Problems {
  public:
   template <class... Args>
@@ -120,8 +121,8 @@ class Problems {
                 std::move(kind)});
   }
   void add(Problem problem);
-  /// Ignores all problems at `where` that are added after this call. Such problems would only be
-  /// consequences of a problem that was already reported there.
+  /// Ignores all problems at `where` that are added after this call, because they would only be
+  /// consequences of a problem that was already reported at `where`.
   void ignore_later_ones_at(const Location& where) {
     if (!full()) spoiled_.insert(where);
   }
@@ -130,14 +131,14 @@ class Problems {
   }
 
   [[nodiscard]] bool empty() const { return problems_.empty(); }
-  /// The number of problems that were added, including those that were not stored because of the
-  /// limit kMax.
+  /// The number of problems that were added, including problems that were not stored because the
+  /// limit kMax was reached.
   [[nodiscard]] std::size_t size() const { return problems_.size() + left_out_; }
   /// True once the limit on the number of stored problems is reached. Callers may stop checking
   /// when full() is true, because the file is probably not a scenario at all.
   [[nodiscard]] bool full() const { return problems_.size() >= kMax; }
   /// Returns the problems as an Error, sorted by their position in the text. If the limit on stored
-  /// problems was reached, appends a problem that says that more problems may exist.
+  /// problems was reached, appends a problem which says that there may be more problems.
   /// REQUIRES: there is at least one problem.
   [[nodiscard]] tl::unexpected<Error> take();
 

@@ -17,14 +17,16 @@ class Fnv {
   void bytes(std::string_view text) {
     for (const char c : text) byte(static_cast<std::uint8_t>(c));
   }
-  /// Adds the bytes to the hash in words of eight bytes; the last word may be shorter. For large
-  /// buffers, words() is several times as fast as bytes(). The two functions give different hashes.
+  /// Adds the bytes to the hash in words of eight bytes; a shorter last word is filled with zeros.
+  /// For large buffers, words() is several times as fast as bytes(). The two functions give
+  /// different hashes.
   void words(std::span<const std::byte> bytes) {
     for (std::size_t at = 0; at < bytes.size(); at += 8) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
       state_ = (state_ ^ word) * 0x100000001b3u;
-      // Without this, the upper bits of a word would affect only the upper bits of the hash.
+      // Without the following shift, the upper bits of a word would affect only the upper bits of
+      // the hash.
       state_ ^= state_ >> 32;
     }
   }

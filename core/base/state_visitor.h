@@ -6,11 +6,11 @@
 
 namespace tutti::core {
 
-/// A visitor of the state of a simulation: all values that determine the events that will follow.
-/// Components pass their values to the visitor in a fixed order. The visitor either compares the
-/// state with an earlier state, or shifts the state in time. Two states are equal if the same
-/// events follow from both. A component whose state cannot be visited calls unfit(), and the
-/// visitor then discards the whole state.
+/// A visitor of the state of a simulation. The state consists of all values that determine later
+/// events. Components pass their values to the visitor in a fixed order. The visitor either
+/// compares the state with an earlier state, or shifts the state in time. Two states are equal if
+/// the same events follow from both. A component whose state cannot be visited calls unfit(), and
+/// the visitor then discards the whole state.
 class StateVisitor {
  public:
   virtual ~StateVisitor() = default;
@@ -19,16 +19,17 @@ class StateVisitor {
   [[nodiscard]] virtual Time now() const = 0;
   /// Visits a value. The value must be identical in equal states.
   virtual void same(std::int64_t value) = 0;
-  /// Visits a time. Two states are equal only if `time` - now() is the same in both. However, all
-  /// times before now() count as equal.
+  /// Visits a time that matters only if it is in the future. Two states are equal only if `time` -
+  /// now() is the same in both, or if `time` is before now() in both.
   virtual void seen(Time time) = 0;
   /// Does the same as seen(), and lets the visitor shift the time by changing `time`.
   virtual void until(Time& time) = 0;
   /// Visits a time. Two states are equal only if `time` - now() is the same in both, to the
   /// picosecond, even for a time before now(). The value kNever equals only kNever.
   virtual void moment(Time& time) = 0;
-  /// Visits a counter that only grows. Two states may be equal although their counters differ, but
-  /// a counter must grow by the same amount in every round of the simulation.
+  /// Visits a counter that only grows. Two states may be equal although their counters differ. Once
+  /// the simulation repeats itself in rounds, however, a counter must grow by the same amount in
+  /// every round.
   virtual void counted(std::int64_t& count) = 0;
   void counted(Time& time) {
     std::int64_t count = time.count();

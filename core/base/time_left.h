@@ -9,8 +9,8 @@ class TimeLeft {
  public:
   /// Returns "43 %, 12 s left", given the completed share of the work (0 … 1) and the seconds since
   /// the work began. Calls must be in order of time. While `share` does not change, the remaining
-  /// time decreases with `seconds`. The remaining time is omitted if too little of the work is done
-  /// for an estimate, or if the estimated time has passed.
+  /// time decreases as `seconds` grows. The remaining time is omitted if too little of the work is
+  /// done for an estimate, or if the estimated time has passed.
   std::string text(double share, double seconds);
 
  private:

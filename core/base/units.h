@@ -34,7 +34,7 @@ class Quantity {
   }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) { return Quantity(a.count_ * n); }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) { return a * n; }
-  /// Returns the quotient `a` / `b`, rounded down.
+  /// Returns the quotient `a` / `b`, rounded towards zero.
   friend constexpr std::int64_t operator/(Quantity a, Quantity b) { return a.count_ / b.count_; }
 
  private:
@@ -51,7 +51,8 @@ using Bytes = Quantity<struct ByteTag>;
 using Bandwidth = Quantity<struct BytesPerSecondTag>;
 
 /// An unsigned integer that can hold the product of two 64-bit numbers. unsigned __int128 is an
-/// extension of GCC and Clang, so no other line of the code names it.
+/// extension of GCC and Clang, so other code uses this alias (except CUDA modules, which do not
+/// include this header).
 __extension__ using Wide = unsigned __int128;
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;

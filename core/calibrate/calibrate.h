@@ -12,12 +12,13 @@ namespace tutti::core {
 
 struct CalibrationRequest {
   std::vector<std::string> timelines;  ///< paths of timelines
-  /// True if the fit also uses the times of lane steps in timelines. The times of lane steps are
-  /// averaged for each pack and kind of step.
+  /// True if the fit also uses the times of lane steps in timelines, averaged for each pack and
+  /// kind of step. If outliers are found, the times of lane steps on each device are used instead,
+  /// whatever the value is.
   bool lane_steps = false;
   std::vector<std::string> logs;  ///< paths of logs of nccl-tests or tutti perf
-  /// The names of parameters that are not fitted. A prefix selects several parameters: "pcie"
-  /// selects "pcie.latency" and "pcie.bandwidth".
+  /// The names of parameters that are not fitted. The part of a name before a dot selects all
+  /// parameters that begin with it: "pcie" selects "pcie.latency" and "pcie.bandwidth".
   std::vector<std::string> keep;
 };
 
@@ -30,7 +31,8 @@ struct CalibratedFigure {
   std::string confounded_with;  ///< only for kConfounded: name of another parameter that explains
                                 ///< the times equally well
 
-  /// Returns the reason why the parameter has no confidence interval; empty if it has one.
+  /// Returns the reason why the parameter has no confidence interval; empty if the parameter has a
+  /// confidence interval.
   [[nodiscard]] std::string why() const;
 };
 
@@ -61,12 +63,12 @@ struct Calibration {
   bool cancelled = false;
 };
 
-/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times.
-/// Minimises the differences between the logarithms of predicted and measured times. The result
+/// Fits the parameters of a scenario's cluster so that `simulator` predicts the measured times. The
+/// fit minimises the differences between the logarithms of predicted and measured times. The result
 /// does not depend on the order or the names of the files.
-/// ERRORS: a file does not match the scenario (see add_timelines and add_logs); there are fewer
-/// than two measured times; `keep` contains an unknown name; the simulation fails with the
-/// scenario's own parameters.
+/// ERRORS: a file does not match the scenario (see add_timelines() and add_logs() in experiment.h);
+/// there are fewer than two measured times; `keep` contains an unknown name; the simulation fails
+/// with the scenario's own parameters.
 Expected<Calibration> calibrate(const Scenario& scenario, const CalibrationRequest& request,
                                 Executor& simulator, const Library& library,
                                 const RunControl& control);

@@ -32,8 +32,8 @@ struct ClusterFigure {
   double before = 0;  ///< value in the scenario, in µs or GB/s
   double least = 0;
   double most = 0;
-  double guess = 0;  ///< start value of the fit, estimated from messages if the parameter is that
-                     ///< of an outlier; 0 if the fit starts at `before`
+  double guess = 0;  ///< start value of the fit for a parameter of an outlier, estimated from
+                     ///< messages; 0 if the fit starts at `before`
 
   [[nodiscard]] const char* unit() const { return kind == Kind::kRate ? "GB/s" : "us"; }
 };
@@ -60,8 +60,8 @@ class ClusterFigures {
   /// ERRORS: the scenario, or a file that it names, is invalid.
   static Expected<ClusterFigures> of(const std::string& text, const std::string& path,
                                      const Library& library);
-  /// Returns a copy of the cluster in which the given outliers have their own parameters. Each
-  /// worker with an outlier gets its own machine.
+  /// Returns a copy of the cluster in which the links, cards and devices in `outlier` have separate
+  /// parameters. Each worker with an outlier gets a separate machine.
   [[nodiscard]] ClusterFigures with_outliers(const std::vector<Outlier>& outlier) const;
   ClusterFigures(ClusterFigures&&) noexcept;
   ClusterFigures& operator=(ClusterFigures&&) noexcept;
@@ -72,16 +72,17 @@ class ClusterFigures {
   /// the reason.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Returns the cluster's structure_of(). Two clusters with the same structure have the same text.
+  /// Returns the structure of the cluster as a text (structure_of()). Two clusters with the same
+  /// structure have the same text.
   [[nodiscard]] std::string structure() const;
 
   /// Sets the host overhead of a TCP network to OFF. Measured times include the host overhead, so
-  /// the fitted link parameters include it, too.
+  /// it becomes a part of the fitted link parameters.
   void leave_out_hosts();
 
   /// Replaces the cluster of `scenario` by this cluster. `values` are the values of the parameters,
-  /// in the order of list(). If the launch overhead is a parameter, also sets the launch overhead
-  /// of `scenario`.
+  /// in the order of list(). If the launch overhead is one of the parameters, also sets the launch
+  /// overhead of `scenario`.
   void put(const std::vector<double>& values, proto::Scenario& scenario) const;
 
   /// Returns the content of a cluster file (`cluster { file: … }`) with these values of the
@@ -97,8 +98,8 @@ class ClusterFigures {
     enum class Part { kNetwork, kNic, kLink, kDevice, kStrategy } part = Part::kNetwork;
     int machine = -1;
     int index = 0;
-    /// True if the parameter is only a lower bound of the field: if the field is below the
-    /// parameter, it is set to the parameter's value; otherwise it stays unchanged.
+    /// True if the parameter is only a lower bound of the field: the field is set to the
+    /// parameter's value only if its own value is lower.
     bool at_least = false;
   };
 

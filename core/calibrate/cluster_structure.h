@@ -10,7 +10,7 @@ class Machine;
 namespace tutti::core {
 
 /// Returns the same machine without patterns such as "gpu[0-7]": every part and every link has its
-/// own entry, in the order of the indices.
+/// own entry, and the entries are in the order of their indices.
 /// REQUIRES: the machine is valid.
 proto::Machine spelled_out(const proto::Machine& machine);
 

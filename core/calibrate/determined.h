@@ -10,8 +10,8 @@ namespace tutti::core {
 /// unknown u.
 using Columns = std::vector<std::vector<double>>;
 
-/// The unknowns that the residuals determine at a point, with their confidence intervals. For every
-/// other unknown, the entry in `unknowns` states why it is not determined.
+/// The unknowns that the residuals determine at a point (`chosen`), with their confidence
+/// intervals. For every other unknown, the entry in `unknowns` states why it is not determined.
 struct DeterminedUnknowns {
   std::vector<int> chosen;
   std::vector<FittedUnknown> unknowns;  ///< status and interval of every unknown; the values are
@@ -24,8 +24,9 @@ struct DeterminedUnknowns {
 /// the standard deviation of a residual.
 DeterminedUnknowns determined(const FitProblem& problem, const Columns& columns, double deviation);
 
-/// Computes the confidence intervals of `candidates`. Removes candidates, beginning with the last
-/// one, until all intervals are narrow enough.
+/// Computes the confidence intervals of `candidates`. As long as intervals are wider than
+/// `problem.widest`, removes the last candidate with such an interval, and computes the intervals
+/// again.
 DeterminedUnknowns intervals(const FitProblem& problem, const Columns& columns, double deviation,
                              std::vector<int> candidates);
 
@@ -37,8 +38,8 @@ struct RobustScale {
                          ///< deviation^2 (J^T J)^-1
 };
 /// Returns the scale of the loss function for the next fit, and the standard deviation of
-/// `residuals`, which are the result of a fit with the scale `scale`. `unknowns` is the number of
-/// fitted unknowns. The returned deviation is at least `resolution`.
+/// `residuals`. `residuals` are the residuals of a fit with the scale `scale`. `unknowns` is the
+/// number of fitted unknowns. The returned deviation is at least `resolution`.
 RobustScale robust_scale(const std::vector<double>& residuals, double scale, std::size_t unknowns,
                          double resolution);
 

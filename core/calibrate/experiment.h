@@ -16,8 +16,8 @@ namespace tutti::core {
 /// A measured time.
 struct Measurement {
   std::string source;  ///< names of the files that contain the time
-  std::string what;    ///< the measured object: the pack or the size of the buffer ("pack 3, 17.3
-                       ///< MB", "65536 bytes")
+  std::string what;    ///< description of what was measured: the pack or the size of the buffer
+                       ///< ("pack 3, 17.3 MB", "65536 bytes")
   TimeKey key;
   double us = 0;     ///< median of the repetitions
   Bytes bytes = {};  ///< size of the pack, or of the collective's buffer
@@ -26,8 +26,8 @@ struct Measurement {
 /// A scenario whose times were measured: the input of the simulator, and the times that the
 /// simulator should predict.
 struct Experiment {
-  std::string file;    ///< path of the scenario, whose folder is the base of relative paths in the
-                       ///< scenario
+  std::string file;    ///< path of the scenario; relative paths in the scenario are relative to the
+                       ///< folder of this path
   std::string source;  ///< for reports: "mine.textproto, run over tcp"
   std::unique_ptr<proto::Scenario> scenario;
   std::vector<Measurement> measurements;
@@ -49,7 +49,8 @@ struct Experiments {
 };
 
 /// Adds the timelines of runs on the same cluster as `figures`. Runs with the same scenario text
-/// count as repetitions. The scenario in each timeline supplies the workload and the strategy.
+/// count as repetitions of one experiment. The scenario in each timeline supplies the workload and
+/// the strategy.
 /// ERRORS: a timeline is unreadable, truncated or of another cluster; no training step ended in a
 /// timeline; lane steps are requested, but a timeline has none; this version of Tutti rejects the
 /// scenario in a timeline.
@@ -58,9 +59,10 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
                              Experiments& experiments);
 
 /// Adds logs of nccl-tests or `tutti perf`. The logged runs must have used the scenario's algorithm
-/// on its whole cluster. The time for a size is the median over all tables. Out-of-place times are
-/// used like in-place times if both kinds of runs move the same data. Out-of-place times that
-/// include a copy are used only if there are no in-place times.
+/// on its whole cluster. The time for a size is the median over all tables. For a collective whose
+/// out-of-place form moves the same data as its in-place form, the times of both forms are used.
+/// Otherwise, the out-of-place form includes a copy, and its times are used only if there are no
+/// in-place times.
 /// ERRORS: a log is unreadable or inconsistent, has another number of ranks, or has types that
 /// Tutti does not reduce.
 Expected<void> add_logs(const std::vector<std::string>& paths, const Scenario& scenario,

@@ -10,16 +10,15 @@ namespace tutti::core {
 /// The input of a fit: unknowns with bounds, and the residuals to minimise.
 struct FitProblem {
   struct Unknown {
-    double start = 0;  ///< start value of the search, which is also the result if the residuals do
-                       ///< not determine the unknown
+    double start = 0;  ///< start value of the search unless `guess` is set; also the result if the
+                       ///< residuals do not determine the unknown
     double least = 0;
     double most = 0;
     /// The number of the unknown's family. The fit first shifts all unknowns of a family together,
     /// because a distant solution may not be reachable by changing one unknown at a time.
     int family = 0;
     bool kept = false;              ///< true if the unknown is not fitted but stays at `start`
-    std::optional<double> guess{};  ///< value at which the search begins, if it differs from
-                                    ///< `start`
+    std::optional<double> guess{};  ///< value at which the search begins instead of at `start`
   };
   std::vector<Unknown> unknowns;
   std::size_t residuals = 0;
@@ -38,9 +37,10 @@ struct FitProblem {
 };
 
 enum class Determination {
-  kKept,         ///< not fitted, because FitProblem::Unknown::kept was set
-  kDetermined,   ///< fitted, with an interval
-  kBounded,      ///< the measurements give only a lower or an upper bound, which is the value
+  kKept,        ///< not fitted, because FitProblem::Unknown::kept was set
+  kDetermined,  ///< fitted, with an interval
+  kBounded,  ///< the measurements give only a lower or an upper bound of the unknown; the value is
+             ///< this bound
   kInsensitive,  ///< the residuals depend too little on the unknown, so it stays at its start value
   kConfounded,   ///< another unknown has the same effect on the residuals, so this one stays at its
                  ///< start value

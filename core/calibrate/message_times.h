@@ -13,8 +13,8 @@ namespace tutti::core {
 /// both its send step and its receive step may start, and ends when the receive step is complete.
 /// The transfer time includes the latency and, if the receiver's step reduces, the reduction.
 ///
-/// Messages that forward received data are excluded, because a timeline does not contain the time
-/// at which a forwarding step began to send.
+/// Messages of steps that forward received data (such as kReceiveSend) are excluded, because a
+/// timeline does not contain the time at which such a step began to send.
 class MessageTimes {
  public:
   struct Message {
@@ -39,8 +39,8 @@ class MessageTimes {
  private:
   /// Identifies a schedule step: track, training step, pack and index in the lane.
   using StepId = std::tuple<TrackId, std::int32_t, std::int32_t, std::int64_t>;
-  std::map<StepId, Time> sends_;  ///< time at which the lane had reached the send step and the
-                                  ///< connection had a free slot
+  std::map<StepId, Time> sends_;  ///< for each send step, the time at which its lane had reached
+                                  ///< the step and the connection had a free slot
   std::vector<std::pair<TrackId, Span>> receives_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// A link, network card or device whose measured rate or latency differs from that of others of its
-/// kind.
+/// A link, network card or device whose measured rate or latency differs from that of other links,
+/// cards or devices with the same stated parameters.
 struct Outlier {
   enum class What { kCard, kLink, kDevice };
   enum class Figure { kRate, kLatency };
@@ -36,27 +36,30 @@ struct Outliers {
 };
 
 /// Finds links, cards and devices that are slower or faster than others of their kind. Uses the
-/// times of messages and of additions, for which the timelines must have lane steps.
+/// times of messages and of additions (StepKind::kReduce), for which the timelines must have lane
+/// steps.
 ///
-/// Routes between devices are compared if their links have the same stated parameters, by messages
-/// with the same length and kind of step. The result for each route is its relative time per byte
-/// and its time per message (relative_slowdown.h). A route is slow if its relative time is at least
-/// 1.25, and fast if it is at most 1/1.25.
+/// Routes between devices are compared with each other if their links have the same stated
+/// parameters. Only messages with the same length and the same kind of step are compared. The
+/// result for each route is its relative time per byte and its time per message
+/// (relative_slowdown.h). A route is slow if its relative time is at least 1.25, and fast if it is
+/// at most 1/1.25.
 ///
 /// Two kinds of messages are ignored. Forwarded messages are limited by the slowest link that their
 /// data has crossed before (message_times.h). Messages that shared a link with other messages do
 /// not show the link's rate (routes.h).
 ///
 /// A link may be the cause of slow routes if all routes over the link are slow. If several links
-/// may be the cause, the link on the most slow routes is reported and, among equals, the one with
-/// the lowest bandwidth. If several links are on exactly the same slow routes, a note lists them.
-/// The normal time is a quantile (25, 50 or 75 %) of the times of similar routes; the quantile that
-/// gives the fewest outliers is used.
+/// may be the cause, the link that is on the largest number of slow routes is reported; among links
+/// with equal numbers, the link with the lowest bandwidth. If several links are on exactly the same
+/// slow routes, a note lists them. The reference time of a route is a quantile (25, 50 or 75 %) of
+/// the times of the routes with which it is compared; the quantile that gives the fewest outliers
+/// is used.
 ///
 /// The link with the lowest bandwidth limits a route. On a fast route, all links whose stated
 /// bandwidth is below the measured rate must therefore be fast. A fast link cannot be detected if
-/// every route over it also crosses a normal link. Network cards have no latency of their own; if a
-/// card causes a high latency, its link to the machine is reported.
+/// every route over the link also crosses a link that is not fast. Network cards have no latency of
+/// their own; if a card causes a high latency, its link to the machine is reported.
 ///
 /// The stated parameters are those of `scenario`. The timelines must be from runs on the cluster of
 /// `scenario`, but the runs may have used other strategies.

@@ -26,8 +26,8 @@ struct RelativeSlowdown {
   /// The latency (constant time per message) of this route or device, and the reference latency. A
   /// latency is known only if it is at least a tenth of the time of the shortest messages.
   std::optional<double> latency_us, usual_latency_us;
-  /// The scatter of the times of short messages. A smaller difference between latencies may be
-  /// random.
+  /// The scatter of the times of short messages. A difference between latencies that is smaller
+  /// than the scatter may be random.
   double scatter_us = 0;
 
   /// Returns the latency divided by the reference latency; 1 if the difference may be random;
@@ -45,8 +45,8 @@ struct RelativeSlowdown {
 using ReferenceQuantile = double;
 
 /// Returns the relative slowdown of each entry, compared with all entries that have the same
-/// `stated` value. Entries that have no other entry to compare with, or too few message lengths,
-/// are not in the result.
+/// `stated` value. The result does not contain entries with a `stated` value that no other entry
+/// has, and entries with too few message lengths.
 ///
 /// For each message length, the lower decile of the samples is used. The slowdown is the slope of
 /// an entry's times over the reference times (Theil-Sen estimator), which neither latencies nor

@@ -38,8 +38,8 @@ struct Measurements {
   std::map<Ends, Route> routes;
   std::map<DeviceAt, Samples> additions;
   std::map<DeviceAt, std::string> devices;  ///< stated parameters of each device, as a text
-  /// The number of pairs of devices without enough usable messages, because most of their messages
-  /// shared links with others.
+  /// The number of pairs of devices without enough usable messages, because messages between the
+  /// two devices shared links with other messages.
   int crowded = 0;
   bool lane_steps = false;  ///< true if any timeline recorded lane steps
   bool in_memory = false;   ///< true if any timeline is of a run with devices that were emulated in
@@ -48,8 +48,8 @@ struct Measurements {
   /// For each training step that was ignored because workers waited too long for a CPU core: the
   /// waiting time, as a share of the time during which packs were in flight.
   std::vector<double> waits;
-  /// Timelines that were ignored because the route of a message is not known: only some of their
-  /// packs are staged through host memory.
+  /// The timelines that were ignored because only some of their packs are staged through host
+  /// memory, so that the routes of messages are not known.
   std::vector<std::string> staged_differently;
 };
 
@@ -59,8 +59,8 @@ inline constexpr double kMaxWaitShare = 0.1;
 
 /// Collects the times of messages and additions from timelines. Training steps in which workers
 /// waited too long for CPU cores are ignored, because the wait would look like a slow link.
-/// Emulated links and devices are ignored, too. Messages that shared a link are ignored, unless
-/// they belong to the same pack and travel between the same devices.
+/// Emulated links and devices are ignored, too. Messages that shared a link at the same time are
+/// ignored, unless they belong to the same pack and travel between the same devices.
 /// ERRORS: a timeline, or the scenario in it, cannot be read.
 Expected<Measurements> read_measurements(const Scenario& scenario,
                                          const std::vector<std::string>& timelines,

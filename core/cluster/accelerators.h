@@ -14,9 +14,9 @@ namespace tutti::core {
 /// "/job:worker/replica:0/task:0/device:GPU:0".
 using ListedDevices = std::map<TfConfigTask, std::vector<std::string>>;
 
-/// Returns the number of accelerators of `task` for each device type; CPUs are not counted. By
-/// default, `task` is this process's own task (`task` in TF_CONFIG). The result is empty if the
-/// task is not listed or has no accelerators.
+/// Returns the number of accelerators of `task` for each device type; CPUs are not counted. If
+/// `task` is nullopt, the task of this process (`task` in TF_CONFIG) is used. The result is empty
+/// if the task is not listed or has no accelerators.
 /// SOURCE: tensorflow/python/distribute/cluster_resolver/cluster_resolver.py, num_accelerators,
 /// get_accelerator_devices; tfconfig_cluster_resolver.py, num_accelerators.
 std::map<std::string, std::int64_t> num_accelerators(

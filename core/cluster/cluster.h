@@ -14,8 +14,8 @@
 
 namespace tutti::core {
 
-/// Identifies a device or network card: part number `part` of the machine of worker `worker`.
-/// A switch of the network with the number s has the id {-1, -1 - s}.
+/// Identifies a device, switch or network card of a worker; `part` is its index in
+/// Machine::parts(). A switch of the network with the number s has the id {-1, -1 - s}.
 struct PartId {
   std::int32_t worker = 0;
   std::int32_t part = 0;
@@ -31,25 +31,26 @@ using LinkId = std::int64_t;
 struct Network {
   enum class Kind { kOneSwitch, kRails, kFatTree, kDragonfly };
   Kind kind = Kind::kOneSwitch;
-  /// The maximum bandwidth of a switch port. A port has the bandwidth port_bandwidth, or the
-  /// bandwidth of its network card if the card is slower.
+  /// The maximum bandwidth of a switch port. A port has this bandwidth or, if its network card is
+  /// slower, the bandwidth of the card.
   std::optional<Bandwidth> port_bandwidth;
   /// The one-way latency from card to card over one switch. Half of the latency belongs to the link
   /// up to the switch, and half to the link down.
   Time latency;
   std::string source;
-  /// The maximum bandwidth of a single message over the network. Links and ports limit the message
-  /// as well.
+  /// The maximum bandwidth of a single message over the network. The links and ports on the route
+  /// also limit each message.
   std::optional<Bandwidth> connection = {};
   FatTreeShape fat_tree = {};     ///< only if `kind` is kFatTree
   DragonflyShape dragonfly = {};  ///< only if `kind` is kDragonfly
   PathChoice choice = {};         ///< the rule that chooses among equally short paths; only for fat
                                   ///< trees and dragonflies
-  /// The transport that the network or its link type specifies; kNone if neither specifies one.
+  /// The transport that the scenario's network or the network's link type specifies; kNone if
+  /// neither specifies one.
   Transport transport = Transport::kNone;
-  HostTransportSettings host_settings = {};  ///< settings as written in the scenario
-  /// The threads of the hosts that move messages over the network. Set only if the transport is TCP
-  /// and the strategy is known.
+  HostTransportSettings host_settings = {};  ///< settings of `host` as written in the scenario
+  /// The model of the host threads that move messages over the network. Set only if the transport
+  /// is TCP and the strategy, which determines the library, is known.
   std::optional<HostTransport> host = {};
 };
 
@@ -62,7 +63,7 @@ struct Hop {
   Time latency;
   PartId from;  ///< `part` is negative for switches of the network
   PartId to;
-  /// True if the whole message is stored in host memory before it enters this link.
+  /// True if a message enters this link only after the whole message was stored in host memory.
   bool staged = false;
 };
 
@@ -74,8 +75,8 @@ struct WorkerGroup {
 
 /// The path of messages between a GPU and the network. With kDirect, messages use GPUDirect RDMA.
 /// With kViaHost, messages pass through host memory on the sender's and on the receiver's side.
-/// kViaHostOnRequest is the same, but the receiver first sends a request, which adds one network
-/// latency.
+/// kViaHostOnRequest is like kViaHost, but the receiver first sends a request, which adds one
+/// network latency.
 enum class Staging { kDirect, kViaHost, kViaHostOnRequest };
 
 /// The workers of a cluster and the network between them. Memory use depends on the number of
@@ -123,14 +124,15 @@ class Cluster {
   [[nodiscard]] PartId host(std::int64_t worker) const;
 
   /// Appends the links of the route from one device to another to `route`. Appends nothing if both
-  /// ends are the same device. Messages over the network leave through the card nearest to the
-  /// sender. A message over the network arrives at the card nearest to the receiver. If the network
-  /// has rails, a message arrives at the receiver's card with the same index as the sending card.
-  /// Staged messages go GPU → host → network → host → GPU. Each host stores the whole message
-  /// before it forwards it. ERRORS (returns false): there is no route.
+  /// ends are the same device. A message over the network leaves the sending worker through the
+  /// card nearest to the sender, and arrives at the card nearest to the receiver. If the network
+  /// has rails, the message arrives instead at the card with the same index as the sending card.
+  /// Staged messages go GPU → host → network → host → GPU: their cards are those nearest to the two
+  /// hosts, and each host stores the whole message before it forwards the message. ERRORS (returns
+  /// false): there is no route.
   bool append_route(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
-  /// Appends a route over the network even if both devices are on the same worker; otherwise the
-  /// same as append_route().
+  /// Does the same as append_route(), but the route goes over the network even if both devices are
+  /// on the same worker.
   bool append_route_across(PartId from, PartId to, Staging staging, std::vector<Hop>& route) const;
 
   /// The number of links of the cluster: links between switches, links inside workers and, if there

@@ -15,9 +15,9 @@ struct Card {
   std::int32_t index = 0;
 };
 
-/// The rule that chooses one of several equally short routes between two cards. All messages
-/// between two given cards take the same route, whatever the load, as with ECMP hashing and
-/// InfiniBand's forwarding tables.
+/// The rule that chooses one of several equally short routes between two cards. As with ECMP
+/// hashing and InfiniBand's forwarding tables, the choice does not depend on the load: all messages
+/// from one card to another take the same route.
 struct PathChoice {
   enum class Rule {
     kHash,         ///< the route depends on a hash of the sending and the receiving card (ECMP)
@@ -53,7 +53,7 @@ class Fabric {
   /// Appends the links of the route between the switches of two cards. Appends nothing if both
   /// cards are attached to the same switch.
   virtual void append_route(Card from, Card to, std::vector<std::int64_t>& links) const = 0;
-  /// Returns the links that directly connect two given switches, in both directions.
+  /// Returns the links from switch `a` to switch `b` and from `b` to `a`.
   [[nodiscard]] virtual std::vector<std::int64_t> links_between(std::int32_t a,
                                                                 std::int32_t b) const = 0;
 
@@ -67,9 +67,9 @@ class Fabric {
   [[nodiscard]] virtual Bandwidth widest() const = 0;
 
   /// A partition of the workers into domains: the blocks of a fat tree, or the groups of a
-  /// dragonfly. A domain has `workers` consecutive workers, which share its links to the rest of
-  /// the network; the last domain may have fewer workers. The links out of a domain form a cut,
-  /// from which the lower bound on a collective's time follows.
+  /// dragonfly. A domain has `workers` consecutive workers (the last domain may have fewer), which
+  /// share the links from the domain to the rest of the network. These links form a cut, which
+  /// gives a lower bound on the time of a collective.
   struct Domains {
     std::int64_t workers = 0;
     std::int64_t count = 1;

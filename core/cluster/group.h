@@ -9,9 +9,10 @@
 
 namespace tutti::core {
 
-/// The devices that participate in a collective, by rank. The replicas come first. Helper ranks on
-/// hosts (the CPUs of pscpu) come after the replicas and only help with the reduction. A group from
-/// of_devices() stores its list of devices; all other groups compute the device of a rank.
+/// The devices that participate in a collective, by rank. The replicas come first. They may be
+/// followed by helper ranks on hosts (as in the algorithm pscpu, whose CPUs reduce), which only
+/// help with the reduction. A group from of_devices() stores its list of devices; all other groups
+/// compute the device of a rank.
 class Group {
  public:
   /// Returns the group of all replicas of the cluster, worker by worker. If `hosts` is true, the
@@ -19,8 +20,8 @@ class Group {
   static Group of_cluster(const Cluster& cluster, bool hosts) { return Group(&cluster, hosts, {}); }
   /// Returns group `number` of the groups into which `partition` divides the cluster's replicas. If
   /// `hosts` is true, the replicas of the group are followed by the host of the group's first
-  /// replica, and then by the hosts of all workers of the cluster. The host of the first replica is
-  /// thus listed twice.
+  /// replica, and then by the hosts of all workers of the cluster. The host of the first replica
+  /// therefore has two ranks.
   static Group of_partition(const Cluster& cluster, const Partition& partition, std::int64_t number,
                             bool hosts = false) {
     Group group(&cluster, hosts, {});

@@ -43,10 +43,10 @@ std::string_view to_string(Overlay overlay);
 
 /// The threads that handle messages on the sender's or on the receiver's side.
 struct HostEndpoint {
-  Time per_message;       ///< fixed time of a thread per message
-  Bandwidth thread{0};    ///< throughput of one thread; 0: no limit
-  int threads = 1;        ///< number of threads; unless `split` is true, a single thread handles
-                          ///< each message
+  Time per_message;     ///< fixed time of a thread per message
+  Bandwidth thread{0};  ///< throughput of one thread; 0: no limit
+  int threads = 1;  ///< number of threads; each message is handled by one thread or, if `split` is
+                    ///< true, by all
   bool split = false;     ///< true: every message is split over all threads, as in NCCL
   double us_per_mb2 = 0;  ///< coefficient of an additional time, in µs per MB², which grows with
                           ///< the square of the message size

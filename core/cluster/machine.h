@@ -65,14 +65,15 @@ struct MachineLink {
                         ///< 0: unknown
 };
 
-/// A ring over the machine's GPUs, which `channels` NCCL channels use. Index 0 is the first GPU.
+/// A ring over the machine's GPUs, which `channels` channels of NCCL use. `gpus` contains indices
+/// into Machine::gpus(), in the order of the ring.
 struct RingOrder {
   std::vector<int> gpus;
   int channels = 1;
 };
 
-/// The hardware of one worker (devices, switches and network cards), and the routes inside it.
-/// Immutable.
+/// The hardware of one worker (devices, switches and network cards), and the routes inside the
+/// worker. A Machine cannot be changed.
 ///
 /// The route between two parts is the widest path: the path whose slowest link is fastest. Among
 /// equally wide paths, the path with the fewest links is chosen. If several paths are still equal,
@@ -101,12 +102,12 @@ class Machine {
 
   /// Returns the network card that a device uses, as an index into nics(); -1 if no card is
   /// reachable. A device uses the card with the widest route; if several routes are equally wide,
-  /// the shortest. If several devices have the same choice of several cards, the cards are assigned
-  /// to them round-robin.
+  /// the card with the shortest route, and then the card with the lowest latency. If the same cards
+  /// are equally good for several devices, the cards are assigned to these devices round-robin.
   [[nodiscard]] int nearest_nic(int device) const { return nearest_nic_[device]; }
 
-  /// The orders of the GPUs in the rings of NCCL's channels. rings_inside() applies if all ranks
-  /// are on one worker, and rings_across() if ranks are on several workers. The lists may be empty.
+  /// The orders of the GPUs in the rings of NCCL's channels: rings_inside() for groups whose ranks
+  /// are all on one worker, rings_across() for groups on several workers. The lists may be empty.
   [[nodiscard]] const std::vector<RingOrder>& rings_inside() const { return rings_inside_; }
   [[nodiscard]] const std::vector<RingOrder>& rings_across() const { return rings_across_; }
 

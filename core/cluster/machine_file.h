@@ -27,8 +27,8 @@ Expected<std::shared_ptr<const Machine>> load_machine(const std::string& path);
 Expected<std::shared_ptr<const Machine>> read_machine(const std::string& text,
                                                       const std::string& path);
 
-/// Replaces the fields `generation` and `lanes` of each link by the bandwidth that follows from
-/// them, so that users can change the bandwidth.
+/// In each link, replaces the fields `generation` and `lanes` by the bandwidth that follows from
+/// these fields, so that users can change the bandwidth.
 void spell_out_rates(proto::Machine& machine);
 
 /// Expands a name with a range: "gpu[0-7]" becomes gpu0, gpu1, … gpu7. A name without a range is

@@ -63,8 +63,8 @@ Expected<TfConfig> read_tf_config(std::string_view text, const std::string& sour
 /// An error is a single line without a location. SOURCE (for all functions from here to
 /// collective_leader()): tensorflow/python/distribute/multi_worker_util.py.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster);
-/// Checks the cluster. Also checks that `task` exists in the cluster, and that TensorFlow supports
-/// the type of `task`.
+/// Checks the cluster as above. Also checks that `task` exists in the cluster, and that TensorFlow
+/// supports the type of `task`.
 tl::expected<void, std::string> validate(const ClusterSpec& cluster, const TfConfigTask& task);
 
 /// True if the task is the chief or an evaluator. If the cluster has no chief, also true for worker
@@ -80,7 +80,7 @@ tl::expected<std::int64_t, std::string> worker_count(const ClusterSpec& cluster,
 /// ERRORS: the type is "ps".
 tl::expected<std::int64_t, std::string> id_in_cluster(const ClusterSpec& cluster,
                                                       const TfConfigTask& task);
-/// Returns the name of the task that assigns group and instance keys:
+/// Returns the name of the task that assigns group and instance keys to TensorFlow's collectives:
 /// "/job:chief/replica:0/task:0", or worker 0 if there is no chief. Returns "" if the task is an
 /// evaluator or there is no cluster.
 std::string collective_leader(const ClusterSpec& cluster, const TfConfigTask& task);

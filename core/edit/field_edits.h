@@ -24,11 +24,12 @@ std::string with_edits(std::string text, const TextEdits& edits);
 // with its comments, order and spacing, does not change.
 // ERRORS of all functions: the text cannot be parsed; there is no such field or element.
 
-/// Sets a field to the value `typed`. "{}" creates a message if it does not exist; an empty `typed`
-/// removes the field (remove_field()). If the last step's index is the number of elements, a new
-/// element is appended. Missing enclosing messages are created, and other fields of the same oneof
-/// are removed. If `typed` is not a valid value of the field, it is written in quotes, so that only
-/// this field causes an error when the text is parsed.
+/// Sets a field to the value `typed`. If `typed` is "{}", a message is created unless it exists; if
+/// `typed` is empty, the field is removed (remove_field()). For a repeated field, if the index in
+/// the last step of `path` is the number of elements, an element is appended. Missing enclosing
+/// messages are created, and other fields of the same oneof are removed. If `typed` is not a valid
+/// value of the field, it is written in quotes, so that only this field causes an error when the
+/// text is parsed.
 Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed);
 
@@ -38,16 +39,16 @@ Expected<TextEdits> set_field(const ScenarioText& text, const FieldPath& path,
 Expected<TextEdits> add_field(const ScenarioText& text, const FieldPath& path,
                               const std::string& typed = "");
 
-/// Removes a field or an element of a repeated field. If nothing else is on the line, the whole
-/// line is removed. Comments inside the value are removed, but comments next to the value stay. If
-/// the last remaining element is removed, the whole repeated field is removed.
+/// Removes a field or an element of a repeated field. If there is nothing else on its line, the
+/// whole line is removed. Comments inside the value are removed, but comments before and after the
+/// value stay. If the last remaining element is removed, the whole repeated field is removed.
 Expected<TextEdits> remove_field(const ScenarioText& text, const FieldPath& path);
 
 /// Does the same as remove_field(), for a field of `message` in the text. The schema need not
 /// define the field.
 TextEdits without_field(const ScenarioText& text, const Value& message, const Value::Field& field);
 
-/// Returns the fields that set_field() removes: those that are in the text and belong to the same
+/// Returns the fields that set_field() removes: the fields in the text that belong to the same
 /// oneof as a field on `path`.
 std::vector<FieldPath> excluded_by(const ScenarioText& text, const FieldPath& path);
 

@@ -35,8 +35,8 @@ std::string old_form_warning(const std::string& text, const std::string& path);
 /// Converts the path of a field from an older form to the current form:
 /// "strategy.mirrored.num_packs" becomes "strategy.tensorflow.mirrored.num_packs". Returns all
 /// other paths unchanged. In the older form, TensorFlow and Tutti's own packing shared some fields.
-/// The current path of such a field depends on the strategy in `text`; if `text` is null, the field
-/// is taken as one of Tutti's own packing.
+/// The current path of such a field depends on the strategy in `text`. If `text` is null, the field
+/// is assumed to belong to Tutti's own packing.
 FieldPath present_path(const FieldPath& path, const ScenarioText* text = nullptr);
 
 }  // namespace tutti::core

@@ -37,11 +37,11 @@ const FieldType* field_type(const FieldPath& path);
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library, const std::vector<Override>& overrides);
 
-/// Returns overrides that set the number of workers of the scenario `text` to the number of
-/// TF_CONFIG's chief and workers, and the number of servers if TF_CONFIG has job ps. Returns no
-/// overrides if the scenario has several groups of workers, or its cluster is in a separate file.
-/// If there are no overrides, call check_workers() to compare the numbers of workers. REQUIRES:
-/// `cluster` has a chief or workers.
+/// Returns overrides that set the number of workers in the scenario `text` to the number of
+/// TF_CONFIG's chief and workers and, if TF_CONFIG has job ps, the number of servers to the number
+/// of this job's tasks. A number is not overridden if the scenario has several groups of such
+/// workers (or servers), or if its cluster is in a separate file. check_workers() then compares the
+/// numbers of workers. REQUIRES: `cluster` has a chief or workers.
 std::vector<Override> workers_of(const ClusterSpec& cluster, const std::string& text);
 /// Checks that the scenario and TF_CONFIG have the same number of workers. ERRORS (a request): the
 /// numbers differ.

@@ -13,8 +13,7 @@
 
 namespace tutti::core {
 
-/// A step of a path: a field of a message. If the field is repeated, the step is its element
-/// `index`.
+/// A step of a path: a field of a message or, if the field is repeated, its element `index`.
 struct PathStep {
   std::string field;
   int index = 0;

@@ -37,7 +37,8 @@ struct FieldType {
   std::string one_of;      ///< name of the oneof to which the field belongs; empty: none
   Kind kind = Kind::kText;
   bool repeated = false;
-  std::vector<Choice> choices;  ///< the enum's values except "unspecified"
+  std::vector<Choice>
+      choices;  ///< for kChoice: the values of the enum, except the value "unspecified"
   const MessageType* message = nullptr;
 };
 

@@ -9,8 +9,8 @@
 namespace tutti::core {
 
 /// Converts between byte offsets in a text and the lines and columns that parsers report. Columns
-/// count bytes. In text format, a tab advances to the next multiple of 8 columns. In JSON, a tab is
-/// one column, as in core/text.
+/// count bytes. As in the parsers of core/text, a tab advances to the next multiple of 8 columns in
+/// text format, and is one column in JSON.
 class TextPlaces {
  public:
   /// REQUIRES: `text` outlives the object.

@@ -30,8 +30,8 @@ struct Axis {
 /// (between two commas) means that the field is not set. Values with a comma must be in double
 /// quotes. A repeated value is used only once. Error messages name the axis by `option`, the
 /// command-line option in which it was written. ERRORS (requests): as for parse_override(); the
-/// field cannot have a value; a range does not reach its end; there are more than `most` values
-/// (the number is checked before any value is generated).
+/// field cannot have a value; the end of a range is below its start, or its steps never reach the
+/// end; there are more than `most` values (the number is checked before any value is generated).
 Expected<Axis> parse_axis(const std::string& option, const std::string& written,
                           std::int64_t most = kMaxPoints);
 

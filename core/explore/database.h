@@ -49,9 +49,10 @@ bool is_database(const std::string& path);
 
 /// An SQLite database in a file. Data that was committed is not lost if the process is killed.
 ///
-/// The file may come from an untrusted source, so views and triggers in the file's schema cannot
-/// call functions. A statement that runs for some seconds without returning a row is aborted. If
-/// the file is read-only, no other files are created next to it.
+/// The file may come from an untrusted source, so views and triggers in the file's schema can only
+/// call functions that SQLite considers harmless (SQLITE_INNOCUOUS). A statement that runs for some
+/// seconds without returning a row is aborted. If the file is read-only, no other files are created
+/// next to it.
 class Database {
  public:
   enum class Mode { kRead, kWrite };

@@ -14,7 +14,7 @@ namespace tutti::core {
 /// because the result of the best seed would only be luck.
 inline constexpr const char* kSeedField = "run.seed";
 
-/// Returns the index of run.seed among the fields, if the sweep has several seeds.
+/// Returns the index of run.seed in space.fields(); nullopt if the sweep does not vary run.seed.
 std::optional<std::size_t> seed_field(const Space& space);
 
 /// The completed points that differ only in run.seed.

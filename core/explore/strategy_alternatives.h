@@ -48,7 +48,8 @@ struct TrialControl {
 std::string collective_setting(CollectiveKind kind);
 
 /// Checks that the axes can be combined with an axis of alternatives. ERRORS (requests, about
-/// `option`): an axis varies strategy.algorithm; an axis is a table with fields of the strategy.
+/// `option`): an axis varies strategy.algorithm; an axis with several fields (`--points`) varies a
+/// field of the strategy.
 Expected<void> check_others(const std::string& option, const std::vector<Axis>& others);
 
 /// Returns the axis of alternative strategies: `names` are names of algorithms ("ring"), of

@@ -28,20 +28,21 @@ FieldPath strategy_field_path(const std::string& field);
 /// Returns the message `strategy` of the schema.
 const MessageType& strategy_type();
 
-/// A note for the user that a setting (`field`) was removed. If `field` is empty, the note is about
-/// another change.
+/// A note for the user. If `field` is not empty, the note says that this setting was removed.
 struct SettingNote {
   std::string field;
   std::string text;
 };
 
-/// Selects alternative strategies in a scenario: removes the settings that conflict with an
-/// alternative, which it finds by trial with the scenario's reader.
+/// Selects alternative strategies in a scenario. Finds the settings that conflict with an
+/// alternative by trial with the scenario's reader, and removes these settings.
 class StrategySelection {
  public:
   StrategySelection(const BaseOfAlternatives& base, const Library& library);
 
-  /// Sets the collective that the scenario leaves to its file.
+  /// Adds to `row` the fields strategy.collective and strategy.out_of_place as the scenario's
+  /// algorithm file determines them, unless the scenario sets these fields. Without them, another
+  /// algorithm might execute another collective. REQUIRES: has_file().
   void keep_collective(StrategySettings& row) const;
   /// True if the scenario's algorithm comes from a file.
   [[nodiscard]] bool has_file() const {
@@ -55,10 +56,10 @@ class StrategySelection {
   /// not written.
   [[nodiscard]] std::string value(const std::string& field) const;
 
-  /// Returns the changes of the scenario that select an alternative and remove all settings that
-  /// conflict with it. If `decided` is true, a framework that accepts no algorithm is an error. If
-  /// `decided` is false, other axes may make an algorithm acceptable. ERRORS: as for
-  /// strategy_alternatives().
+  /// Returns the changes of the scenario that select the alternative `name` and remove all settings
+  /// that conflict with it. `names` are all alternatives. `decided`: true if no other axis varies a
+  /// field on which the choice of an algorithm may depend; it is then an error if the framework
+  /// `name` accepts no algorithm. ERRORS: as for strategy_alternatives().
   Expected<StrategySettings> select(const std::string& option, const std::string& name,
                                     const std::vector<std::string>& names, bool decided);
   /// Returns the reason why the reader rejects the value `tried` of `field` in combination with
@@ -77,7 +78,8 @@ class StrategySelection {
 
   /// True if the scenario, after the changes of this row, uses the framework.
   [[nodiscard]] bool uses(const StrategySettings& row, const std::string& framework) const;
-  /// Removes the settings that conflict with the alternative, one in each round.
+  /// Removes the settings that conflict with the alternative, one at a time; the scenario is read
+  /// again after each.
   void remove_conflicts(StrategySettings& row, const std::string& name,
                         std::vector<SettingNote>& row_notes) const;
   std::vector<Problem> problems_of(const StrategySettings& row) const;

@@ -40,7 +40,7 @@ class SweepStore {
   [[nodiscard]] const Space& space() const { return *space_; }
 
   /// Returns a vector with one entry for each point, which is true if the point has the result of a
-  /// complete run. ERRORS (kRun): the file cannot be read.
+  /// run that was not stopped early. ERRORS (kRun): the file cannot be read.
   Expected<std::vector<bool>> done();
   /// Adds the result of a point. If the point already has a result, the new result is ignored,
   /// unless it is from a complete run and the existing result is from a run that was stopped early.

@@ -14,12 +14,12 @@ struct TunerOptions {
   std::int64_t evaluations = 100;  ///< maximum number of points to evaluate
   std::uint64_t seed = 0;          ///< seed of the random numbers that select points
   /// The search ends when no point is expected to reduce the best cost by more than this share of
-  /// it.
+  /// the best cost.
   double enough = 0.002;
   double least = 0;  ///< lower bound of the cost, which limits the expected improvement; 0 if none
                      ///< is known
-  /// For each axis, the rows that may be evaluated. If the list of an axis is empty or missing, all
-  /// its rows may be evaluated.
+  /// For each axis, the indices of the rows (values of the axis) that may be evaluated. If the list
+  /// of an axis is empty or missing, all rows of the axis may be evaluated.
   std::vector<std::vector<std::int64_t>> rows = {};
 };
 
@@ -69,9 +69,9 @@ class Tuner {
   std::vector<std::int64_t> anywhere();
   [[nodiscard]] std::vector<double> place(std::int64_t point) const;
   std::vector<std::int64_t> candidates();
-  /// Returns a random point whose rows may all be evaluated.
+  /// Returns a random point that may be evaluated (TunerOptions::rows).
   std::int64_t random_point();
-  /// True if the point was not evaluated yet, and all its rows may be evaluated.
+  /// True if the point was not evaluated yet and may be evaluated (TunerOptions::rows).
   [[nodiscard]] bool is_new(std::int64_t point) const;
 
   const Space& space_;

@@ -11,9 +11,10 @@
 
 namespace tutti::core {
 
-/// The numbers of the CPUs that execute the operations of a GOAL rank. A CPU runs one operation at
-/// a time, so operations that run in parallel need different CPUs. CPU 0 executes computation. The
-/// other CPUs execute the lanes of collectives, joins (which take no time), and launches.
+/// The numbers of the (modelled) CPUs that execute the operations of a GOAL rank. In GOAL, a CPU
+/// runs one operation at a time, so operations that run in parallel need different CPUs. CPU 0
+/// executes computation. The other CPUs execute the lanes of collectives, joins (which take no
+/// time), and launches.
 inline constexpr int kFirstLaneCpu = 1, kLaneCpus = 31, kJoinCpu = 32, kFirstLaunchCpu = 33,
                      kLaunchCpus = 16;
 
@@ -46,7 +47,7 @@ class GoalRankBuilder {
 std::string why_no_messages(const Collective& collective);
 
 /// Converts a collective to GOAL operations of one rank. Each lane becomes a sequence of sends,
-/// receives and reductions on its own CPU.
+/// receives and reductions; the lanes are distributed over kLaneCpus CPUs.
 class CollectiveMessages {
  public:
   struct Use {
@@ -58,7 +59,8 @@ class CollectiveMessages {
     Time launch;
   };
   /// Adds the operations of the collective. The added operations start after the operations in
-  /// `after` have ended. Returns the operation whose end is the end of the collective on this rank.
+  /// `after` have ended. Returns the index of the operation with whose end the collective ends on
+  /// this rank.
   std::int32_t add(const Use& use, const std::vector<std::int32_t>& after, GoalRankBuilder& to);
   /// Returns the number of tags that one execution of the collective needs.
   static std::int64_t tags_of(const Collective& collective);

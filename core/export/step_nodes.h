@@ -12,15 +12,15 @@
 namespace tutti::core {
 
 /// A training step as a list of nodes, for file formats without loops. Blocks of tasks that repeat
-/// are unrolled, and holds (Task::hold) become dependencies. A node depends only on earlier nodes
-/// of the list.
+/// are unrolled. If tasks wait for a hold (Task::hold), they depend on the task that opens the hold
+/// instead. A node depends only on earlier nodes of the list.
 struct StepNodes {
   struct Node {
     const Task* task = nullptr;
     TaskId id = kNoTask;  ///< index of the task in its program
     Time duration;        ///< duration of a compute task if nothing slows it down
     std::int64_t compute_bound_ppm = 0;
-    std::int64_t occurrence = 0;  ///< number of earlier executions of the same exchange in the step
+    std::int64_t occurrence = 0;  ///< for an exchange: number of its earlier executions in the step
     std::vector<std::int32_t> after;
   };
   std::vector<Node> nodes;

@@ -13,10 +13,10 @@
 
 namespace tutti::core {
 
-/// Exports the training step of a scenario to other simulators. There is one Chakra execution trace
-/// for each rank, in which each collective is a single node. A GOAL schedule contains the sends,
-/// receives and reductions of the collective's algorithm. If the workload of the scenario is itself
-/// an execution trace, this trace is converted.
+/// Exports the training step of a scenario to other simulators. There are two formats. Chakra has
+/// one execution trace for each rank, in which each collective is a single node. A GOAL schedule
+/// contains the sends, receives and reductions of each collective's algorithm. If the workload of
+/// the scenario is itself an execution trace, this trace is converted.
 class TraceExport {
  public:
   /// ERRORS: the formats cannot express the step, for example because packs are fused at run time.

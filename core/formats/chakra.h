@@ -67,7 +67,8 @@ struct ChakraNode {
   std::string type_name;       ///< Tutti's attribute tutti_type: "float32"; empty: absent
   std::int64_t elements = -1;  ///< Tutti's attribute tutti_elements; -1: absent
   /// Tutti's attribute tutti_collective: the sequence number of the collective on its communicator.
-  /// -1: the attribute is absent, and collectives are numbered in the order of the file.
+  /// -1: the attribute is absent, and the collectives of a communicator are numbered in the order
+  /// of the file.
   std::int64_t key = -1;
   bool has_dimensions = false;  ///< true if involved_dim excludes at least one dimension of the
                                 ///< network
@@ -77,8 +78,9 @@ struct ChakraMetadata {
   std::string version;  ///< version of the trace format, such as "0.0.4" or "1.0.0"; empty if the
                         ///< writer omitted it
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
-  /// True if control dependencies connect an operator with an operator that it calls, as in traces
-  /// of PyTorch, which state their process.
+  /// True if control dependencies may connect an operator with an operator that it calls, as in
+  /// traces of PyTorch. Binary traces are assumed to come from PyTorch if they have the attribute
+  /// `pid`, and traces in the JSON form if a node has control dependencies.
   bool has_call_stack = false;
 };
 

@@ -26,7 +26,7 @@ struct FlightEntry {
   std::int64_t created_ns = -1;   ///< time at which the host enqueued the operation, in ns since
                                   ///< 1970
   std::int64_t duration_ns = -1;  ///< recorded only with TORCH_NCCL_ENABLE_TIMING=1
-  std::int64_t input_elements = -1, output_elements = -1;  ///< number of elements of all tensors
+  std::int64_t input_elements = -1, output_elements = -1;  ///< totals over all tensors
   std::string type;                                        ///< type of the first tensor
 };
 

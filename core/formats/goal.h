@@ -35,7 +35,7 @@ struct GoalOperation {
 /// A dependency between two operations of a rank; operations are identified by index.
 struct GoalDependency {
   std::int32_t operation = 0;  ///< operation that waits
-  std::int32_t on = 0;         ///< operation for which the other one waits
+  std::int32_t on = 0;         ///< operation for which `operation` waits
   bool at_start = false;  ///< true if `operation` waits for the start of `on` (irequires); false if
                           ///< it waits for the end (requires)
 

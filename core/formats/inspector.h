@@ -14,8 +14,8 @@ namespace tutti::core {
 /// the same fields.
 /// SOURCE: NVIDIA/nccl plugins/profiler/inspector (2.30), ext-profiler/inspector (2.28, 2.29).
 
-/// One record of a dump. Missing numbers are -1. The reader passes the same object to `take` for
-/// all records.
+/// One record of a dump. Missing numbers are -1. The record is valid only during the call of
+/// `take`.
 struct InspectorRecord {
   int line = 0;
   std::string communicator;  ///< header.id, a hash

@@ -24,7 +24,7 @@ enum class KinetoKind : std::uint8_t {
   kLaunch,         ///< cuda_runtime, cuda_driver, Runtime: a call that may launch a kernel
   kKernel,         ///< kernel, Kernel
   kCopy,           ///< gpu_memcpy, gpu_memset, Memcpy, Memset
-  kAllocation,     ///< [memory]: the allocator gives out memory of the GPU
+  kAllocation,     ///< [memory]: the allocator allocates GPU memory
 };
 
 /// One event of a trace. Missing texts are empty, and missing numbers are negative. The reader

@@ -12,13 +12,14 @@
 
 namespace tutti::core {
 
-/// One line of a log. Missing numbers are -1. The reader reuses the object.
+/// One line of a log. Missing numbers are -1. The reader passes the same object to `take` for all
+/// records.
 struct MlperfRecord {
   int line = 0;
   std::string key;
   std::int64_t time_ms = -1;
   std::string value;        ///< scalar value
-  double throughput = -1;   ///< samples per second, of tracked_stats and throughput
+  double throughput = -1;   ///< samples per second: field `throughput` or `imgs_sec` of the value
   std::int64_t epoch = -1;  ///< metadata.epoch_num
   std::int64_t step = -1;   ///< metadata.step
 };

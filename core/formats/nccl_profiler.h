@@ -1,9 +1,9 @@
 #pragma once
 
 // Dumps of NCCL's example profiler plugin (libnccl-profiler-example.so), one file for each
-// communicator and rank: a JSON list of begin and end events for Chrome's trace viewer. Times are
-// in microseconds since the plugin's start in that process, except the GPU's clock, which counts
-// nanoseconds since 1970.
+// communicator and rank: a JSON list of begin and end events for Chrome's trace viewer. Times in a
+// dump are in microseconds since the start of the plugin in the rank's process, except times of the
+// GPU's clock, which are in nanoseconds since 1970.
 // SOURCE: NVIDIA/nccl plugins/profiler/example (2.23 to 2.30): README.md, print_event.cc.
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct NcclProfilerCall {
   std::string communicator;   ///< hash of the communicator
   std::int64_t process = -1;  ///< "pid" of the process, which drives one or more GPUs
   std::int64_t rank = -1, peer = -1, sequence = -1;
-  std::int64_t count = -1;  ///< elements, as NCCL's call counts them
+  std::int64_t count = -1;  ///< number of elements: the count argument of the NCCL call
   std::string type;         ///< "ncclFloat32"
   std::string algorithm, protocol;
   std::int64_t channels = -1;

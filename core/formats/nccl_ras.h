@@ -25,8 +25,9 @@ struct RasRank {
   std::map<std::string, std::int64_t> collectives;  ///< number of calls by NCCL function
 };
 
-/// A communicator of a JSON status. In a text status, communicators with the same numbers of nodes
-/// and ranks are one group, whose ranks are not listed.
+/// A communicator of a JSON status. A status in text form does not list single communicators, but
+/// groups of communicators with the same numbers of nodes and ranks: each group is one
+/// RasCommunicator without ranks, and `communicators` is the size of the group.
 struct RasCommunicator {
   std::string hash;
   std::int64_t size = -1;

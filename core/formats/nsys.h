@@ -14,9 +14,9 @@ namespace tutti::core {
 /// SQLite exports of Nsight Systems (nsys export --type sqlite), schemas 2 and 3. Rows are
 /// converted to the events of a PyTorch profiler trace. NVTX ranges of emit_nvtx() become
 /// operators, ranges with names such as "step 5" and "iteration 5" become training steps, and the
-/// ranges that NCCL records become calls. The sizes of NCCL calls are known only if the export has
-/// blobs. SOURCE: docs.nvidia.com/nsight-systems; the tables of real exports; NVIDIA/nccl
-/// src/include/nvtx_payload_schemas.h.
+/// ranges that NCCL records become calls of collectives. The sizes of NCCL calls are known only if
+/// the export has blobs. SOURCE: docs.nvidia.com/nsight-systems; the tables of real exports;
+/// NVIDIA/nccl src/include/nvtx_payload_schemas.h.
 
 struct NsysProcess {
   std::int64_t pid = -1;

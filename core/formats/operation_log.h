@@ -16,7 +16,7 @@ struct LoggedOperation {
   std::int64_t rank = 0, dp_rank = 0, stage = 0;
   std::int64_t step = 0;
   std::string name;  ///< "forward-compute", "backward-send", "grads-reduce-scatter", …
-  std::int64_t start_ns = 0, end_ns = 0;  ///< since any time that all ranks share
+  std::int64_t start_ns = 0, end_ns = 0;  ///< in ns since an origin that all ranks share
   std::int64_t sequence = 0;  ///< index among the operations of this name, rank and step
 };
 

@@ -26,14 +26,14 @@ std::vector<int> last_created_first(const Workload& workload);
 
 /// Returns the sizes and types of the gradients whose indices are in `order`, in this order.
 std::vector<BucketGradient> gradients_in(const std::vector<int>& order, const Workload& workload);
-/// Makes one bucket from each list of positions in `order`. In a bucket, gradients follow each
-/// other without gaps.
+/// Makes one bucket from each list in `buckets`, which contains positions in `order`. In a bucket,
+/// gradients follow each other without gaps.
 std::vector<Bucket> side_by_side(const std::vector<int>& order,
                                  const std::vector<std::vector<int>>& buckets,
                                  const Workload& workload);
 
-/// Unless the scenario sets these fields, launches become serial, and all variables are updated
-/// once after the last bucket.
+/// Makes launches serial, and updates all variables once after the last bucket, unless the scenario
+/// sets the launches or the updates. Packs are launched in plan order.
 void lower_to_one_stream(Strategy& strategy);
 
 /// Formats a size: "25 MiB", "0.5 MiB".

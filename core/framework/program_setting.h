@@ -16,8 +16,8 @@ struct ProgramSetting {
   std::string framework;  ///< name: "PyTorch DDP"
   Language language = Language::kPython;
   std::string text;
-  /// True if the simulation used the framework's own packing rule. False if the framework can only
-  /// approximate the simulated packs.
+  /// True if the strategy was simulated with the framework's own packing rule. False if the
+  /// framework can only approximate the simulated packs.
   bool as_simulated = false;
   std::string remark;  ///< one sentence about the setting; may be empty
   /// Overrides of the scenario, such as "strategy.num_packs=2". With these overrides, the scenario
@@ -49,9 +49,10 @@ std::int64_t element_bytes(const Planned& planned);
 /// are the overrides that select the framework's rule, for example
 /// "horovod.fusion_threshold=1048576".
 ProgramSetting near_setting(ProgramSetting setting, const std::vector<std::string>& fields);
-/// Returns overrides that remove all packing fields from a strategy and then set `fields`.
+/// Returns overrides that remove the strategy's fields for packing, launches, updates and shards,
+/// and then set `fields`, whose paths begin inside `strategy`.
 std::vector<std::string> packed_by(const std::vector<std::string>& fields);
-/// The remark that near_setting() adds.
+/// The remark that near_setting() adds to the setting.
 extern const char* const kOtherPackingRule;
 
 /// Returns a size in MiB with as many digits as are needed to be exact, such as "25" or "0.5".

@@ -43,8 +43,8 @@ struct FrameworkKind {
   /// Returns the message type of the framework's options. Set only if the framework's field is not
   /// part of the message Strategy. Null: the message Strategy has the field.
   const google::protobuf::Message& (*schema)() = nullptr;
-  /// The library that sends the framework's messages between hosts over TCP; NCCL sends its
-  /// messages itself.
+  /// The library that sends the framework's messages between hosts over TCP. (Messages of NCCL's
+  /// collectives are sent by NCCL itself.)
   HostLibrary host_library = HostLibrary::kSockets;
 };
 
@@ -65,9 +65,9 @@ struct ReadFramework {
                                                ///< several frameworks, or if the options are
                                                ///< invalid
 };
-/// Reads the framework that a strategy uses. ERRORS (complaints): two frameworks are named;
-/// all_reduce_merge_scope is set, which no framework uses; the framework's reader reported a
-/// problem.
+/// Reads the framework that a strategy uses. ERRORS (complaints): the strategy names two
+/// frameworks; all_reduce_merge_scope is set, which no framework uses; the framework's reader
+/// reported a problem.
 ReadFramework read_framework(const proto::Strategy& message, const GuestMessages& guests,
                              Fields& fields, Complaints& complaints);
 

@@ -8,7 +8,7 @@
 namespace tutti::core {
 
 // Functions that return lists of pack sizes for sweeps and tuning. Each size is √2 times the
-// previous size. With smaller steps, a pack would change by less than one gradient.
+// previous size. With smaller factors, many packs would change by less than one gradient.
 
 /// Returns sizes from `least` to the first size that is at least `most`, rounded to integers.
 std::vector<std::string> tried_sizes(double least, double most);

@@ -11,8 +11,9 @@
 namespace tutti::core {
 
 /// A drawing of a training step. Tasks are boxes in lanes: one lane for the compute stream, and one
-/// for each communicator. Time runs down in rows. Arrows lead from a box to the boxes that wait for
-/// it. Similar consecutive tasks share a box, so that a step with hundreds of packs fits on a page.
+/// lane for each communicator. Time runs down in rows. Arrows lead from a box to the boxes that
+/// wait for it. Similar consecutive tasks share a box, so that a step with hundreds of packs fits
+/// on a page.
 struct StepGraph {
   enum class Look : std::uint8_t { kForward, kBackward, kCopy, kUpdate, kPack, kExchange, kEnd };
   struct Box {
@@ -44,7 +45,7 @@ struct StepGraph {
   };
   std::string title;
   std::string subtitle;
-  std::vector<std::string> captions;  ///< notes below the drawing; they say where the times come
+  std::vector<std::string> captions;  ///< notes below the drawing, which say where the times come
                                       ///< from, and which tasks share boxes
   std::vector<std::string> lanes;
   std::vector<Box> boxes;  ///< in chronological order
@@ -65,9 +66,8 @@ struct StepGraphWords {
                                                      ///< layer
 };
 
-/// Draws a step. REQUIRES: problems_of(program) is empty; `times` belongs to this program. The
-/// number of boxes does not depend on the number of packs: each lane has at most about thirty boxes
-/// per pass.
+/// Draws a step. REQUIRES: problems_of(program) is empty; `times` belongs to this program. However
+/// many packs the step has, each lane has at most about thirty boxes per pass.
 StepGraph make_step_graph(const Program& program, const TaskTimes& times,
                           const StepGraphWords& words);
 

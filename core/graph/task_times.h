@@ -21,18 +21,18 @@ struct TaskTimes {
     Time end;    ///< end of the last execution, relative to the start of the step
     Time busy;   ///< total time of all executions
   };
-  std::vector<Interval> of;   ///< for each task: its start, end and total time; for marks and tasks
-                              ///< that did not run, the time at which all predecessors were
-                              ///< complete
+  std::vector<Interval>
+      of;  ///< for each task: its start, end and total time. For tasks that take no time and tasks
+           ///< that did not run, start and end are the time at which all predecessors were complete
   std::vector<bool> on_path;  ///< for each task: true if it is on the critical path
   Time step;                  ///< duration of the step
   std::string source;         ///< description of where the times come from, such as "simulated,
                               ///< step 2 on w0/gpu0"
 };
 
-/// Computes the times of tasks from given durations. Collectives start as early as possible and do
-/// not slow each other. `duration` returns the duration of a collective task; 0 if it is unknown.
-/// The critical path is the longest path through the graph, measured in these durations.
+/// Computes the times of tasks from given durations, as if collectives started as early as possible
+/// and did not slow each other. `duration` returns the duration of a collective task; 0 if it is
+/// unknown. The critical path is the longest path through the graph, measured in these durations.
 TaskTimes times_by_durations(const Program& program, const Durations& durations,
                              const ComputeRates& rates,
                              const std::function<Time(const Task&)>& duration);
@@ -52,9 +52,10 @@ class StepSpans : public NullSink {
   /// with the most computation on the critical path.
   /// REQUIRES: complete().
   [[nodiscard]] std::pair<std::int32_t, std::string> device() const;
-  /// Returns the times of the tasks that ran on device(). Spans are matched with tasks by label. If
-  /// several spans have the same label, the order of the spans decides. For a task of an exchange,
-  /// `communicator` returns the communicator's name in the critical path.
+  /// Returns the times of the tasks that ran on device(). Spans are matched with tasks by label.
+  /// Spans with the same label are matched with the tasks that have this label in the order of
+  /// their start. For a task of an exchange, `communicator` returns the communicator's name in the
+  /// critical path.
   /// REQUIRES: complete(); `program` is the program of this device.
   [[nodiscard]] TaskTimes task_times(
       const Program& program, const std::function<std::string(const Task&)>& communicator) const;

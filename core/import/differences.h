@@ -35,8 +35,8 @@ std::string_view to_string(Difference::Kind kind);
 /// returns.
 ///
 /// The measured time of a pack is the minimum over the ranks in the files, because every rank
-/// except the last to start also waits for other ranks. If there is only one rank, waiting and
-/// transfer cannot be distinguished, which the text of the difference states.
+/// except the last to start also waits for other ranks. If only one rank was measured, waiting and
+/// transfer cannot be distinguished; `what` then says so.
 std::vector<Difference> differences(const MeasuredRun& run, const StepModel& model,
                                     const Summary& predicted);
 

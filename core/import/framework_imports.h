@@ -12,8 +12,8 @@ namespace tutti::core {
 /// file's name or, if there is none, the next unused number.
 /// ERRORS: as for read_flight_recorder().
 Expected<void> import_flight_recorder(ByteInput& input, const std::string& name, MeasuredRun& run);
-/// Adds a note for each group whose ranks issued different numbers of collectives, which is typical
-/// of a hang. Must be called after all dumps were read.
+/// Adds a note for each group whose ranks issued different numbers of collectives, as is typical of
+/// a job that hangs. Must be called after all dumps were read.
 void note_late_ranks(MeasuredRun& run);
 
 /// Adds a Horovod timeline, which one rank writes for all ranks. Each tensor is negotiated once per
@@ -24,7 +24,8 @@ void note_late_ranks(MeasuredRun& run);
 Expected<void> import_horovod(ByteInput& input, const std::string& name, MeasuredRun& run,
                               const std::function<void(double)>& progress = {});
 
-/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged.
+/// Adds a log of MLPerf to `run`, with one step for each interval whose throughput is logged or, if
+/// no throughput is logged, for each epoch.
 /// ERRORS: as for read_mlperf_log(); the log has no global batch, or no throughput and no epochs.
 Expected<void> import_mlperf(ByteInput& input, const std::string& name, MeasuredRun& run);
 

@@ -24,9 +24,10 @@ std::string_view first_type(std::string_view text);
 
 bool is_nccl_kernel(std::string_view name);
 
-/// Reads the algorithm and the protocol from the name of an NCCL kernel. Both are words of the
-/// kernel's name; their order changed with NCCL 2.19. Earlier releases have kernels for LL only
-/// ("ncclKernel_…_RING_LL_…"), which also execute the other protocols, so the protocol is unknown.
+/// Sets the algorithm and the protocol of `to` from the name of an NCCL kernel, which contains
+/// both. The order of the words in the name changed with NCCL 2.19. In earlier releases, all
+/// kernels are named after LL ("ncclKernel_…_RING_LL_…"), although they also execute the other
+/// protocols, so the protocol is unknown.
 void choice_of_kernel(std::string_view name, MeasuredCollective& to);
 
 /// Returns the type of the elements that the kernel of a reduction adds, from the kernel's name:

@@ -16,8 +16,8 @@ namespace tutti::core {
 ///   host runs ahead of the GPU. A step therefore ends when the last kernel that the host launched
 ///   in the step has ended. The next step begins at that time.
 /// - The backward pass consists of the kernels that the autograd engine's thread launches. A
-///   gradient is ready when all kernels have ended that were launched on its GPU before its
-///   AccumulateGrad.
+///   gradient is ready when all kernels that were launched on its GPU before its AccumulateGrad
+///   operator have ended.
 /// - An all-reduce that is issued inside an AccumulateGrad is a pack (bucket) of gradients.
 ///
 /// Memory: about 50 bytes for each kernel, launch and autograd operator.

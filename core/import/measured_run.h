@@ -13,7 +13,8 @@ namespace tutti::core {
 
 /// MeasuredRun contains the data of profiles and logs in a common form. Every importer produces a
 /// MeasuredRun, which is then converted to a timeline, a scenario or a table of measurements. Times
-/// are in nanoseconds on the clock of the run. Unknown times, numbers and sizes are -1.
+/// are in nanoseconds since an origin that all ranks of the run share. Unknown times, numbers and
+/// sizes are -1.
 
 enum class MeasuredKind : std::uint8_t {
   kAllReduce,
@@ -62,7 +63,7 @@ struct MeasuredCollective {
   std::int64_t issued_ns = -1;
   std::int64_t start_ns = -1;
   std::int64_t end_ns = -1;
-  std::int64_t duration_ns = -1;  ///< duration, for logs that state neither start nor end
+  std::int64_t duration_ns = -1;  ///< duration, if the log states it without a start and an end
   std::int64_t bytes = -1;  ///< size in bytes of a rank's input or output, whichever is larger, as
                             ///< in nccl-tests
   ElementType type;
@@ -154,8 +155,9 @@ struct MeasuredRun {
 /// Returns the rank with this host, process and number. Adds the rank if the run does not have it.
 MeasuredRank& rank_of(MeasuredRun& run, const std::string& host, std::int64_t pid,
                       std::int64_t rank);
-/// Converts the size that an NCCL call counts to the size that Tutti and nccl-tests count, which is
-/// the larger of a rank's input and output. Returns -1 if `ranks` is needed but unknown.
+/// Converts the size of the count argument of an NCCL call to the size that Tutti and nccl-tests
+/// use, which is the larger of a rank's input and output. Returns -1 if `ranks` is needed but
+/// unknown.
 std::int64_t size_of_argument(MeasuredKind kind, std::int64_t argument_bytes, std::int64_t ranks);
 
 /// Returns the index of the group in MeasuredRun::groups. If no group has the same name, size and

@@ -12,7 +12,7 @@
 
 namespace tutti::core {
 
-/// A model whose gradients may have produced a trace. Gradients are in creation order.
+/// A model that may be the model of a trace. Gradients are in creation order.
 struct CandidateModel {
   struct Gradient {
     std::string name;
@@ -31,8 +31,9 @@ struct ScenarioFacts {
   std::optional<std::int64_t> nodes;  ///< default: derived from the number of GPUs in the trace
   std::string link;                   ///< type of the link between nodes; empty: not supplied
   /// The candidate models, which are used if the trace does not have the sizes of gradients. A
-  /// model matches if its gradients explain the sizes of the packs. If `requested_model` is true,
-  /// there is only one model, which the user has chosen, and it must match.
+  /// model matches if its gradients can be grouped into packs of the measured sizes. If
+  /// `requested_model` is true, there is only one model, which the user has chosen, and it must
+  /// match.
   std::vector<CandidateModel> models;
   bool requested_model = false;
   /// The gaps of a late rank whose trace was not read, as late_layers() returns them.
@@ -52,10 +53,10 @@ struct ScenarioOfRun {
 /// chose does not match (kConflict "--model"). `model` is then unchanged.
 Expected<std::vector<std::string>> fit_gradients(StepModel& model, const ScenarioFacts& facts);
 
-/// Returns the scenario (docs/scenarios.md) of a measured run. The scenario contains what is known
-/// about the cluster, the measured times of layers, the gradients in the order in which they became
-/// ready, and the packs. All other collectives become exchanges. `model` is the result of
-/// step_model(run), in which all gradients must have sizes.
+/// Returns a scenario (docs/scenarios.md) that describes a measured run. The scenario contains what
+/// is known about the cluster, the measured times of layers, the gradients in the order in which
+/// they became ready, and the packs. All other collectives become exchanges. `model` is the result
+/// of step_model(run), in which all gradients must have sizes.
 /// ERRORS: a fact is missing (kMissing, with the option that supplies it: "--machine", "--nodes" or
 /// "--link").
 Expected<ScenarioOfRun> scenario_of_run(const MeasuredRun& run, const StepModel& model,

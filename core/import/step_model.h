@@ -14,12 +14,12 @@ struct StepModel {
     std::string name;
     std::int64_t backward_ns = 0;  ///< time between the last gradient of the previous layer and the
                                    ///< last gradient of this layer, without `gap_ns`
-    std::int64_t gap_ns = 0;       ///< part of this time in which the device idles: nothing is
-                                   ///< computed, and no collective is in flight
+    std::int64_t gap_ns = 0;       ///< time between these two gradients in which the device idles:
+                                   ///< nothing is computed, and no collective is in flight
   };
   struct Gradient {
     std::string name;            ///< layer and index in the layer, such as "Convolution_3.0"
-    std::int64_t elements = -1;  ///< -1 if the trace does not contain it
+    std::int64_t elements = -1;  ///< number of elements; -1 if the trace does not contain it
     ElementType type;
     std::vector<std::int64_t> shape;
     std::int32_t layer = 0;
@@ -30,13 +30,13 @@ struct StepModel {
     ElementType type;
     std::vector<std::int32_t> gradients;  ///< the pack's gradients, in the order in which they
                                           ///< become ready
-    std::int64_t duration_ns = -1;  ///< time of the pack on the rank that started it last; median
-                                    ///< over the steps
+    std::int64_t duration_ns = -1;  ///< time of the pack's all-reduce, including waiting for late
+                                    ///< ranks: median over all ranks and steps
     std::int32_t group = -1;
     std::string algorithm, protocol;
     std::int32_t channels = -1;
   };
-  /// All collectives with the same kind, size and group. All-reduces of gradients are excluded.
+  /// All collectives of a step with the same kind, size and group, except all-reduces of gradients.
   struct Exchange {
     MeasuredKind kind = MeasuredKind::kOther;
     std::int32_t group = -1;
@@ -63,9 +63,9 @@ struct StepModel {
   std::int64_t backward_ns = 0;     ///< time of the backward pass, including gaps
   std::int64_t update_ns = 0;       ///< time from when the last gradient is ready and the last pack
                                     ///< has ended, to the end of the step, without idle time
-  std::int64_t steps = 0;           ///< number of steps that the medians include
-  std::int64_t other_steps = 0;     ///< number of steps that the medians exclude, because they have
-                                    ///< other gradients or packs
+  std::int64_t steps = 0;  ///< number of steps that the medians include, summed over all ranks
+  std::int64_t other_steps = 0;  ///< number of steps that the medians exclude, because they have
+                                 ///< other gradients or packs, summed over all ranks
 };
 
 /// Returns the steps of a run with the indices `from` to `to` - 1 on each rank, with their

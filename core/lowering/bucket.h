@@ -5,15 +5,16 @@
 
 namespace tutti::core {
 
-/// A contiguous range of a gradient's elements, and the position of this range in a pack.
+/// A contiguous range of a gradient's elements, and the position of this range in the bucket or
+/// pack that contains it.
 struct Member {
   int variable = 0;        ///< index into Workload::gradients
-  std::int64_t first = 0;  ///< offset in the gradient, in elements
+  std::int64_t first = 0;  ///< offset of the range in the gradient, in elements
   std::int64_t count = 0;
-  std::int64_t offset = 0;  ///< offset in the pack, in elements
+  std::int64_t offset = 0;  ///< offset of the range in the bucket or pack, in elements
 };
 
-/// The gradients of a pack whose collective is not chosen yet.
+/// The gradients that will form a pack, before a collective is chosen for them.
 struct Bucket {
   std::vector<Member> members;  ///< the gradients in the bucket, all of the same data type
   bool copied_in = false;       ///< true: each gradient is copied into the bucket before the

@@ -9,10 +9,11 @@
 
 namespace tutti::core {
 
-/// Determines when exchanges are due in a forward or backward pass. If an exchange is executed n
-/// times per pass, its k-th execution is due when k/n of the pass's computation time has passed
-/// (rounded down to a picosecond). If several exchanges are due at the same time, take() returns
-/// them in the order of the scenario. Memory: one counter per exchange of the plan.
+/// Determines when exchanges (collectives of replicas during computation, as in tensor parallelism)
+/// are due in a forward or backward pass. If an exchange is executed n times per pass, its k-th
+/// execution is due when k/n of the pass's computation time has passed (rounded down to a
+/// picosecond). If several exchanges are due at the same time, take() returns them in the order of
+/// the scenario. Memory: one counter per exchange of the plan.
 class DueExchanges {
  public:
   /// REQUIRES: the plan outlives this object.
@@ -60,8 +61,8 @@ class DueExchanges {
   const Plan& plan_;
   bool backward_ = false;
   Time total_;
-  std::vector<std::int64_t> taken_;  ///< for each exchange: number of executions in this pass so
-                                     ///< far
+  std::vector<std::int64_t>
+      taken_;  ///< for each exchange: number of executions that take() has returned in this pass
 };
 
 }  // namespace tutti::core

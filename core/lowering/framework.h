@@ -17,7 +17,7 @@ namespace tutti::core {
 class PackMaker {
  public:
   virtual ~PackMaker() = default;
-  /// The workload. The gradients of this workload have the data types in which they are packed.
+  /// The workload, whose gradients have the data types in which they are packed.
   [[nodiscard]] virtual const Workload& workload() const = 0;
   [[nodiscard]] virtual const Cluster& cluster() const = 0;
   /// The number of replicas that reduce each gradient.
@@ -48,9 +48,9 @@ struct TriedValues {
   std::vector<std::string> values;
 };
 
-/// A framework with the options from a scenario. All differences between frameworks are in these
-/// virtual functions; no other code distinguishes frameworks. Each framework has a folder in
-/// core/framework and an entry in the registry in that folder.
+/// A framework with the options from a scenario. All differences between frameworks are in the
+/// virtual functions of this class; no other code distinguishes frameworks. Each framework has a
+/// folder in core/framework and an entry in the registry in that folder.
 class Framework {
  public:
   virtual ~Framework() = default;
@@ -72,8 +72,8 @@ class Framework {
   virtual void partition(Workload&, Complaints&) const {}
 
   /// Sets the fields of `strategy` that the framework determines for these gradients on this
-  /// cluster: algorithm, servers, launches, updates and rules. On entry, `strategy` has the
-  /// settings of the scenario's other fields.
+  /// cluster: for example the algorithm, the servers, and the rules for launches and updates. On
+  /// entry, `strategy` has the settings of the scenario's other fields.
   /// ERRORS (complaints at the fields): the framework does not support the cluster, or its options
   /// do not fit the cluster.
   virtual void lower(const LoweringTarget& target, Strategy& strategy,
@@ -83,15 +83,16 @@ class Framework {
   [[nodiscard]] virtual bool pack(PackMaker&) const { return false; }
 
   /// Makes the whole plan, for frameworks that do not reduce packs of gradients. Returns an error
-  /// if the framework cannot make a plan from this input. Returns nullopt if pack() makes the
-  /// packs.
+  /// if the framework cannot make a plan from this input, and nullopt if the framework makes its
+  /// plan by pack() instead.
   [[nodiscard]] virtual std::optional<tl::expected<Plan, StrategyProblem>> plan(
       const PlanInput&) const {
     return std::nullopt;
   }
 
-  /// Returns the settings that tuning tries for these gradients. nullopt: tuning tries the
-  /// strategy's own fields. An empty list means that tuning has nothing to try.
+  /// Returns the settings of the framework that tuning tries for these gradients; an empty list
+  /// means that tuning has nothing to try. Returns nullopt if tuning tries the strategy's own
+  /// fields.
   [[nodiscard]] virtual std::optional<std::vector<TriedValues>> tried_values(
       const Workload&) const {
     return std::nullopt;

@@ -7,8 +7,8 @@
 
 namespace tutti::core {
 
-/// Makes the gates of a plan, if the plan has a gate rule (Plan::gate). The items of a gate are the
-/// plan's packs.
+/// Makes the gates of a plan that has a gate rule (Plan::gate). A gate decides when ready packs may
+/// start, and may fuse packs (core/plan/gate/gate.h). The items of a gate are the plan's packs.
 class PlanGate {
  public:
   /// REQUIRES: the plan outlives this object.

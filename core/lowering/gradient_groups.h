@@ -17,7 +17,7 @@ std::vector<std::vector<int>> small_groups(const Workload& workload, const Strat
 /// reverses their order.
 std::vector<std::vector<int>> groups_by_bytes(const Workload& workload, Bytes bytes_per_pack);
 /// Divides the gradients into `chunks` groups, with nearly the same number of gradients in each.
-/// Both the groups and the gradients in each group are in reverse order.
+/// Both the groups and the gradients in each group are in reverse order of creation.
 std::vector<std::vector<int>> groups_by_count(const Workload& workload, int chunks);
 
 }  // namespace tutti::core

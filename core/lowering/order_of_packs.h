@@ -4,11 +4,11 @@
 
 namespace tutti::core {
 
-/// Sorts the packs into launch order, assigns TensorFlow's instance keys if the strategy uses them,
-/// and makes each serially launched pack wait for the previous pack. If `LaunchOrder` asks for
-/// descending keys, the packs start in the reverse of the order in which TensorFlow passes them to
-/// its runtime. REQUIRES: the packs are in the order in which TensorFlow passes them to its
-/// runtime. SOURCE: tensorflow/core/graph/collective_order.cc.
+/// Assigns TensorFlow's instance keys if the strategy uses them. If packs are launched serially and
+/// are not fused, also sorts them into launch order, and makes each pack wait for the previous one.
+/// If Strategy::launch_order asks for descending keys, the packs start in the reverse of the order
+/// in which TensorFlow passes them to its runtime. REQUIRES: the packs are in the order in which
+/// TensorFlow passes them to its runtime. SOURCE: tensorflow/core/graph/collective_order.cc.
 void set_launch_order(const Strategy& strategy, Plan& plan);
 
 }  // namespace tutti::core

@@ -4,10 +4,10 @@
 // which collective transfers each pack, and what each pack waits for. A plan has no times:
 // step_program.h converts a plan to a task graph, which executors run. All collectives are in one
 // table (Plan::collectives). Packs and exchanges refer to a collective by its index in this table.
-// An entry of the table represents one collective in all groups of replicas and in all its
-// executions. The entry stores the collective of group 0, and in() derives the collectives of all
-// other groups. The size of a plan therefore does not depend on the number of groups or training
-// steps.
+// If several groups of replicas execute the same collective, each among its own replicas, the table
+// has one entry for all groups and all executions. The entry stores the collective of group 0, and
+// in() derives the collectives of the other groups. The size of a plan therefore does not depend on
+// the number of groups or training steps.
 
 #include <memory>
 #include <string>
@@ -51,8 +51,8 @@ struct Payload {
   std::optional<Reduction> reduction = std::nullopt;
   /// TensorFlow's instance key of the collective (collective_keys.h); 0: none.
   std::int64_t instance_key = 0;
-  /// For PackPhase::kCheckpoint: the index of the variable in Workload::on_read; `members` is then
-  /// empty.
+  /// For packs of PackPhase::kCheckpoint: the index of the variable in Workload::on_read; `members`
+  /// is then empty.
   int on_read = -1;
   /// For an execution trace: the name of the collective; `members` is then empty.
   std::string name = {};
@@ -94,8 +94,8 @@ struct PlannedCollective {
   /// Returns the collective that a group executes, with the sizes of `first`.
   /// REQUIRES: group < number_of_groups().
   [[nodiscard]] Collective in(std::int64_t group) const;
-  /// Returns the collective of a group at one of its executions (`occurrence`), with the sizes of
-  /// this execution.
+  /// Returns the collective that a group executes at `occurrence`, with the sizes of this
+  /// execution.
   [[nodiscard]] Collective in(std::int64_t group, const Occurrence& occurrence) const;
   /// Returns the group that a replica belongs to, and the replica's rank in the group.
   [[nodiscard]] Partition::Place place(std::int64_t replica) const {
@@ -127,22 +127,22 @@ struct Pack {
   /// The index of the pack that must be complete on a device before this pack starts on the device;
   /// -1: none.
   int after = -1;
-  /// True if the pack starts only when all gradients (of its spec entry) are ready. The copies out
-  /// of such packs, and the updates, start only when all packs with this property are complete.
-  /// Packs of num_packs have this property, because they are cut from the concatenation of all
-  /// gradients.
+  /// True if the pack starts only when all gradients are ready (all gradients of its entry, if
+  /// there is an all_reduce_spec). The copies out of such packs, and the updates, start only when
+  /// all packs with this property are complete. The packs that the setting num_packs makes have
+  /// this property, because they are cut from the concatenation of all gradients.
   bool needs_all_gradients = false;
-  /// The index of the all_reduce_spec's entry to which the pack belongs. `turn` is the index of the
-  /// pack among the packs of this entry.
+  /// The index of the all_reduce_spec's entry to which the pack belongs; 0 without an
+  /// all_reduce_spec. `turn` is the index of the pack among the packs of this entry.
   int entry = 0;
   int turn = 0;
   /// The index of a gradient that did not fit into the pack's bucket. The pack also waits for this
   /// gradient. -1: none.
   int also_needs = -1;
   PackPhase phase = PackPhase::kGradients;
-  /// If this pack is a pull from a server: the index of the push whose sum the pull returns. The
-  /// server and each replica start the pull once they have completed their part of the push. -1:
-  /// this pack is not a pull.
+  /// If this pack is a pull, which returns a sum from a server to the replicas: the index of the
+  /// push, the pack whose sum the pull returns. The server and each replica start the pull once
+  /// they have completed their part of the push. -1: this pack is not a pull.
   int answers = -1;
 };
 
@@ -162,18 +162,18 @@ struct Plan {
   /// The groups of replicas that reduce gradients; nullopt: one group of all replicas.
   std::optional<Partition> partition;
   std::vector<PlannedExchange> exchanges;
-  /// The rule that decides when packs of gradients may start (gates.h); null: packs start as soon
-  /// as they are ready.
+  /// The rule (gates.h) that decides when ready packs of gradients may start, and whether packs are
+  /// fused; null: packs start as soon as they are ready.
   std::shared_ptr<const GateRule> gate;
-  /// The durations of the collectives that a gate fuses at run time (fuses()); null: the schedules
-  /// of these collectives are simulated.
+  /// Computes the durations of the collectives of packs that a gate fuses at run time (fuses());
+  /// null: the schedules of these collectives are simulated.
   std::shared_ptr<const CollectiveTimes> collective_times;
   std::int32_t checkpoint_every = 0;  ///< number of steps between checkpoints; 0: no packs for
                                       ///< checkpoints
   /// An execution trace, whose tasks replace those of a training step. Pack i is collective i of
   /// the trace. Null: there is no trace.
   std::shared_ptr<const ExecutionGraph> graph;
-  /// The factor on the trace's compute durations, in millionths.
+  /// The factor by which the durations of the trace's computations are multiplied, in millionths.
   std::int64_t graph_pace_ppm = 1'000'000;
   /// Notes for the user on differences between the plan and the requested settings, or between the
   /// plan and TensorFlow's behaviour.
@@ -200,8 +200,9 @@ struct Plan {
   }
 
   [[nodiscard]] Bytes bytes() const;
-  /// Returns one of the collectives with the largest number of ranks. A given rank is the same
-  /// device in all collectives of the plan.
+  /// Returns a pack's collective with the largest number of ranks. If the plan has no groups
+  /// (`partition`) and no trace (`graph`), a given rank is the same device in all collectives of
+  /// packs.
   [[nodiscard]] const Collective& widest() const;
 };
 

@@ -8,10 +8,13 @@
 
 namespace tutti::core {
 
-/// Returns the programs and communicators of a plan. All packs that NCCL executes belong to one
-/// communicator, "gradients", which executes one collective at a time. Exchanges belong to the
-/// communicators of the scenario. The ranks match all other packs by their keys, like TensorFlow's
-/// sends and receives. REQUIRES: `programs` and `plan` outlive the view.
+/// Returns the programs and communicators of a plan, with which it is checked for deadlocks. All
+/// packs that NCCL executes belong to one communicator, "gradients". This communicator executes one
+/// collective at a time, in the order in which the ranks start them, unless a gate or BytePS (whose
+/// plans have pulls) makes all ranks start the packs in the same order. Exchanges belong to the
+/// communicators of the scenario. All other packs need no order, because the ranks match them by
+/// their keys, like TensorFlow's sends and receives. REQUIRES: `programs` and `plan` outlive the
+/// view.
 PlanView view_of(const StepPrograms& programs, const Plan& plan);
 
 }  // namespace tutti::core

@@ -24,8 +24,9 @@ struct UpdatesBehind {
   }
 };
 
-/// Counts the staleness of gradients. The class stores the current version number of each variable,
-/// and the version that each worker read last. Every update increments a variable's version number.
+/// Computes the staleness of gradients from the reads and updates of variables. The class stores
+/// the current version number of each variable, and the version that each worker read last. Every
+/// update increments a variable's version number.
 class Versions {
  public:
   Versions() = default;
@@ -50,9 +51,9 @@ class Versions {
   UpdatesBehind behind_;
 };
 
-/// Measures the combined throughput of asynchronous workers, until the first worker has finished
-/// all its steps. The time after the first worker has finished is excluded, because the remaining
-/// workers can then use the finished worker's share of servers and links.
+/// Measures how many steps per second the asynchronous workers complete together, until the first
+/// worker has finished all its steps. The time after the first worker has finished is excluded,
+/// because the remaining workers can then use the finished worker's share of servers and links.
 class AsyncServersList {
  public:
   AsyncServersList() = default;

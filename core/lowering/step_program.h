@@ -17,9 +17,9 @@ struct StepProgram {
   bool operator==(const StepProgram&) const = default;
 };
 
-/// Finds the task of a pack or exchange that is in flight on a replica. The executor needs the task
-/// when it reports to the runner that the task is complete. Memory: 12 bytes for each exchange of
-/// the plan.
+/// Finds the task of a pack or exchange that is in flight on a replica. When the pack or exchange
+/// is complete, the executor needs its task for the report to the runner. Memory: 12 bytes for each
+/// exchange of the plan.
 class CommunicationTasks {
  public:
   /// REQUIRES: `program` outlives this object.

@@ -17,7 +17,8 @@ namespace tutti::core {
 /// an empty text, 0 or nullopt.
 struct TableFacts {
   std::string table_id;
-  std::string config;  ///< identifier of the experiment, which all its repetitions share
+  std::string
+      config;  ///< identifier of the experiment; tables of its repetitions have the same `config`
   std::string system;  ///< owner of the machines or, if unknown, the repository that contains the
                        ///< table
   std::string collective;
@@ -50,7 +51,8 @@ struct MeasuredTime {
 struct CollectiveTable {
   TableFacts facts;
   std::vector<MeasuredTime> rows;
-  /// Errors in the table's record that make it impossible to identify the measurement.
+  /// Problems of the table's record (an entry of the JSON file), because of which the measurement
+  /// cannot be identified.
   std::vector<Problem> problems = {};
   std::vector<Problem> unread = {};  ///< problems of rows that could not be read: their size or
                                      ///< time is invalid, or their number of cells is wrong
@@ -59,16 +61,15 @@ struct CollectiveTable {
 /// Loads published tables of nccl-tests. `tables` is the path of a CSV file (table_id, size_bytes,
 /// time_us, …). `meta` is the path of a JSON file that contains a list with one record per table.
 /// Tables are returned in the order of `meta`, followed by tables without a record. Rows keep their
-/// order, including repeated sizes. Problems with a record or a row are stored in its table. These
-/// problems include duplicate records, and records without a table_id. Rows whose table_id cannot
-/// be read are collected in a table without a name. ERRORS: unreadable files; missing columns.
+/// order, including repeated sizes. Problems of a record or a row, which include duplicate records
+/// and records without a table_id, are stored in its table. Rows whose table_id cannot be read are
+/// collected in a table without a name. ERRORS: unreadable files; missing columns.
 Expected<std::vector<CollectiveTable>> load_collective_tables(const std::string& tables,
                                                               const std::string& meta);
 
-/// Loads the variation between repetitions of an experiment. Returns the median coefficient of
-/// variation for each config. The file is a CSV with the columns config, size_bytes and cv; other
-/// columns are ignored. In the first column, the config may be followed by "||", a version and an
-/// environment.
+/// Loads the variation between repetitions of experiments. Returns the median coefficient of
+/// variation (column cv) for each text in the column config of a CSV file; other columns are
+/// ignored. Such a text is a config, which may be followed by "||", a version and an environment.
 Expected<std::map<std::string, double>> load_noise(const std::string& path);
 
 }  // namespace tutti::core

@@ -39,17 +39,17 @@ struct NcclTestsRow {
   std::optional<NcclTestsTiming> in_place;
 };
 
-/// The properties of a run, which are listed at the beginning of its log. All fields are optional,
-/// because the logs of old releases and abbreviated logs lack some of them.
+/// The properties of a run, which are listed at the beginning of its log. The log of an old
+/// release, or an abbreviated log, may lack any of them.
 struct NcclTestsRun {
   std::optional<std::int64_t> threads;         ///< threads per process: "nThread"
   std::optional<std::int64_t> gpus_of_thread;  ///< GPUs per thread: "nGpus"
   std::int64_t hosts = 0;          ///< number of hosts; 0 if the log does not list the ranks
   std::int64_t ranks_of_host = 0;  ///< ranks per host; 0 if this number is unknown or differs
                                    ///< between hosts
-  std::int64_t processes = 0;      ///< total number of processes of the ranks that the log lists
-  std::string device;              ///< name of the first rank's GPU
-  std::string nccl_version;        ///< "2.18.3+cuda12.2", or NCCL's version number, 21803
+  std::int64_t processes = 0;  ///< number of different processes among the ranks that the log lists
+  std::string device;          ///< name of the first rank's GPU
+  std::string nccl_version;    ///< "2.18.3+cuda12.2", or NCCL's version number, 21803
   /// NCCL's environment variables. The variables are read from NCCL's messages (NCCL_DEBUG=INFO) or
   /// from the JSON output.
   std::vector<std::pair<std::string, std::string>> environment;
@@ -68,8 +68,8 @@ struct NcclTestsTable {
   std::optional<std::int64_t> ranks;  ///< number of ranks, if the log lists them
   std::vector<NcclTestsRow> rows;     ///< rows of the table, except rows of 0 bytes
   NcclTestsRun run = {};
-  /// The unit of the sizes of a log. The OSU micro-benchmarks do not state the number of ranks, so
-  /// the sizes of collectives on blocks are known only when with_ranks() was called.
+  /// The meaning of the sizes in the rows. Logs of the OSU micro-benchmarks do not state the number
+  /// of ranks, so the sizes of collectives on blocks are known only after a call of with_ranks().
   enum class Sizes : std::uint8_t {
     kKnown,
     kBlock,  ///< `bytes` counts the block of one rank
@@ -80,8 +80,8 @@ struct NcclTestsTable {
   bool is_mpi = false;  ///< true if the log states that MPI, and not NCCL, was measured
 };
 
-/// Returns the table with the sizes of a run of `ranks` ranks. Rows whose size is not a whole
-/// number of blocks are omitted.
+/// Returns the table with Sizes::kKnown: computes the sizes from the number of ranks. Rows whose
+/// size is not a whole number of blocks, or is too large, are omitted.
 NcclTestsTable with_ranks(NcclTestsTable table, std::int64_t ranks);
 
 /// Parses the tables of a log. The log is the text that nccl-tests 2.0 to 2.19 and `tutti perf`
@@ -100,9 +100,9 @@ Expected<std::vector<NcclTestsTable>> load_nccl_tests(const std::string& path);
 /// the table does not fit; the error contains the location.
 Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int64_t ranks);
 
-/// Returns the ratio of busbw to algbw. If a collective with the minimum number of transfers runs
-/// at the rate algbw, each link carries data at the rate busbw. SOURCE: NVIDIA/nccl-tests
-/// doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
+/// Returns the ratio of bus bandwidth to algorithm bandwidth. If an optimal algorithm executes the
+/// collective at the rate algbw, each link carries data at the rate busbw. SOURCE:
+/// NVIDIA/nccl-tests doc/PERFORMANCE.md; src/gather.cu and src/scatter.cu for gather and scatter.
 double busbw_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// Returns the type with this name in nccl-tests. Returns nullopt for types that Tutti does not

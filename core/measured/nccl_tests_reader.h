@@ -24,8 +24,8 @@ struct LogWord {
   std::string_view text;
   int column = 1;
 };
-/// Returns the words of a line. Removes the prefix of a launcher: "[1,0]<stdout>:" of mpirun
-/// --tag-output, which may be followed by text without a space, or "0:" of srun --label.
+/// Returns the words of a line. Removes the prefix that a launcher adds to a line: "0:" (srun
+/// --label) or "[1,0]<stdout>:" (mpirun --tag-output), after which a space may be missing.
 std::vector<LogWord> log_words(std::string_view line);
 
 /// Returns the collective that a program runs: "all_reduce" for
@@ -50,8 +50,8 @@ class RankList {
 /// Adds an NCCL variable to `run` unless `run` already has a variable of that name.
 void add_variable(NcclTestsRun& run, std::string_view name, std::string_view value);
 
-/// Adds `row` to `table`. Ignores rows of 0 bytes. If numbers in the row contradict each other,
-/// adds a problem to `problems` instead.
+/// Adds `row` to `table` unless it has 0 bytes. If numbers in the row contradict each other, adds a
+/// problem to `problems` instead.
 void add_row(NcclTestsTable& table, NcclTestsRow row, Problems& problems);
 
 std::vector<NcclTestsTable> parse_nccl_tests_text(std::string_view text, const std::string& file,

@@ -17,21 +17,22 @@ struct Quality {
 };
 
 /// Statistics of the error bands of predictions. Coverage alone says little, because a very wide
-/// band covers everything. The interval score takes both coverage and width into account. The
-/// expected interval score is lowest (best) if the ends of the bands are the true quantiles.
+/// band covers everything. The interval score takes both coverage and width into account: its
+/// expected value is lowest (best) if the ends of the bands are the true quantiles of the measured
+/// times.
 struct BandQuality {
   /// The share of measurements that are inside the bands of their predictions, including the ends.
   double coverage = 0;
   /// The median ratio of the upper to the lower end of a band; 1 if both ends are equal.
   double width = 0;
   /// The mean interval_score() over all measurements. The score of a measurement inside its band is
-  /// log(high / low). Outside the band, ten times the logarithmic distance between measurement and
-  /// band is added.
+  /// log(high / low). For a measurement outside its band, ten times the logarithmic distance
+  /// between measurement and band is added.
   double score = 0;
 };
 
 /// Returns the interval score of an 80 % band for one measurement, in logarithms of times. Lower
-/// scores are better; the true quantiles have the lowest mean score.
+/// scores are better: the band between the true 10 % and 90 % quantiles has the lowest mean score.
 /// SOURCE: Winkler 1972; Gneiting and Raftery, "Strictly proper scoring rules", 2007, equation 43.
 /// REQUIRES: times above 0.
 double interval_score(double measured_us, double low_us, double high_us);

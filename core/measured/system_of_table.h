@@ -15,7 +15,7 @@ struct TableSystem {
   nccl::System system;
   nccl::Version version;
   nccl::Settings settings;
-  /// Values that were assumed because the facts do not state them.
+  /// Descriptions of values that were assumed because the facts do not state them.
   std::vector<std::string> assumed;
 };
 

@@ -10,8 +10,8 @@
 
 namespace tutti::core::nccl {
 
-/// A measured table, with its system and NCCL's choice for each row. To predict the table's times,
-/// only the parameters of the time model are needed in addition.
+/// A measured table, with its system and NCCL's choice for each row. predict() then needs only the
+/// parameters of the time model.
 class TableModel {
  public:
   /// Makes the model of a table. REQUIRES: the table outlives the model. ERRORS: the table cannot
@@ -26,7 +26,7 @@ class TableModel {
   /// choice.
   [[nodiscard]] const std::optional<Choice>& choice(std::size_t row) const { return choices_[row]; }
   [[nodiscard]] Prediction predict(std::size_t row, const Parameters& parameters) const;
-  /// Returns the row as an input of a calibration. `time` is the predicted time of the row.
+  /// Returns the row in the form that a calibration needs. `time` is the predicted time of the row.
   [[nodiscard]] TimedPoint point(std::size_t row, const Prediction& time) const;
 
  private:

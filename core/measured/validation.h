@@ -18,8 +18,8 @@ namespace tutti::core::nccl {
 struct ValidatedRow {
   std::int64_t bytes = 0;
   double measured_us = 0;
-  bool outlier = false;  ///< true if the table's record marks the row as an outlier, which
-                         ///< statistics ignore
+  bool outlier = false;  ///< true if the table's record marks the row as an outlier; statistics
+                         ///< ignore outliers
   double predicted_us = 0;
   ErrorBand band;                ///< error band of the prediction
   std::optional<Choice> choice;  ///< NCCL's choice; nullopt for sends and receives
@@ -40,7 +40,8 @@ struct ValidatedTable {
 
 /// The statistics of some of the rows, such as those of one GPU model.
 struct ValidatedPart {
-  std::string by;    ///< criterion by which rows are divided: "size", "collective", "GPU", "nodes"
+  std::string by;    ///< criterion by which rows are divided into subsets: "size", "collective",
+                     ///< "GPU", "nodes"
   std::string name;  ///< the subset: "64 KiB to 1 MiB", …
   Quality quality;
   BandQuality bands;
@@ -48,12 +49,12 @@ struct ValidatedPart {
 
 struct Validation {
   std::vector<ValidatedTable> tables;
-  /// The number of rows of healthy tables, including rows that cannot be read, but without
-  /// outliers.
+  /// The number of rows of the tables that the statistics include, with rows that cannot be read,
+  /// but without outliers. These tables have healthy systems and, if there is a calibration, are
+  /// predicted with a calibration of their system without being used for it.
   std::size_t rows = 0;
-  std::size_t outliers = 0;  ///< number of outliers in healthy tables
-  /// The number of rows that the statistics ignore because their table is not healthy or has no
-  /// record.
+  std::size_t outliers = 0;  ///< number of outliers in these tables
+  /// The number of rows of all other tables.
   std::size_t other_rows = 0;
   Quality overall;  ///< quality of the rows that can be modelled; every config has the same weight
   BandQuality overall_bands;
@@ -63,9 +64,9 @@ struct Validation {
   std::vector<ValidatedPart> parts;
 };
 
-/// The tables that are used for calibration. Calibration tables correct the predictions for all
-/// other tables of the same systems. The statistics include only tables that are predicted with
-/// such a correction.
+/// The tables that are used for calibration: they correct the predictions for all other tables of
+/// the same systems. The statistics then include only tables that are predicted with such a
+/// correction.
 struct CalibrateOn {
   std::vector<std::string> tables;  ///< table_id of each table
   Spread spread;
@@ -76,7 +77,7 @@ struct CalibrateOn {
 /// REQUIRES: the tables outlive the result.
 Validation validate(const std::vector<CollectiveTable>& tables, const Parameters& parameters,
                     const ErrorBands& bands);
-/// Predicts the rows with a calibration for each system that has tables in `given`.
+/// Does the same, but calibrates the predictions of each system that has tables in `given`.
 /// ERRORS: `given` names an unknown table, or a table that cannot be modelled.
 Expected<Validation> validate(const std::vector<CollectiveTable>& tables,
                               const Parameters& parameters, const ErrorBands& bands,

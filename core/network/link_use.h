@@ -10,8 +10,8 @@ struct LinkUse {
                              ///< recorded
   LinkId link = -1;
   Bandwidth rate;
-  Time busy;      ///< time for which the resource is occupied if it is otherwise idle and has its
-                  ///< nominal rate
+  Time busy;  ///< time for which the resource is occupied if nothing else uses it and it has its
+              ///< nominal rate
   Bytes carried;  ///< bytes that cross the link during the time `busy`
 };
 

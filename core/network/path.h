@@ -23,16 +23,17 @@ struct PathHop {
   ResourceId resource = 0;
   Bandwidth rate;
   Time latency;  ///< latency from this hop to the next hop or to the receiver
-  /// The costs of the threads if the resource is a host's threads (core/cluster/host_transport.h).
-  /// For a host's threads, `rate` is the rate at which the threads move one message; it is the
-  /// largest possible number if there is no limit. Null if the resource is a link, a port or a copy
-  /// engine.
+  /// If the resource is the threads of a host: the costs of these threads
+  /// (core/cluster/host_transport.h). `rate` is then the rate at which the threads move one
+  /// message, or the largest possible number if this rate has no limit. Null if the resource is a
+  /// link, a port or a copy engine.
   const HostEndpoint* host = nullptr;
-  bool is_link = false;   ///< true: the resource is a link; false: the resource is a port, a copy
-                          ///< engine or the threads of a host
-  bool staged = false;    ///< true: a message enters this hop only after all of it has arrived
-  bool received = false;  ///< only if Path::away is not 0: true if the hop belongs to the
-                          ///< receiver's worker
+  bool is_link = false;  ///< true: the resource is a link; false: the resource is a port, a copy
+                         ///< engine or the threads of a host
+  bool staged = false;  ///< true: a message enters this hop only after the whole message has passed
+                        ///< the previous hop
+  bool received = false;         ///< only if Path::away is not 0: true if the hop belongs to the
+                                 ///< receiver's worker
   std::uint16_t parents = 0;     ///< number of previous hops; 0: this is the first hop after a
                                  ///< sender
   std::uint16_t first_next = 0;  ///< index into Path::next
@@ -59,13 +60,13 @@ struct Path {
   std::int32_t away = 0;             ///< see PathTable::unicast()
 
   /// The sum of the latencies along the path to receiver 0. Without contention, the time of a
-  /// message follows from `latency` and from the narrowest link of each segment (`segments`).
-  /// Segments end where the message is staged. If a message takes longer, the difference is due to
-  /// queueing.
+  /// message follows from `latency` and from the narrowest link of each segment (`segments`). A
+  /// segment ends where the message is staged. If a message takes longer than this time, the
+  /// difference is due to queueing.
   Time latency;
   struct PathSegment {
-    Bandwidth narrowest;  ///< rate of the narrowest link, or the rate limit of one connection if it
-                          ///< is lower
+    Bandwidth narrowest;  ///< rate of the narrowest link or, if it is lower, the rate limit of one
+                          ///< connection
     LinkKind kind = LinkKind::kPcie;
     LinkId link = -1;
   };
@@ -89,8 +90,8 @@ struct Path {
 };
 
 /// Computes the paths of messages and caches them. The network model determines the hops of a path.
-/// For `fifo`, the hops are all links of the route, and the copy engine if a copy engine moves the
-/// bytes. For `fair`, the hops are only the links; transfers of one copy engine share the links of
+/// For `fifo`, the hops are all links of the route and, if a copy engine moves the bytes, this copy
+/// engine. For `fair`, the hops are only the links; transfers of one copy engine share the links of
 /// the engine's device. For `ideal`, the hops are only the send port and the receive port, with the
 /// rate of the narrowest link.
 class PathTable {
@@ -112,7 +113,7 @@ class PathTable {
   /// REQUIRES: all devices are in one worker, whose machine has a switch that supports reduction.
   std::int32_t switch_reduce(const std::vector<PartId>& from, PartId to);
 
-  /// Returns a path with the given link as its only hop, without the link's latency.
+  /// Returns a path with the given link as its only hop; the path has no latency.
   std::int32_t link_alone(LinkId link);
 
   [[nodiscard]] const Path& path(std::int32_t id) const { return paths_[id]; }

@@ -5,10 +5,10 @@
 
 namespace tutti::core {
 
-/// Implements num_packs: concatenates all gradients of a device, and cuts the result into
-/// `num_packs` packs of floor(total / num_packs) elements, regardless of where gradients begin and
-/// end. The remainder is added to the last pack. If there are more packs than elements, all packs
-/// except the last are empty. Returns the number of elements of each pack.
+/// Implements TensorFlow's num_packs: concatenates all gradients of a device, and cuts the result
+/// into `num_packs` packs of floor(total / num_packs) elements, regardless of where gradients begin
+/// and end. The remainder is added to the last pack. If there are more packs than elements, all
+/// packs except the last are empty. Returns the number of elements of each pack.
 /// REQUIRES: num_packs ≥ 1.
 /// SOURCE: tensorflow/python/distribute/cross_device_ops.py, ConcatAndSplitPacker.
 std::vector<std::int64_t> concat_and_split(std::int64_t total_elements, std::int64_t num_packs);

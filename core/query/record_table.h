@@ -30,7 +30,8 @@ class RecordTable : public VirtualTable {
   const QueryCatalog& catalog_;
   const std::vector<QueryColumn<RecordRow>>& columns_;
   Count count_;
-  bool gradients_;  ///< true: a record is a pack, with a row for each of its gradients
+  bool gradients_;  ///< true: the table has a row for each gradient of each pack; false: it has a
+                    ///< row for each record
 };
 
 }  // namespace tutti::core

@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// A table of spans: spans and messages. Its rows are read from the file, one block at a time.
+/// The table `spans` or the table `messages`. Its rows are read from the file, one block at a time.
 class SpanTable : public VirtualTable {
  public:
   SpanTable(const QueryCatalog& catalog, const std::vector<QueryColumn<SpanRow>>& columns,
@@ -24,8 +24,8 @@ class SpanTable : public VirtualTable {
 
  private:
   class Rows;
-  /// Returns what a condition is used for, as a bit of the plan number; nullopt if it does not
-  /// help.
+  /// Returns the bit of the plan number which says how the table uses a condition of the query to
+  /// skip blocks; nullopt if the condition does not help.
   [[nodiscard]] std::optional<int> use_of(int column, int op) const;
 
   const QueryCatalog& catalog_;

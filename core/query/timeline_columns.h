@@ -42,7 +42,8 @@ struct RecordRow : TimelineRow {
   std::size_t inner = 0;  ///< the index of the gradient in the pack
 };
 
-/// A span. A message is a span that records from where it received.
+/// A span. A row of the table `messages` is the span that received the message, which names the
+/// sender (Span::peer).
 struct SpanRow : TimelineRow {
   const QueryCatalog::Rows& rows;
   const Span& span;

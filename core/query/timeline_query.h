@@ -48,7 +48,8 @@ struct QueryOptions {
   std::size_t max_rows = 10'000;
   /// If `stop` becomes true, the query ends with an error.
   const std::atomic<bool>* stop = nullptr;
-  /// The number of values that all percentile() aggregates may keep at a time, at 8 bytes each.
+  /// The maximum number of values that all percentile() aggregates together store at a time, with 8
+  /// bytes each.
   std::size_t max_percentile_values = 50'000'000;
 };
 

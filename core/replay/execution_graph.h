@@ -12,12 +12,12 @@
 
 namespace tutti::core {
 
-/// The task graphs of all ranks of an execution trace (Chakra, GOAL). The task graphs replace the
-/// training step of a workload. A training step executes the whole trace once.
+/// The task graphs of all ranks of an execution trace (for example, Chakra or GOAL). They replace
+/// the task graphs of a workload's training step; each training step executes the whole trace once.
 ///
 /// Each rank has a program (core/plan/program.h). The compute tasks of a program have given
 /// durations (TaskCost::kOwnTime). There are three kinds of communicate tasks:
-/// - with `pack` ≥ 0, the rank's part in collective `pack`;
+/// - with `pack` ≥ 0, the rank's part in collective `pack` (an index into `collectives`);
 /// - with `index` ≥ 0, a send or receive of Rank::messages[index];
 /// - with neither, an announcement of a compute task (Rank::announced), which is complete when the
 ///   compute task starts, so that other tasks can depend on this start.
@@ -49,7 +49,7 @@ struct ExecutionGraph {
     bool sends = false;
     std::int64_t peer = 0;   ///< the rank at the other end; -1: a receive from any rank
     std::int64_t tag = 0;    ///< -1: a receive with any tag
-    std::int64_t bytes = 0;  ///< size of the message; the size at the sender counts
+    std::int64_t bytes = 0;  ///< size of the message; the size that the sender states is used
     std::int64_t place = 0;  ///< location in the trace: a line number of a GOAL text, or the id of
                              ///< a Chakra node
 
@@ -61,8 +61,8 @@ struct ExecutionGraph {
     std::vector<std::uint8_t> streams;  ///< for each task: the stream that executes it, if it is a
                                         ///< compute task
     std::int32_t stream_count = 1;
-    /// For each task: the fraction of a computation that is limited by multiprocessors, in
-    /// millionths. Empty: all computations are limited only by multiprocessors.
+    /// For each task: the fraction of a computation's time in which the number of multiprocessors
+    /// limits the speed, in millionths. Empty: the fraction is 1 for all computations.
     std::vector<std::int32_t> compute_bound_ppm;
     std::vector<Message> messages;
     /// The task that executes this rank's part of a collective.
@@ -102,9 +102,9 @@ struct ExecutionGraph {
 inline constexpr std::int64_t kMaxGraphTasks = 50'000'000;
 
 /// Returns the problems that prevent the trace from running to its end; empty if there are none.
-/// The possible problems are: ranks execute a collective a different number of times, or with
-/// different sizes; tasks wait for each other in a cycle, on one rank or across ranks; a message is
-/// never received.
+/// The possible problems are: the ranks of a communicator execute different numbers of collectives,
+/// or the same collective with different sizes; tasks wait for each other in a cycle, on one rank
+/// or across ranks; a message is never received.
 /// Cost: as much as one execution of the trace.
 std::vector<Problem> problems_of(const ExecutionGraph& graph);
 

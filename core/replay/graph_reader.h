@@ -22,28 +22,28 @@ std::optional<GraphFormat> recognise_graph(std::string_view first_bytes);
 
 struct GraphFiles {
   /// The path of the trace. A GOAL schedule (text or binary) or a workload of SimAI is one file. A
-  /// Chakra trace or an execution trace of PyTorch has a file for each rank, and the path is that
-  /// of any one of these files, with or without the suffix ".<rank>.et" or ".<rank>.json". A single
-  /// file of PyTorch without such a suffix is the trace of all ranks.
+  /// Chakra trace or an execution trace of PyTorch has a file for each rank; `path` is then the
+  /// path of one of these files, with or without the suffix ".<rank>.et" or ".<rank>.json". A
+  /// single file of PyTorch without such a suffix is the trace of all ranks.
   std::string path;
-  /// For Chakra: the path of a JSON file that lists the ranks of each communicator that nodes name
-  /// (pg_name): {"<name>": [ranks…]}. Empty if nodes name no communicators.
+  /// For Chakra: the path of a JSON file with the ranks of each communicator whose name (pg_name)
+  /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
   std::string groups;
 };
 
 /// Reads a trace as a task graph for each rank, and checks that it can be executed. ERRORS: a file
 /// is missing, unreadable or damaged; problems_of(ExecutionGraph) finds problems. Each problem has
-/// a location in the file. Memory: about 100 bytes for each task, and one rank's records.
-/// `counts`, if it is not null, receives the numbers of used and unused records of the files.
+/// a location in the file. Memory: about 100 bytes for each task, and one rank's records. If
+/// `counts` is not null, the numbers of used and unused records of the files are added to it.
 Expected<std::shared_ptr<const ExecutionGraph>> read_graph(const GraphFiles& files,
                                                            RecordCounts* counts = nullptr);
 
-/// Reads a GOAL schedule from any input, without checking that it can be executed. Errors call it
-/// `name`.
+/// Reads a GOAL schedule from any input, without checking that it can be executed. Error messages
+/// use `name` as the name of the input.
 Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& name,
                                          RecordCounts* counts = nullptr);
 
-/// Reads a workload of SimAI from any input. Errors call it `name`.
+/// Reads a workload of SimAI from any input. Error messages use `name` as the name of the input.
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
                                           RecordCounts* counts = nullptr);
 
@@ -61,8 +61,8 @@ struct RankFiles {
 Expected<ExecutionGraph> read_chakra_graph(const RankFiles& files, RecordCounts* counts = nullptr);
 
 /// Reads execution traces of PyTorch. Each rank executes its collectives and messages one after the
-/// other, because the traces have no durations and no dependencies. If there is one file, all ranks
-/// of its largest group execute this file.
+/// other, because the traces have no durations and no dependencies. If there is only one file, all
+/// ranks of the largest group in it execute the operations of this file.
 Expected<ExecutionGraph> read_pytorch_graph(const RankFiles& files, RecordCounts* counts = nullptr);
 
 }  // namespace tutti::core

@@ -8,9 +8,10 @@
 
 namespace tutti::core {
 
-/// Matches messages to one rank with the receives of this rank, as MPI does. A receive gets the
-/// first message that has its source and tag. A message goes to the first receive with its source
-/// and tag. A receive may accept any source, any tag, or both (wildcards).
+/// Matches the messages that are sent to one rank with the receives of this rank, as MPI does. A
+/// receive gets the first message with the source and the tag of the receive, and a message goes to
+/// the first receive with the source and the tag of the message. A receive may accept any source,
+/// any tag, or both (wildcards).
 class MessageMatcher {
  public:
   static constexpr std::int64_t kAny = -1;

@@ -17,7 +17,7 @@ class RankBuilder {
   TaskId collective(std::int32_t number);
   /// Adds a task that takes no time.
   TaskId mark();
-  /// Adds a task that announces the start of a compute task: the one that the next call of
+  /// Adds a task that announces the start of another task, the compute task that the next call of
   /// compute() adds. The announcement is complete when the compute task starts.
   TaskId announce();
 

@@ -40,8 +40,8 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
                                              std::vector<Library::File>& files);
 
 /// Builds the cluster that a message describes. If the cluster is invalid, adds problems and
-/// returns null. `path` is the file with the message; paths of machine files are relative to its
-/// folder. Adds these files to `files`.
+/// returns null. `path` is the file that contains the message; paths in the message are relative to
+/// the folder of this file. Adds the files that the message names to `files`.
 std::shared_ptr<const Cluster> cluster_from(const proto::Cluster& message, Fields& fields,
                                             const std::string& path, const Library& library,
                                             std::vector<Library::File>& files);

@@ -16,8 +16,8 @@ namespace tutti::core {
 /// Converts a value of the enum proto::Strategy::Collective.
 CollectiveKind collective_of(int collective);
 
-/// A communicator with the values that the scenario sets. lower_communicators() derives the omitted
-/// values from the cluster and the strategy (communicators.h).
+/// A communicator with the values that the scenario sets. lower_communicators() (communicators.h)
+/// replaces omitted values by defaults.
 struct WrittenCommunicator {
   std::string name;
   std::optional<std::int64_t> size;

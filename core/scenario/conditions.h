@@ -22,14 +22,15 @@ struct SlowDevices {
   Time to = kNever;
 };
 
-/// A worker that never starts, that dies, or that hangs. From the time `from` on, the worker's
-/// devices start no work.
+/// A worker that never starts, that dies, or that hangs: from the time `from` on, its devices start
+/// no work.
 struct GoneWorker {
   std::int64_t worker = 0;
   Time from;
 };
 
-/// A host that launches the kernels of a layer late in every step, so that its devices idle.
+/// A host that launches the kernels of a layer late in every pass, so that its devices idle before
+/// this layer.
 struct LateHost {
   std::int64_t worker = 0;
   std::int32_t part = -1;     ///< index of the device in the machine; -1: all devices
@@ -53,8 +54,8 @@ struct BackgroundLoad {
       0;       ///< fraction of the bandwidth that a burst uses, in millionths; below 1'000'000
   Time burst;  ///< mean duration of a burst (exponential distribution); 0: the traffic never pauses
   Time pause;  ///< mean duration of a pause between bursts (exponential distribution)
-  std::int32_t entry = 0;  ///< index of the entry in the scenario; selects the stream of random
-                           ///< numbers
+  std::int32_t entry = 0;  ///< index of this entry in the scenario's list, which selects the stream
+                           ///< of random numbers
   std::string where;       ///< description of the links, for reports
 };
 
@@ -78,12 +79,13 @@ struct Conditions {
 /// constant.
 bool change_with_time(const Conditions& conditions);
 
-/// Returns the slow devices. If an entry has random workers, the seed chooses them. No entry
-/// chooses a worker twice.
+/// Returns the entries of `slow`, in which entries with random workers are replaced by entries for
+/// the workers that the seed chooses. No entry chooses a worker twice.
 std::vector<SlowDevices> chosen(const std::vector<SlowDevices>& slow, std::uint64_t seed,
                                 const Cluster& cluster);
 
-/// Returns a text of one sentence for each condition. `slow` is a result of chosen().
+/// Returns one sentence without a full stop for each condition, but only for the first eight slow
+/// devices; one more sentence counts the remaining slow devices. `slow` is a result of chosen().
 std::vector<std::string> describe(const Conditions& conditions,
                                   const std::vector<SlowDevices>& slow, const Cluster& cluster);
 

@@ -9,8 +9,8 @@
 
 namespace tutti::core {
 
-/// If the strategy has the field `custom`, reads the file that it names. If the file is invalid,
-/// adds problems and returns false.
+/// Reads the algorithm's file if the strategy has the field `custom`, which names this file. If the
+/// file is invalid, adds problems and returns false.
 bool read_custom(WrittenScenario& written, const Library& library);
 /// Compiles the algorithm of strategy.custom for the cluster. Problems have locations in the
 /// algorithm's file.
@@ -25,8 +25,8 @@ void note_custom(Scenario& scenario);
 std::string describe(const CustomChoice& custom);
 
 enum class CustomProof {
-  kQuick,  ///< checks as many schedules as possible in about a second; a simulation detects all
-           ///< other errors
+  kQuick,  ///< checks as many schedules as possible in about a second; errors of the other
+           ///< schedules are detected by the simulation
   kWhole,  ///< checks all schedules, because a wrong schedule could corrupt memory in a real run;
            ///< it is an error if a schedule is too large to check
 };

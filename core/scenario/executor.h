@@ -29,12 +29,13 @@ struct RunControl {
   /// Called from time to time with the fraction of the run that is done (0 … 1).
   std::function<void(double)> progress;
   /// The virtual time at which a simulation stops, as if it were cancelled then. Real runs ignore
-  /// it.
+  /// `until`.
   Time until = kNever;
 };
 
-/// Runs scenarios and records their timelines. The simulator and real runs are its two
-/// implementations. Commands and the window run scenarios only through this interface.
+/// The interface of programs that run scenarios and record their timelines. The simulator and real
+/// runs are its two implementations. Commands and the window run scenarios only through this
+/// interface.
 class Executor {
  public:
   virtual ~Executor() = default;

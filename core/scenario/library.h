@@ -32,7 +32,7 @@ class Library {
 
   /// `folder` has the folders machines/, models/, layer_times/, links/ and algorithms/.
   explicit Library(std::string folder) : folder_(std::move(folder)) {}
-  /// Creates a collection of the texts `sent`, which reads no files.
+  /// Creates a library that consists of the texts `sent` and reads no files.
   explicit Library(std::vector<File> sent) : sent_(std::move(sent)) {}
 
   /// Returns the path of the file that `name` means, if it is written in the file `from`; nullopt
@@ -44,7 +44,7 @@ class Library {
   /// ERRORS: the file exists but cannot be read.
   [[nodiscard]] Expected<std::optional<File>> read(Kind kind, const std::string& name,
                                                    const std::string& from) const;
-  /// Returns the names of the files in Tutti's folder, in sorted order.
+  /// Returns the names of the files of this kind in Tutti's folder, in sorted order.
   [[nodiscard]] std::vector<std::string> names(Kind kind) const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
 

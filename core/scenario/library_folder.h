@@ -6,8 +6,9 @@ namespace tutti::core {
 
 /// Returns the folder with Tutti's machines, models and layer times. The folder is $TUTTI_DATA if
 /// this environment variable is set. Otherwise, the folder is share/tutti next to the bin folder of
-/// an installed program, or else the first of these that exists: the source tree from which the
-/// program was built, and the folder of the installed package.
+/// an installed program, or else the first of these that exists: the folder of the source tree from
+/// which the program was built, the folder into which this build is installed, and
+/// /usr/share/tutti.
 std::string library_folder();
 
 }  // namespace tutti::core

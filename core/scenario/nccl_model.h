@@ -19,8 +19,8 @@ struct CollectiveTime;
 struct Settings;
 }  // namespace nccl
 
-/// Sets the minimum and the maximum number of NCCL's channels to strategy.channels, unless
-/// environment variables set them.
+/// Sets the minimum and the maximum number of NCCL's channels to `channels` (strategy.channels),
+/// unless the scenario sets NCCL's environment variables for these numbers.
 void set_nccl_channels(nccl::Settings& settings, std::optional<int> channels);
 
 /// Changes the scenario as if it had the setting `run { nccl: RINGS }`.
@@ -28,8 +28,8 @@ void simulate_as_rings(Scenario& scenario);
 
 /// Selects the lower or the upper end of error bands.
 enum class BandEnd { kLow, kHigh };
-/// Moves the times of all NCCL collectives to one end of their error bands. Returns false if the
-/// plan has no predicted time of an NCCL collective.
+/// Replaces the predicted times of all NCCL collectives by the lower or upper end of their error
+/// bands. Returns false if the plan has no predicted time of an NCCL collective.
 bool take_band_end(Scenario& scenario, BandEnd end);
 
 /// Returns the NCCL times with which a collective is simulated: the time of the whole collective,
@@ -40,17 +40,18 @@ std::vector<std::shared_ptr<const nccl::CollectiveTime>> nccl_times(const Collec
 /// collective.
 std::string describe_nccl(const Collective& collective);
 
-/// Returns a note on NCCL in a prediction: the release, NCCL's choices for the collectives of
-/// `times`, and the widest error band. Empty if `times` is empty. `where` is " inside workers" if
-/// only the parts of collectives inside workers use NCCL.
+/// Returns a note with the release of NCCL, its choices for the collectives of `times`, and a band
+/// that covers the error bands of all these times. Empty if `times` is empty. `where` is " inside
+/// workers" if only the parts of collectives inside workers use NCCL.
 std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
                       std::string_view where = "");
 
-/// Lists the collectives whose predicted time was increased because a link cannot transfer their
-/// bytes faster. Empty if no time was increased.
+/// Returns a note with the number of collectives whose predicted time was increased because a link
+/// cannot transfer their bytes faster, and with the name of one such link. Empty if no time was
+/// increased.
 std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times);
-/// Returns the link because of which the predicted time of the collective, or of one of its parts,
-/// was increased. Empty if no predicted time was increased.
+/// Returns the link that is too slow for the predicted time of the collective or of one of its
+/// parts, so that this time was increased. Empty if no predicted time was increased.
 std::string capped_at(const Collective& collective);
 
 /// Returns notes for the user about NCCL in a prediction: nccl_note() for the plan's collectives,

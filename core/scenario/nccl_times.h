@@ -17,7 +17,7 @@ namespace tutti::core {
 /// of collective and the root.
 using NcclBounds = std::map<std::pair<CollectiveKind, Rank>, NcclLinkBound>;
 
-/// A cache of schedules, from which the paths of data inside a worker follow; the key is the kind
+/// A cache of the schedules that determine the paths of data inside a worker; the key is the kind
 /// of collective, the root and the number of channels. Without this cache, making these schedules
 /// would take most of the time for a small collective.
 using NcclWays =
@@ -25,7 +25,7 @@ using NcclWays =
 
 /// Predicts NCCL's times for a collective of `strategy`: the time of the whole collective if it has
 /// no parts, and otherwise the times of its parts inside workers.
-/// ERRORS: NCCL's settings leave no choice.
+/// ERRORS: NCCL's settings exclude all algorithms.
 Expected<CollectiveTimes::Known> nccl_times_of(const Collective& collective,
                                                const Strategy& strategy,
                                                const nccl::Predictor& predictor,

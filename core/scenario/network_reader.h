@@ -19,8 +19,8 @@ namespace tutti::core {
 inline constexpr std::int64_t kMaxSwitchLinks = 16'000'000;
 
 /// Builds the network that a message describes for these workers. If the network is invalid, adds
-/// problems and returns nullopt. `path` is the file with the message; the field `link` may be a
-/// path relative to its folder. Adds the file that `link` names to `files`.
+/// problems and returns nullopt. `path` is the file that contains the message; the field `link` may
+/// be a path relative to the folder of this file. Adds the file that `link` names to `files`.
 std::optional<Network> network_from(const proto::Network& message,
                                     const std::vector<WorkerGroup>& groups, Fields& fields,
                                     const std::string& path, const Library& library,

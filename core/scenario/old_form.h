@@ -25,7 +25,8 @@ struct MovedField {
   std::string_view beside;
 };
 
-/// Returns all rows. If several rows match a field, only the first of them is applied.
+/// Returns the table of all moved fields. If several of its rows match a field, only the first of
+/// them is applied.
 std::span<const MovedField> moved_fields();
 
 /// The next step in the conversion of a document: a field, and its path in the current form.

@@ -12,8 +12,8 @@ namespace tutti::core {
 // Readers for the workload's sparse gradients and for variables with separate values on each
 // replica.
 
-/// Marks the variables of `model` with sparse gradients. Sets the number of rows for each of
-/// `replicas` replicas.
+/// Sets Variable::slices of the variables of `model` that have sparse gradients. The rows of all
+/// `replicas` replicas together must not exceed the size limit of a variable.
 void take_sparse_gradients(const proto::Workload& workload, std::int64_t replicas, Model& model,
                            Fields& fields);
 

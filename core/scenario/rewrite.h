@@ -21,13 +21,14 @@ struct OneBuffer {
 };
 
 /// Returns the text of a scenario that measures one collective on the cluster and with the
-/// algorithm of `text`. The new scenario has no computation and no packing. The collective `one`
-/// communicates the only gradient of the new scenario.
+/// algorithm of `text`. The new scenario has no computation, packing, communicators or conditions.
+/// The collective `one` communicates the only gradient of the new scenario.
 /// REQUIRES: `text` is a valid scenario; `path` is its file.
 std::string with_one_buffer(const std::string& text, const std::string& path, const OneBuffer& one);
 
-/// Returns the text of a scenario that executes a trace. The cluster is that of `text`, and the
-/// algorithm is that of `strategy`. Paths in the description of the cluster become absolute.
+/// Returns the text of a scenario that executes a trace. The cluster is that of `text`; the
+/// algorithm and its settings (shards, channels, staging, …) are those of `strategy`. Paths in the
+/// description of the cluster become absolute.
 /// REQUIRES: the same as with_one_buffer(); `strategy` is the strategy of `text`.
 std::string with_trace(const std::string& text, const std::string& path, const Strategy& strategy,
                        const std::string& trace, const std::string& groups);

@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const Workload& workload, const Pack& pack);
 RunInfo run_info(const Scenario& scenario, const std::string& executor);
 
 /// Returns notes that say which parts of a run are not in the timeline because of `record`. Empty
-/// if the timeline has everything or nothing of the run.
+/// if `record` includes all spans of the run, or if its level is kNone.
 std::vector<std::string> recording_notes(const RecordOptions& record, const Cluster& cluster);
 /// Returns the note for a timeline that has all spans until `last` and no later spans, because at
 /// most `most_spans` spans are recorded.
@@ -38,7 +38,8 @@ struct RecordedPart {
   Time to = kNever;
 };
 /// Returns the part of the run for which spans were recorded, according to `notes`; nullopt if no
-/// note limits the times. Notes have exact times. `steps` are the training steps of the run.
+/// note limits the times. Notes contain exact times or, for limit_note_of_step(), a training step;
+/// `steps` gives the times of the training steps.
 std::optional<RecordedPart> recorded_part(const std::vector<std::string>& notes,
                                           const std::vector<StepRecord>& steps);
 

@@ -21,7 +21,7 @@ namespace nccl {
 class Predictor;
 }
 
-/// The devices on which communication and computation slow each other down.
+/// Selects the devices on which communication and computation slow each other down.
 enum class Interference {
   kWhereKnown,  ///< GPUs with a known number of multiprocessors
   kOn,          ///< all devices that compute
@@ -47,8 +47,9 @@ struct RunOptions {
   NetworkModel network_model = NetworkModel::kFifo;
   Interference interference = Interference::kWhereKnown;
   NcclModel nccl = NcclModel::kCalibrated;
-  /// True if asynchronous workers run longer than `steps` steps, until their rate is steady
-  /// (docs/step-time.md). False: they run `steps` steps.
+  /// True if asynchronous workers run at least `steps` steps and until their rate is steady
+  /// (docs/step-time.md), unless the conditions change during the run. False if they run `steps`
+  /// steps.
   bool until_steady = true;
   Conditions conditions;
 };
@@ -74,8 +75,9 @@ struct Scenario {
   /// Notes for the user: values in strategy.nccl.set that NCCL replaces, and the transport that is
   /// assumed if the network names none.
   std::vector<std::string> nccl_values;
-  /// For each communicator of the plan: a predictor of NCCL's times, which can also predict
-  /// collectives that are not in the plan. Empty if NCCL's times cannot be predicted.
+  /// A predictor of NCCL's times for each combination of nodes, GPUs per node and channels among
+  /// the plan's NCCL collectives. A predictor can also predict collectives that are not in the
+  /// plan. Empty if NCCL's times cannot be predicted.
   std::vector<std::shared_ptr<const nccl::Predictor>> predictors;
 };
 
@@ -83,8 +85,8 @@ struct Scenario {
 /// that the scenario names. ERRORS: all problems of the scenario and of the files that it names;
 /// each has file:line:column and a remedy.
 Expected<Scenario> load_scenario(const std::string& path, const Library& library);
-/// Reads a scenario like load_scenario(), but from a text in memory. Errors name the text `path`.
-/// Relative paths in the text are relative to the folder of `path`.
+/// Reads a scenario like load_scenario(), but from a text in memory. Error messages use `path` as
+/// the name of the text. Relative paths in the text are relative to the folder of `path`.
 Expected<Scenario> read_scenario(const std::string& text, const std::string& path,
                                  const Library& library);
 

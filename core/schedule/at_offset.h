@@ -6,8 +6,8 @@
 
 namespace tutti::core {
 
-/// Returns `schedule` with all offsets into the ranks' data buffers increased by `offset` elements.
-/// Offsets into scratch buffers do not change.
+/// Returns a schedule that equals `schedule`, except that all offsets into the ranks' data buffers
+/// are increased by `offset` elements. Offsets into scratch buffers do not change.
 std::unique_ptr<Schedule> at_offset(std::shared_ptr<const Schedule> schedule, std::int64_t offset);
 
 }  // namespace tutti::core

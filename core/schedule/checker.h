@@ -9,11 +9,12 @@
 namespace tutti::core {
 
 struct CheckOptions {
-  /// The number of random execution orders to try. Three fixed orders are tried first: each lane as
-  /// far as possible, in ascending order of lanes; each lane as far as possible, in descending
-  /// order of lanes; and round robin. To prove that a schedule cannot deadlock, one order is
-  /// enough, because lanes are deterministic and connections have a bounded number of slots. With
-  /// several orders, the checker also finds results that depend on the order of arrival.
+  /// The number of random execution orders to try. Three fixed orders are tried first. In the first
+  /// two, each lane runs until it is blocked, before the next lane runs; the lanes are taken in
+  /// ascending and in descending order. The third order is round robin. To prove that a schedule
+  /// cannot deadlock, one order is enough, because lanes are deterministic and connections have a
+  /// bounded number of slots. With several orders, the checker also finds results that depend on
+  /// the order in which messages arrive.
   int random_orders = 2;
   std::uint64_t seed = 1;
 };
@@ -24,10 +25,11 @@ struct CheckOptions {
 /// wait for each other in a cycle, reports only the lanes of this cycle, in order. Reports reads of
 /// elements that were never written, contributions that are added twice, and contributions that are
 /// missing from a result. Reports sums that combine elements with different indices, and elements
-/// that end at a wrong index. Reports reads of another rank's buffer (kSwitchReduce) before a
-/// message from that rank has arrived. Reports races, in which two lanes of a rank access the same
-/// element in no defined order, and at least one of them writes. Reports messages that are never
-/// received, message lengths that differ between the two sides, and ranges outside their buffers.
+/// that end at a wrong index. Reports steps that read another rank's buffer (kSwitchReduce) before
+/// a message from that rank has arrived. Reports races, in which two lanes of a rank access the
+/// same element in no defined order, and at least one of them writes. Reports messages that are
+/// never received, message lengths that differ between the two sides, and ranges outside their
+/// buffers.
 ///
 /// Cost: every step is executed symbolically once per order (symbolic_run.h). The cost does not
 /// depend on the lengths of buffers. Races are detected only if (total number of steps) × (total

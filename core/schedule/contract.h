@@ -11,8 +11,8 @@
 
 namespace tutti::core {
 
-/// The kinds of collectives. The kinds of collectives. If a collective among n ranks divides its
-/// buffer, the n equal parts are called blocks, and block r belongs to rank r.
+/// The kinds of collectives. If a collective among n ranks divides its buffer, the n equal parts
+/// are called blocks, and block r belongs to rank r.
 enum class CollectiveKind : std::uint8_t {
   kAllReduce,      ///< every rank gets the sum of all ranks' buffers
   kReduceScatter,  ///< rank r gets the sum of block r over all ranks
@@ -41,17 +41,17 @@ bool has_root(CollectiveKind kind);
 /// True if the collective divides its buffer into one block per rank. The number of elements must
 /// then be a multiple of the number of ranks.
 bool has_blocks(CollectiveKind kind);
-/// True if the collective can be in place, with inputs in the output buffer. False for all_to_all
-/// and sendrecv, because outputs would overwrite inputs that are not sent yet.
+/// True if the collective can be in place: the inputs are then in the output buffer. False for
+/// all_to_all and sendrecv, because outputs would overwrite inputs that are not sent yet.
 bool can_be_in_place(CollectiveKind kind);
 /// True if the collective acts as a barrier: no rank can finish before every rank has begun.
 bool synchronises(CollectiveKind kind);
 
 /// The required result of a collective, in terms of the ranks' `data` buffers. The contract assigns
-/// each input and each output a range of the buffer, its place. An in-place collective reads each
-/// input at its place; an out-of-place collective reads each input `input_shift` elements after its
-/// place. Outputs are always written to their places. The elements of an input are numbered by
-/// their places: element x is the one whose place has index x.
+/// to each input and to each output a range of the buffer, which is called its place. An in-place
+/// collective reads each input at its place; an out-of-place collective reads each input
+/// `input_shift` elements after its place. Outputs are always written to their places. Element x of
+/// an input is the element whose place has index x in the buffer.
 ///
 /// If only `elements`, `contributors` and `receivers` are set, the contract is a reduction: each
 /// receiver gets, for each element, the sum over all contributors, with each contributor included

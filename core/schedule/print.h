@@ -16,8 +16,9 @@ std::string_view to_string(Engine engine);
 /// `receive-reduce-send  data[4..8) ← rank 3 lane 0  → rank 1 lane 0  after lane 2 step 5`.
 std::string to_string(const Step& step, Rank rank, std::int32_t ranks);
 
-/// Prints the lanes and steps of `schedule`, rank by rank. `name(rank)` is printed after each rank
-/// ("w0/gpu1"). Cost: one visit of every step; meant for small groups.
+/// Prints the lanes and steps of `schedule`, rank by rank. Each rank is followed by `name(rank)`,
+/// for example the name of its device ("w0/gpu1"). Cost: one visit of every step; meant for small
+/// groups.
 std::string print(const Schedule& schedule, const std::function<std::string(Rank)>& name);
 
 }  // namespace tutti::core

@@ -4,8 +4,8 @@
 
 namespace tutti::core {
 
-/// The reduction operation of a collective. A mean is computed as a sum; the complete sum is then
-/// divided.
+/// The reduction operation of a collective. For a mean, the schedule computes the sum and then
+/// divides it by the number of replicas.
 enum class Reduction { kSum, kMean, kMin, kMax, kProduct };
 
 /// Returns "sum", "mean", "min", "max" or "prod".

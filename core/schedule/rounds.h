@@ -20,9 +20,10 @@ struct Rounds {
           ///< a reduction in a switch counts once for each rank of its group
 };
 
-/// Executes a schedule without data and counts its messages. Credits (slots of connections) are
-/// ignored, because they delay messages but do not lengthen any chain. If the schedule deadlocks,
-/// only the messages before the deadlock are counted. Cost: one visit of every step.
+/// Executes a schedule without data and counts its messages. The limits on the slots of connections
+/// (Schedule::credits) are ignored, because they delay messages but do not lengthen any chain. If
+/// the schedule deadlocks, only the messages before the deadlock are counted. Cost: one visit of
+/// every step.
 Rounds rounds_of(const Schedule& schedule);
 
 }  // namespace tutti::core

@@ -24,8 +24,8 @@ enum class Renumbering : std::uint8_t {
   kExchange,  ///< worker w becomes w xor d; the number of workers is a power of two
 };
 
-/// A range of a lane's steps that repeats with a fixed period. Except for offsets, each step equals
-/// the step `period` positions earlier.
+/// A range of a lane's steps that repeats with a fixed period: except for offsets, each step equals
+/// the step `period` positions earlier. `end` is the index after the last step of the range.
 struct IdenticalSteps {
   std::int64_t period = 0;  ///< 0: no repetition is known
   std::int64_t end = 0;
@@ -70,10 +70,11 @@ class Schedule {
   virtual void visit_ways(Rank rank, Lane lane,
                           const std::function<void(const Step&)>& visit) const;
 
-  /// True if the schedule is known to be symmetric: if workers are renumbered, steps refer to the
-  /// renumbered peers, and nothing else changes except offsets. In a symmetric schedule, no worker
-  /// has a kReceiveAny step that receives from other workers. Each worker has `per_worker`
-  /// consecutive ranks; one host per worker may follow after all replicas. Cost: constant.
+  /// True if the schedule is known to be symmetric under the renumberings `by`: if workers are
+  /// renumbered, steps refer to the renumbered peers, and nothing else changes except offsets. In a
+  /// symmetric schedule, no worker has a kReceiveAny step that receives from other workers. Each
+  /// worker has `per_worker` consecutive ranks; one host per worker may follow after all replicas.
+  /// Cost: constant.
   [[nodiscard]] virtual bool same_everywhere(Renumbering by, std::int32_t per_worker) const {
     return static_cast<void>(by), static_cast<void>(per_worker), false;
   }

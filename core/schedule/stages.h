@@ -48,8 +48,8 @@ struct StageGroup {
 /// Returns a schedule that runs stages one after the other. On every rank, a stage begins when all
 /// lanes of the previous stage are complete on this rank. There is no barrier between stages, so a
 /// rank may be several stages ahead of another rank. If `hosts_hold_data` is false, a host's `data`
-/// is a range of `elements` elements in its scratch buffer. All stages use the same range of the
-/// scratch buffer.
+/// is a range of `elements` elements in its scratch buffer. The scratch buffers of all stages share
+/// one range, because only one stage runs at a time on a rank.
 std::unique_ptr<Schedule> in_stages(const StageGroup& group, std::int64_t elements,
                                     std::vector<Stage> stages);
 

@@ -41,8 +41,8 @@ enum class StepKind : std::uint8_t {
   kCopy,                   ///< copies `source` to `target`
   kReduce,                 ///< adds up several ranges (see Step::inputs)
   kScale,                  ///< multiplies `target` by Step::factor
-  kUpdate,  ///< models an update: takes the time of reading or writing `target` `inputs` times, but
-            ///< does not change `target`
+  kUpdate,  ///< models an update: takes the time of `inputs` reads or writes of `target`, but does
+            ///< not change `target`
   // The following kinds send data to, or combine data from, a whole group of ranks. Only networks
   // with multicast or in-network reduction support these kinds.
   kMulticast,     ///< sends `source` to lane `to.lane` of every rank in `group`; each link of the
@@ -74,8 +74,8 @@ struct Peer {
   static Peer ahead(std::int32_t delta, Lane lane) { return {delta, lane, true, 0}; }
 };
 
-/// A dependency: `lane` of the same rank must have completed `count` steps before the step begins.
-/// `lane` -1: none.
+/// A dependency of a step: before the step begins, `lane` of the same rank must have completed
+/// `count` steps. If `lane` is -1, there is no dependency.
 struct Wait {
   Lane lane = -1;
   std::int64_t count = 0;

@@ -10,8 +10,8 @@
 
 namespace tutti::core {
 
-/// Symbolic sums. Symbolic sums. A sum is represented by the set of ranks whose contributions it
-/// contains. Each distinct set has a 32-bit number, and an addition is a lookup in a table.
+/// Symbolic sums. A sum is represented by the set of ranks whose contributions it contains. Each
+/// distinct set has a 32-bit number, and an addition is a lookup in a table.
 class Sums {
  public:
   using Id = std::uint32_t;

@@ -23,10 +23,10 @@ namespace tutti::core {
 ///
 /// Races between lanes of a rank (accesses to the same element in no defined order) are detected
 /// with vector clocks, as in race detectors for threads. Each lane counts its steps in its clock,
-/// and a message carries the clock of its sender. A step that waits for another lane merges the
-/// clock that this lane had after the awaited step. If lane A accesses an element in its k-th step
-/// and lane B accesses it later, the accesses are ordered if B's clock has an entry of at least k
-/// for lane A. If B's clock has no such entry, the two accesses are a race.
+/// and a message carries the clock of its sender. A step that waits for another lane merges into
+/// its own clock the clock of the other lane after the awaited step. If lane A accesses an element
+/// in its k-th step and lane B accesses it later, the accesses are ordered if B's clock has an
+/// entry of at least k for lane A. If B's clock has no such entry, the two accesses are a race.
 ///
 /// Lanes are numbered consecutively over all ranks: first the lanes of rank 0, then those of rank
 /// 1, and so on. Cost of a step: proportional to the number of cells that its ranges contain
@@ -55,8 +55,8 @@ class SymbolicRun {
 
   /// Executes the lane's next step. A fused step that receives and sends may need two calls: one to
   /// receive, one to send. Returns false if the lane is blocked. A kReceiveAny step receives the
-  /// oldest message from the lane `sender` or, if `sender` is nullopt, the oldest message from any
-  /// lane.
+  /// oldest message of the lane `sender` or, if `sender` is nullopt, the oldest of the messages of
+  /// all lanes.
   bool try_step(std::size_t number, std::optional<std::size_t> sender = std::nullopt);
 
   /// The reason why a lane's next step is blocked.
@@ -76,8 +76,8 @@ class SymbolicRun {
                                                     std::size_t messages)>& tell) const;
   [[nodiscard]] const SymbolicBuffer& data(Rank rank) const { return data_[rank]; }
   [[nodiscard]] Sums& sums() { return sums_; }
-  /// The problems in the steps that were executed so far. No step is executed after the first step
-  /// with a problem.
+  /// The problems that were found in the steps executed so far. No step is executed after the first
+  /// step with a problem.
   [[nodiscard]] const std::vector<Violation>& problems() const { return problems_; }
 
  private:

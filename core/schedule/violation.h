@@ -39,11 +39,11 @@ struct Violation {
   Rank rank = 0;
   Lane lane = -1;          ///< -1: the violation concerns the final state of the rank
   std::int64_t step = -1;  ///< index of the step in the lane; -1: no particular step
-  Rank other_rank = -1;    ///< the other rank that is involved: the step waits for it, races with
-                           ///< it or received from it; -1: none
+  Rank other_rank = -1;  ///< the other rank that is involved, for which the step waits, with which
+                         ///< it races, or from which it received; -1: none
   Lane other_lane = -1;
-  std::int64_t element = -1;  ///< index of the element in the buffer, or in the range that the step
-                              ///< accesses; -1: no particular element
+  std::int64_t element = -1;  ///< index of the element that is involved, in the buffer, or in the
+                              ///< range that the step accesses; -1: no particular element
   std::string text = {};      ///< a description in one sentence
 
   bool operator==(const Violation&) const = default;

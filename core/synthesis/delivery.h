@@ -8,12 +8,12 @@
 // between the CPUs. Messages between GPUs with an NVLink never use PCIe. Therefore the four GPUs of
 // a socket, each with a PCIe link of 12 GB/s, can together receive only 6 GB/s over PCIe.
 //
-// Let T be a set of ranks. Each rank in T has to receive the contributions of all other ranks. On
-// its last hop, each contribution takes a route to a rank in T. Consider all flows that begin at
-// any rank, end at a rank in T, and go from one link to the next only where some route does so. The
-// maximum flow is an upper bound on the rate in bytes per second at which T can receive. Minimum
-// cuts and Dinkelbach's method find the set T that needs the longest time, as in optimum.h. The set
-// T can be a single rank, a socket or the whole cluster.
+// Let T be a set of ranks. Each rank in T has to receive the contributions of all other ranks. Each
+// contribution reaches a rank in T by a message, which takes the route from its sender to this
+// rank. Consider all flows that begin at any rank, end at a rank in T, and go from one link to
+// another only where some route does so. The maximum flow is an upper bound on the rate in bytes
+// per second at which T can receive. Minimum cuts and Dinkelbach's method find the set T that needs
+// the longest time, as in optimum.h. The set T can be a single rank, a socket or the whole cluster.
 
 #include "core/synthesis/optimum.h"
 

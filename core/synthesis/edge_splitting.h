@@ -4,24 +4,25 @@
 //
 // A switch cannot copy data, so each tree that enters a switch on one link leaves it on exactly one
 // link. "Splitting off" takes one unit of capacity from a link u → w into switch w and one unit
-// from a link w → t out of w. In return, splitting off adds one unit to the direct link u → t.
-// Splitting off reduces the capacity of two kinds of cuts: cuts with u and t on one side and w on
-// the other, in either direction. All other cuts keep their capacity. Suppose that, for every node,
-// the capacities of the incoming links add up to the same total as those of the outgoing links. If
-// so, each link into a switch has a partner: a link out of the switch with which it can be split
-// off so that all cuts stay wide enough. Therefore all switches can be removed one after the other.
-// The remaining links between ranks can carry as much as the original fabric.
+// from a link w → t out of w. In return, it adds one unit to the direct link u → t. Only the cuts
+// that have u and t on one side and w on the other lose capacity; all other cuts keep their
+// capacity. Suppose that, for every node, the capacities of the incoming links add up to the same
+// total as those of the outgoing links. If so, each link into a switch has a partner: a link out of
+// the switch with which it can be split off so that all cuts stay wide enough. Therefore all
+// switches can be removed one after the other. The remaining links between ranks can carry as much
+// as the original fabric.
 //
 // The code uses flows to check that all cuts stay wide enough. For every rank v, the code stores a
-// flow that brings all contributions to v. All cuts are wide enough as long as all stored flows
-// exist. When γ units are split off, each flow along u → w → t moves to u → t, and flow that
-// exceeds a capacity is rerouted. If d units of a flow cannot be rerouted, exactly γ - d units can
-// be split off.
+// flow that brings all contributions to v. All cuts are wide enough as long as all these flows fit
+// into the capacities. When γ units are split off, each flow along u → w → t moves to u → t, and
+// flow that exceeds a capacity is rerouted. If d units of a flow cannot be rerouted, exactly γ - d
+// units can be split off.
 //
 // In a cluster, messages between two ranks take one fixed route. Therefore pairs of links are first
 // split off only along existing routes: the direct link must be a piece of some route. Capacity
-// that is left is split off without this condition. RankGraph::off_route counts the units that are
-// split off without a route, because their messages will not use the links that are planned here.
+// that is left is then split off without regard to routes. RankGraph::off_route counts the units
+// that are split off without a route, because their messages will not use the links that are
+// planned here.
 // SOURCE: Bang-Jensen, Frank, Jackson, "Preserving and increasing local edge-connectivity in mixed
 // graphs", SIAM Journal on Discrete Mathematics, 1995; the application to switches is from arXiv
 // 2402.06787, section 5.2.
@@ -52,10 +53,10 @@ struct RankGraph {
                                 ///< planned
 };
 
-/// Replaces the switches of `graph` by links between ranks. `capacities` has, for each link of the
-/// graph, the number of trees that it can carry. Each rank is the root of `trees` trees for each
+/// Replaces the switches of `graph` by links between ranks. `capacities` contains the number of
+/// trees that each link of the graph can carry. Each rank is the root of `trees` trees for each
 /// part that it contributes (`contributions`). Returns nullopt if `go_on` returns false, or if the
-/// links left are too narrow for the trees. The links can only be too narrow if some node has more
+/// resulting links are too narrow for the trees, which can happen only if some node has more
 /// incoming than outgoing capacity. `attempt` selects the order in which pairs of links and
 /// switches are processed. The order affects RankGraph::off_route.
 /// REQUIRES: carries(graph, capacities, contributions, trees).

@@ -14,8 +14,9 @@
 //
 // An all-gather uses the innermost radix first, so that the data of a rank is always one contiguous
 // range of blocks. A reduce-scatter uses the radices in the reverse order. An all-reduce is a
-// reduce-scatter followed by an all-gather. For small buffers, only the number of rounds matters;
-// in every round of such an all-reduce, ranks exchange and add whole buffers.
+// reduce-scatter followed by an all-gather. For small buffers, only the number of rounds matters.
+// An all-reduce for small buffers (`whole_buffers`) therefore has half as many rounds: in each
+// round, ranks exchange and add whole buffers.
 
 #include <optional>
 #include <vector>
@@ -38,8 +39,8 @@ struct Exchange {
 /// True for the collectives that exchanges support: all-gather, reduce-scatter and all-reduce.
 bool has_exchanges(CollectiveKind kind);
 
-/// Returns every exchange that is possible for a number of ranks. There are at most a few thousand
-/// exchanges.
+/// Returns every exchange that is possible for a number of ranks; the result has at most a few
+/// thousand exchanges.
 std::vector<Exchange> exchanges_of(int ranks, CollectiveKind kind);
 
 /// Estimates the time of an exchange as the sum of the times of its rounds. The time of a round is

@@ -36,9 +36,9 @@ struct FabricGraph {
   int ranks_per_node = 1;  ///< number of ranks on each node of the cluster; divides `ranks`; ranks
                            ///< of a node have consecutive numbers
   bool switches_reduce = false;  ///< true if every node has several ranks, and a switch that
-                                 ///< reduces and multicasts among them
+                                 ///< reduces and multicasts among these ranks
   /// The links of the route that all messages from rank a to rank b take, at index a * ranks + b.
-  /// An entry is empty if there is no route. All entries are empty if messages may take any path.
+  /// An entry is empty if there is no route. If messages may take any path, all entries are empty.
   std::vector<std::vector<int>> routes;
 
   [[nodiscard]] int nodes() const { return static_cast<int>(names.size()); }
@@ -61,15 +61,15 @@ void set_capacities(FabricGraph& graph, const std::vector<Bandwidth>& bandwidths
 /// Returns the fabric without the routes whose narrowest link has less than `capacity`, and without
 /// the links that no remaining route uses. The entries of removed routes are empty.
 FabricGraph with_wide_routes(const FabricGraph& graph, std::int64_t capacity);
-/// For each route, takes the capacity of its narrowest link. Returns the distinct values in
-/// ascending order.
+/// Returns the capacities of the routes in ascending order, each value once. The capacity of a
+/// route is that of its narrowest link.
 std::vector<std::int64_t> route_capacities(const FabricGraph& graph);
 
 /// Returns the fabric in which all ranks of a node are one rank. The routes are empty.
 FabricGraph with_merged_nodes(const FabricGraph& graph);
 
-/// Returns the fabric with all links and routes reversed. A forest of the reversed fabric is used
-/// for reductions in `graph`.
+/// Returns the fabric with all links and routes reversed. A reduction in `graph` uses a forest of
+/// the reversed fabric.
 FabricGraph reversed(const FabricGraph& graph);
 
 }  // namespace tutti::core::synthesis

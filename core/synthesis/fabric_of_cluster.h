@@ -18,7 +18,8 @@ enum class FabricLinks {
 /// Returns the graph of the fabric between the replicas of a cluster. Messages are assumed to go
 /// directly between GPUs, without a copy in host memory.
 /// ERRORS: there is only one rank; there are more than kMaxSynthesisRanks ranks; a rank cannot be
-/// reached, not even through other ranks. Cost: routes are computed between all pairs of ranks.
+/// reached, even if other ranks forward messages. Cost: routes are computed between all pairs of
+/// ranks.
 Expected<FabricGraph> fabric_of(const Cluster& cluster, FabricLinks links = FabricLinks::kOnRoutes);
 
 }  // namespace tutti::core::synthesis

@@ -32,8 +32,8 @@ struct Crossings {
 /// REQUIRES: `graph` has routes.
 double time_of_busiest_link(const FabricGraph& graph, const Forest& forest, Crossings crossings);
 
-/// Returns why the forest is invalid: a tree does not span all ranks, or a rank is the root of too
-/// few trees. Returns "" if the forest is valid.
+/// Returns the reason why the forest is invalid: a tree does not span all ranks, or a rank is the
+/// root of too few trees. Returns "" if the forest is valid.
 std::string flaw_of(const Forest& forest);
 
 }  // namespace tutti::core::synthesis

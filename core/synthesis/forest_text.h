@@ -2,12 +2,12 @@
 
 // Writes a forest as a text in Tutti's language for algorithms (docs/your-own-algorithm.md).
 //
-// Each tree distributes chunks of its own. Chunks are divided into pieces, so that a rank forwards
-// one piece while it receives the next. A tree needs as many lanes as the rank with the most
-// children has children. On both ranks, the edge to the j-th child is on lane j. A rank receives on
-// one lane and sends to its first child on the same lane, so it forwards a piece there without
-// waiting for another lane. The lanes to the other children wait for the lane that receives from
-// the parent.
+// Each tree distributes separate chunks of the data. Chunks are divided into pieces, so that a rank
+// forwards one piece while it receives the next. A tree needs as many lanes as the rank with the
+// most children has children. A message is received on the lane with the number of the lane on
+// which it was sent. A rank sends to its first child on the lane on which it receives, so that it
+// forwards a piece to this child without waiting for another lane. The messages to the other
+// children are on other lanes, which wait for the lane that receives from the parent.
 //
 // A reduction uses the same trees in the reverse direction. A rank adds the data of its children
 // one after the other, and sends the sum to its parent. An all-reduce is a reduction followed by a

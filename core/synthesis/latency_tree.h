@@ -15,7 +15,7 @@
 
 namespace tutti::core::synthesis {
 
-/// Returns the latency tree of `root`, as a forest that consists of this tree.
+/// Returns the latency tree with the root `root`, as a forest that consists of this tree.
 /// REQUIRES: `root` can reach every rank over the routes of the fabric.
 /// Cost: O(ranks³).
 Forest latency_tree(const FabricGraph& graph, int root, Bytes bytes);

@@ -9,8 +9,8 @@
 // GPUs.
 //
 // Every shard is cut into pieces. While a piece travels around a ring, the switch adds the next
-// one. Two lanes take turns with the sums, and four lanes with the rings, so that the latency of
-// one piece is hidden by the transfer of others.
+// one. The sums of successive pieces alternate between two lanes, and their rings between four
+// lanes, so that the transfer of some pieces hides the latency of others.
 
 #include <optional>
 #include <string>

@@ -1,8 +1,7 @@
 #pragma once
 
-// Synthesis of schedules for a fabric. Synthesis computes the bandwidth bound of a collective.
-// Synthesis finds candidates that range from few rounds (for small data) to full bandwidth (for
-// large data).
+// Synthesis of schedules for a fabric: computes the bandwidth bound of a collective, and finds
+// candidates that range from few rounds (for small data) to full bandwidth (for large data).
 
 #include <functional>
 #include <optional>
@@ -20,7 +19,7 @@ namespace tutti::core::synthesis {
 struct Task {
   CollectiveKind kind = CollectiveKind::kAllGather;
   int root = 0;  ///< root of the collective, if its kind has a root
-  Bytes bytes;   ///< number of bytes in the whole buffer
+  Bytes bytes;   ///< size of the collective's buffer
 };
 
 /// True for the collectives that synthesis supports.
@@ -45,8 +44,8 @@ std::string text_of(const Candidate& candidate, CollectiveKind kind, const TextO
 
 /// A lower bound on the time of a collective, which follows from the bandwidths of the fabric. The
 /// bound of an all-reduce is the sum of the bounds of a reduce-scatter and an all-gather, as in
-/// ForestColl. An all-reduce can beat this sum if it runs the reduce-scatter and the all-gather at
-/// the same time, and the two directions of links have unequal loads.
+/// ForestColl. An all-reduce can be faster than this sum if it runs the reduce-scatter and the
+/// all-gather at the same time, and if the two directions of links have unequal loads.
 struct BandwidthBound {
   Time time;
   Ratio per_part;            ///< time in the unit of Optimum::time
@@ -61,9 +60,9 @@ std::optional<BandwidthBound> bandwidth_bound(const FabricGraph& graph, const Ta
 /// Returns the lower bound on the time of an all-reduce if the switches of the nodes may reduce and
 /// multicast. Every rank and every node has to send and to receive every byte once. Between nodes,
 /// nothing reduces, so all N nodes together send at least 2 (N - 1) times the buffer. Returns
-/// nullopt if the switches do not reduce. Also returns nullopt for other collectives, because the
-/// cuts of bandwidth_bound() count copies and sums of the same data once, so that bound already
-/// holds for such switches.
+/// nullopt if the switches do not reduce. Also returns nullopt for collectives other than the
+/// all-reduce: in the cuts of bandwidth_bound(), copies and sums of the same data count once, so
+/// bandwidth_bound() also holds with such switches.
 std::optional<Time> bound_with_switches(const FabricGraph& graph, const Task& task);
 
 /// Finds candidates and calls `found` for each as soon as it is known. Candidates with few rounds

@@ -10,13 +10,13 @@
 // and each link is chosen so that this condition remains true.
 //
 // If m copies of a tree grow over a link x → y, every set S with y inside and x outside loses m
-// units of capacity. A set that already contains a rank of the tree needs as much capacity as
-// before, so it must have m units to spare. A minimum cut finds the smallest spare capacity of the
-// sets that contain a rank of the tree. In the flow network of this cut, a source offers an
-// unlimited flow at x. For each other tree, the source offers the number of copies as a flow, which
-// may enter at any rank of that tree. The spare capacity is the flow that reaches y, minus the
-// number of copies of all other trees. If the spare capacity is less than m, the copies are
-// divided: some copies grow over this link, and all other copies grow separately.
+// units of capacity. Such a set that already contains another rank of the tree needs as much
+// capacity as before, so it must have m units to spare. A minimum cut finds the smallest spare
+// capacity of the sets that contain a rank of the tree. In the flow network of this cut, a source
+// offers an unlimited flow at x. For each other tree, the source offers the number of copies as a
+// flow, which may enter at any rank of that tree. The spare capacity is the flow that reaches y,
+// minus the number of copies of all other trees. If the spare capacity is less than m, the copies
+// are divided: some copies grow over this link, and all other copies grow separately.
 //
 // All trees grow at the same time: the next link is always the one that reaches a rank earliest.
 // In this way, all trees stay shallow. If trees grew one after the other, the last trees would have
@@ -46,8 +46,8 @@ struct SpanningTree {
 };
 
 /// Packs spanning trees into the graph. Each rank is the root of `trees` trees for each part that
-/// it contributes. `cost` gives the time of a message from one rank to another. A tree grows first
-/// over the link by which data reaches a further rank earliest. Returns nullopt if `go_on` returns
+/// it contributes. `cost(a, b)` is the time of a message from rank a to rank b. A tree grows first
+/// over the link over which data reaches a new rank earliest. Returns nullopt if `go_on` returns
 /// false, or if Edmonds' condition does not hold.
 /// Cost: one maximum flow for each link of a tree, and one for some of the links without enough
 /// room. The number of different trees is at most about the number of ranks plus the number of

@@ -2,13 +2,13 @@
 
 // Computes the number of trees per part, and the number of trees that each link carries.
 //
-// The optimal time is a fraction of two integers. For example, 7/24 is the time in which a link of
-// capacity 24 carries 7 parts. If each part has k trees, a tree carries 1/k of a part. In the
-// optimal time of the example, a link of capacity b then carries b · 7k/24 trees. The number of
-// trees on a link must be an integer. In the example, k = 24 always works, and k = 3 works if all
-// capacities are multiples of 8. With fewer trees, messages are fewer and larger, which can be
-// worth a slightly longer time. Another possibility is to choose k first. For a given k, the
-// numbers of trees per link are rounded down, and the time is increased until all trees fit.
+// The optimal time is a fraction of two integers. For example, if it is 7/24, a link of capacity 24
+// carries 7 parts in this time. If each part has k trees, a tree carries 1/k of a part. In this
+// time, a link of capacity b then carries b · 7k/24 trees. The number of trees on a link must be an
+// integer. In the example, k = 24 always works, and k = 3 works if all capacities are multiples of
+// 8. With fewer trees, there are fewer and larger messages, which can compensate for a slightly
+// longer time. Another possibility is to choose k first. For a given k, the numbers of trees per
+// link are rounded down, and the time is increased until all trees fit.
 // SOURCE: arXiv 2402.06787, section 5.1 (the number of trees) and appendix (fixed k).
 
 #include <optional>

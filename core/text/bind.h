@@ -31,19 +31,20 @@ class SourceMap {
     places_[{&message, field, index}] = at;
   }
 
-  /// Records that `message` could not store a value of its text, so that the value was left out.
+  /// Records that a value in the text of `message` was left out, because `message` cannot store it.
   void add_partial(const google::protobuf::Message& message) { partial_.insert(&message); }
-  /// True if every value in the text of the message was stored, including the values of the
-  /// messages inside it. If false, callers must not use the message, because it differs from its
-  /// text.
+  /// True if every value in the text of the message was stored, including the values of messages
+  /// inside the message. If the result is false, callers must not use the message, because it
+  /// differs from its text.
   [[nodiscard]] bool whole(const google::protobuf::Message& message) const {
     return !partial_.contains(&message);
   }
 
   /// Returns the location at which the message begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message) const;
-  /// Returns the location of a field's value; `index` is the element of a repeated field. If the
-  /// field was not written, returns the location at which the message begins.
+  /// Returns the location of a field's value; for a repeated field, the location of the element
+  /// with this index. If the field was not written, returns the location at which the message
+  /// begins.
   [[nodiscard]] Location at(const google::protobuf::Message& message, const std::string& field,
                             int index = 0) const;
   /// Returns the location that stands for the file as a whole.
@@ -59,8 +60,8 @@ class SourceMap {
 /// Returns the subject of a problem in the form of the schema: "Network", or "Network.latency_us".
 std::string schema_name(const google::protobuf::Message& message, const std::string& field = "");
 
-/// Messages that a program adds to Tutti's schema: they occur in fields that the schema of the
-/// enclosing message does not define.
+/// Messages that a program adds to Tutti's schema: such a message is the value of a field that the
+/// schema of the enclosing message does not define.
 class GuestMessages {
  public:
   GuestMessages();
@@ -79,7 +80,7 @@ class GuestMessages {
   google::protobuf::Message* add(const std::string& field);
   /// Returns the message of `field`; null if it was not written.
   [[nodiscard]] const google::protobuf::Message* find(const std::string& field) const;
-  /// Calls `visitor` for each expected field, in the order of the calls of expect().
+  /// Calls `visitor` for each field for which expect() was called, in the order of these calls.
   void visit(
       const std::function<void(const google::protobuf::Descriptor& host, const std::string& field,
                                const google::protobuf::Descriptor& message)>& visitor) const;
@@ -90,8 +91,8 @@ class GuestMessages {
 };
 
 /// Parses a file whose path is written in a scenario, and fills `message` from the file as bind()
-/// does. If the file has none of the message's fields, it is not a file of this type, and this is
-/// the only reported problem. The problem's text does not quote the file, because a scenario of
+/// does. If the file has none of the message's fields, the only reported problem is that the file
+/// has another type. The text of this problem does not quote the file, because a scenario of
 /// unknown origin may name a file whose content must not be printed.
 Document bind_named_file(const std::string& text, const std::string& path,
                          google::protobuf::Message& message, SourceMap& sources,

@@ -11,9 +11,9 @@
 namespace tutti::core {
 
 /// A table of comma-separated values with a header line (RFC 4180: a cell with commas, quotes or
-/// line breaks is in quotes, and a quote inside it is written as ""). Lines before the header that
-/// begin with '#' are remarks. Remarks of the form `# key: value` are kept. After the header, a
-/// line that begins with '#' is an ordinary row.
+/// line breaks is in quotes, and a quote inside such a cell is written as ""). Lines before the
+/// header that begin with '#' are remarks. Remarks of the form `# key: value` are kept. After the
+/// header, a line that begins with '#' is an ordinary row.
 struct CsvTable {
   struct Cell {
     std::string text;
@@ -25,12 +25,13 @@ struct CsvTable {
   std::map<std::string, Cell> remarks;
   std::vector<Cell> columns;
   std::vector<Row> rows;
-  std::vector<Row> uneven;  ///< with kAreKept: rows with more or fewer cells than columns
+  std::vector<Row>
+      uneven;  ///< rows with more or fewer cells than columns; only with UnevenRows::kAreKept
 
   /// Returns the index of the column with this name; -1 if there is no such column.
   [[nodiscard]] int column(std::string_view name) const;
-  /// True if the table has columns, but no column has one of the given names. If true, the text is
-  /// another kind of table.
+  /// True if the table has columns, but none with one of the given names. The text is then another
+  /// kind of table.
   [[nodiscard]] bool has_none_of(const std::vector<std::string>& names) const;
   /// Returns the indices of required columns. Reports each column that is missing.
   [[nodiscard]] std::vector<std::size_t> required(const std::vector<const char*>& names,
@@ -53,7 +54,7 @@ CsvTable parse_csv(std::string_view text, const std::string& file, Problems& pro
 [[nodiscard]] tl::unexpected<Error> no_such_table(const std::string& file, std::string_view what,
                                                   const std::vector<std::string>& columns);
 
-/// Returns a text in the form of a cell: in quotes if necessary.
+/// Returns a text as it is written in a cell: in quotes if necessary.
 std::string csv_cell(std::string_view text);
 
 }  // namespace tutti::core

@@ -16,8 +16,8 @@ struct Position {
 };
 
 /// A value of a parsed text (Protocol Buffers text format or JSON) that has not been compared with
-/// a schema. Every value has its position in the text, so that later stages can report problems
-/// there.
+/// a schema. Every value has its position in the text, so that later stages can report problems at
+/// this position.
 struct Value {
   enum class Kind {
     kMessage,     ///< `{ … }`; the fields are in `fields`, in the order of the text
@@ -34,8 +34,8 @@ struct Value {
   Position end;  ///< position after the last character, such as the closing quote or bracket
   bool from_json = false;  ///< true for scalars of JSON, in which a number may be written as a
                            ///< quoted string
-  bool damaged = false;    ///< true if a field of the message could not be parsed; this field was
-                           ///< reported, and is not in `fields`
+  bool damaged = false;    ///< true if a field of the message could not be parsed; a problem was
+                           ///< reported, and the field is not in `fields`
   std::string text;
   std::vector<Field> fields;
   std::vector<Value> items;
@@ -74,8 +74,8 @@ std::string describe(const Value& value);
 /// than 64 levels is an error, so that the stack cannot overflow.
 Document parse_text_format(std::string_view text, const std::string& file, Problems& problems);
 
-/// Parses JSON up to the first syntax error. If a name occurs twice in an object, both fields are
-/// kept.
+/// Parses JSON up to the first syntax error. If a name occurs twice in an object, the result
+/// contains both fields.
 Document parse_json(std::string_view text, const std::string& file, Problems& problems);
 
 /// Parses JSON if the first character that is not white space is '{' or '['; otherwise parses the

@@ -9,7 +9,8 @@
 
 namespace tutti::core {
 
-/// The range of valid values, from `least` to `most`. `least` itself is valid only if `or_equal`.
+/// The range of valid values, from `least` to `most`. The value `least` is valid only if `or_equal`
+/// is true.
 struct Bounds {
   double least = 0;
   double most = 0;
@@ -29,8 +30,8 @@ class Fields {
   /// returns nullopt if the value is out of range.
   std::optional<double> number(const google::protobuf::Message& message, const std::string& field,
                                const std::string& what, Bounds bounds);
-  /// Does the same as number(), and also reports a problem if the field is absent. `remedy` is a
-  /// part of the problem's text that tells the user what to write.
+  /// Does the same as number(), and also reports a problem if the field is absent. The text of this
+  /// problem contains `remedy`, which says what the user should write.
   std::optional<double> required(const google::protobuf::Message& message, const std::string& field,
                                  const std::string& what, Bounds bounds,
                                  const std::string& remedy = "");

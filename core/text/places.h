@@ -16,8 +16,9 @@ class Descriptor;
 namespace tutti::core {
 
 /// The positions of the fields in a text. Each field is identified by its path:
-/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages without access to the
-/// Protobuf messages use this class to report problems at the right positions.
+/// "strategy.byteps.partition_bytes", "conditions.slow[1].worker". Stages of reading a scenario
+/// that have no access to the Protobuf messages use this class to report problems at the right
+/// positions.
 class Places {
  public:
   Places() = default;
@@ -34,8 +35,9 @@ class Places {
   /// Returns the location of the field's value. If the field was not written, returns the location
   /// of the innermost enclosing message that was written. The path "" is the whole text.
   [[nodiscard]] Location at(std::string_view path) const;
-  /// Returns the subject of problems at `path` in the form of the schema: "Strategy.shards"; for
-  /// the path "", "Scenario". If the schema does not define the path, returns the path unchanged.
+  /// Returns the name in the schema of the field at `path`, which is the subject of problems
+  /// (ProblemKind::field): "Strategy.shards"; for the path "", "Scenario". If the schema does not
+  /// define the path, returns the path unchanged.
   [[nodiscard]] std::string schema_name(std::string_view path) const;
 
  private:

@@ -13,9 +13,8 @@ enum class LineBreaks { kBecomeSpaces, kStay };
 /// characters that change the direction of writing are replaced by '?'.
 std::string printable(std::string_view text, LineBreaks breaks = LineBreaks::kBecomeSpaces);
 
-/// Returns the text if it has at most `most` bytes. If the text is longer, returns the text
-/// truncated to at most `most` bytes, including a "…" at the end. REQUIRES: the text is UTF-8; most
-/// ≥ 3.
+/// Returns the text, truncated to at most `most` bytes if it is longer. A truncated text ends with
+/// "…", which is included in the `most` bytes. REQUIRES: the text is UTF-8; most ≥ 3.
 std::string shortened(std::string text, std::size_t most);
 
 }  // namespace tutti::core

@@ -24,8 +24,8 @@ struct Fraction {
 };
 
 /// An ordered list of values with names. Text output, JSON output and the GUI's panels are all
-/// generated from reports. JSON contains the values that have a name, and text contains the values
-/// that have a title.
+/// generated from reports. JSON contains the values that have a name, and text output contains the
+/// values that have a title.
 ///
 ///     Report pack{{"pack", 3, "pack"}, {"bytes", 102400, "bytes"}, {"ready_us", ready, "ready"}};
 ///     to_json(pack)   {"pack": 3, "bytes": 102400, "ready_us": 12.5}
@@ -103,7 +103,7 @@ struct ReportField {
   std::string text{};   ///< text to show instead of the formatted value; empty: none
 };
 
-/// Returns the list of the results of `make` for all items. `make` returns a report or a value.
+/// Returns a list with the result of `make` for each item. `make` returns a report or a value.
 template <class Items, class Make>
 ReportValue list_of(const Items& items, Make make) {
   std::vector<ReportValue> list;
@@ -111,7 +111,7 @@ ReportValue list_of(const Items& items, Make make) {
   return list;
 }
 
-/// Returns the text; if the text is empty, returns an empty value, which JSON output omits.
+/// Returns a value with the text or, if the text is empty, an empty value, which JSON output omits.
 inline ReportValue unless_empty(const std::string& text) {
   return text.empty() ? ReportValue() : ReportValue(text);
 }

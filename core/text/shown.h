@@ -27,8 +27,8 @@ inline std::string as_utf8(std::string_view text) {
 }
 
 /// Escapes `text` for XML or HTML, between tags or inside a double-quoted attribute. Characters
-/// that XML 1.0 does not allow (all but three control characters, U+FFFE and U+FFFF) are replaced
-/// by kUnknown.
+/// that XML 1.0 does not allow are replaced by kUnknown. These are U+FFFE, U+FFFF and the
+/// characters below U+0020 except tab, line feed and carriage return.
 std::string as_xml(std::string_view text);
 
 }  // namespace tutti::core

@@ -19,11 +19,12 @@ inline constexpr const char* kGrey = "#999999";
 }  // namespace palette
 
 /// Builds an SVG picture on a white background. A later element covers earlier elements.
-/// Coordinates are in pixels, measured from the upper left corner. The parameter `more` is a text
-/// of further XML attributes, which begins with a space.
+/// Coordinates are in pixels, measured from the upper left corner. The parameter `more` contains
+/// further XML attributes, as a text that begins with a space.
 class SvgPicture {
  public:
-  /// Adds text whose baseline begins at (x, y). Escapes `content`.
+  /// Adds the text `content`, whose baseline begins at (x, y). Characters with a meaning in XML are
+  /// escaped.
   void text(double x, double y, std::string_view content, std::string_view more = "");
   void line(double x1, double y1, double x2, double y2, std::string_view stroke,
             std::string_view more = "");

@@ -13,8 +13,8 @@ inline constexpr std::int64_t kMaxCsvColumns = 10'000;
 /// The maximum number of cells of a table. Each cell takes about 40 bytes when parsed.
 inline constexpr std::int64_t kMaxCsvCells = 12'000'000;
 
-/// The maximum number of variables of a model. The largest known models have one hundredth of this
-/// number.
+/// The maximum number of variables of a model. The largest known models have about one hundredth of
+/// this number.
 inline constexpr std::int64_t kMaxVariables = 500'000;
 
 }  // namespace tutti::core

@@ -15,7 +15,7 @@ namespace tutti::core {
 struct Breakdown {
   Time launch;  ///< launch of the collective
   std::array<Time, kLinkKinds>
-      wire;      ///< transfer of bytes, separately for each kind of the slowest link on the route
+      wire;  ///< transfers, divided by the kind of the slowest link on the route of each transfer
   Time latency;  ///< latency of links
   Time queue;    ///< waiting for a busy link, port or copy engine, or for a free slot
   Time reduce;   ///< reductions

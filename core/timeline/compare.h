@@ -11,7 +11,7 @@
 
 namespace tutti::core {
 
-/// A time that occurs in both timelines: `a` in the first timeline, `b` in the second timeline.
+/// A time that has a value in each of two timelines: `a` in the first, `b` in the second.
 struct Pair {
   Time a;
   Time b;
@@ -73,7 +73,7 @@ StepComparison compare_step(const StepRecord& a, const StepRecord& b,
                             const Numbers& common);
 
 /// The comparison of two timelines of the same workload, for example of a prediction and its run,
-/// or of two strategies. The compared packs and lane steps are those of the last training step.
+/// or of two strategies. Packs and lane steps are compared only in the last training step.
 struct Comparison {
   RunInfo a, b;
   PartsComparison steady;            ///< from Summary::steady_parts()
@@ -81,7 +81,7 @@ struct Comparison {
   StepComparison last;
   std::vector<KindComparison> kinds;
   std::int64_t steps_joined = 0;
-  /// See JoinCounts.
+  /// The members from here to `max_channels_b` are those of JoinCounts.
   std::int64_t steps_only_a = 0;
   std::int64_t steps_only_b = 0;
   std::int64_t together = 0;

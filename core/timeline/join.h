@@ -33,12 +33,13 @@ inline Time work_of(const Span& span) { return span.duration - span.wait; }
 /// The number of lane steps that were joined, and the numbers of lane steps that were not joined.
 struct JoinCounts {
   std::int64_t joined = 0;
-  /// The number of lane steps that occur only in timeline a (or b), or whose kind is different in
-  /// the other timeline.
+  /// The numbers of lane steps of timeline a (b) that have no counterpart in timeline b (a), or
+  /// whose counterpart has another kind.
   std::int64_t only_a = 0;
   std::int64_t only_b = 0;
   /// The number of packs, counted on each device, whose channels were merged into one span.
-  /// `max_channels_a` and `max_channels_b` are the maximum numbers of channels of such a pack.
+  /// `max_channels_a` and `max_channels_b` are the largest numbers of channels of these packs in
+  /// each timeline.
   std::int64_t together = 0;
   std::int64_t max_channels_a = 0;
   std::int64_t max_channels_b = 0;
@@ -48,11 +49,10 @@ struct JoinCounts {
 using TakePair = std::function<bool(const SpanPair&)>;
 
 /// Joins lane steps by (worker, device, training step, pack, lane, index), for the given training
-/// steps and packs. If one timeline has only one span for each NCCL channel (SpanKind::kChannel),
-/// all spans of a lane in the other timeline are merged into one span. If a pack on a device has
-/// different numbers of lanes in the two timelines, the lanes do not correspond to each other. If
-/// lanes do not correspond, all lanes of the pack on the device are merged into one span, from the
-/// earliest start to the latest end.
+/// steps and packs. If a timeline has only one span for each NCCL channel (SpanKind::kChannel),
+/// each lane of the other timeline is merged into one span, too. If the two timelines then have
+/// different numbers of lanes for a pack on a device, all lanes of this pack are merged into one
+/// span, from the earliest start to the latest end.
 /// ERRORS: a block is damaged; `take` returned false (kRun). Cost: each span of a lane is read
 /// once. Memory: the spans of one device.
 Expected<JoinCounts> join_lane_steps(const TimelineReader& a, const TimelineReader& b,

@@ -13,8 +13,8 @@ namespace tutti::core {
 struct PathCause {
   std::string name;
   Time time;          ///< total time of this cause on the critical path
-  std::string where;  ///< for transfers and waits: link of the longest transfer or wait; otherwise
-                      ///< empty
+  std::string where;  ///< link of the longest transfer or wait, if the cause is transfers or
+                      ///< waiting; otherwise empty
 };
 
 /// Returns the causes of the critical path's time, the largest first. Causes inside collectives

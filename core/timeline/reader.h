@@ -18,7 +18,7 @@ class ByteSource;
 /// Reads timeline files, including truncated files and files without an index. Damaged or forged
 /// files are safe to read: all returned values are in valid ranges (times from 0 to a little beyond
 /// kHorizon, counts at least 0), so that sums and differences do not overflow. Memory is
-/// proportional to the file.
+/// proportional to the size of the file.
 class TimelineReader {
  public:
   /// The position and the time range of a block of spans. Callers use the position and the time

@@ -29,8 +29,8 @@ struct StepParts {
 /// averages are exact for any number of steps, because they come from running totals.
 class Summary : public NullSink {
  public:
-  /// The maximum number of records in steps(). The steady state of asynchronous workers ends
-  /// earlier, so steps() has all of its steps.
+  /// The maximum number of records in steps(). The steady state of asynchronous workers ends before
+  /// this many steps, so steps() contains all steps of the steady state.
   static constexpr std::size_t kMaxListedSteps = 10'000;
 
   void begin(const RunInfo& run) override { info_ = run; }
@@ -69,7 +69,8 @@ class Summary : public NullSink {
   struct Awaited {
     std::string device;
     int steps = 0;  ///< number of steps in which the device's gradients were ready last
-    Time mean;      ///< mean of StepRecord::awaited_for over the steps, whatever the awaited device
+    Time mean;  ///< mean of StepRecord::awaited_for over all `of_steps` steps, including steps that
+                ///< waited for other devices
     int of_steps = 0;
   };
   /// Returns nullopt if no step has recorded which device it waited for.
@@ -120,7 +121,7 @@ class Summary : public NullSink {
   std::vector<StepRecord> steps_;
   std::int64_t step_count_ = 0;
   Totals after_first_;              ///< over all steps except the first
-  std::int64_t constant_from_ = 0;  ///< the first of the last steps that have equal lengths
+  std::int64_t constant_from_ = 0;  ///< index of the first of the latest, equally long steps
   std::map<std::int32_t, std::vector<PackRecord>> packs_;  ///< by step
   std::deque<LinkRecord> links_;                           ///< may have millions of entries
   std::vector<PathPiece> path_;

@@ -83,7 +83,8 @@ struct SpanKind {
   static constexpr std::int32_t kFirstCompute = 32;
   static constexpr std::int32_t kPackInFlight = 48;
   static constexpr std::int32_t kExchange =
-      50;  ///< an exchange in flight; Span::index is the exchange's index in the scenario
+      50;  ///< an exchange (a collective of the computation, as in tensor parallelism) in flight;
+           ///< Span::index is the index of the exchange in the plan
   static constexpr std::int32_t kChannel =
       49;  ///< all work of one NCCL channel for a pack; each channel has its own lane
 };
@@ -102,13 +103,14 @@ struct Span {
   std::int64_t peer_index = -1;  ///< for a receive: index of the sender's step in its lane
 };
 
-/// A training step of all replicas. Times of parts, such as `forward`, are those of the replica
-/// that ended the step last.
+/// A training step of all replicas. Times of parts, such as `forward`, are those of one replica:
+/// the replica that computed longest or, in a measured run that was imported, the rank that ended
+/// the step last.
 struct StepRecord {
   std::int32_t step = 0;
   Time start;  ///< time at which the last replica ended the previous step
   Time end;
-  std::string slowest;  ///< device of the replica that ended the step last
+  std::string slowest;  ///< device of this replica
   Time forward;
   Time backward;
   Time other_compute;  ///< time of copies and updates
@@ -117,8 +119,8 @@ struct StepRecord {
   /// The device whose gradients were ready last. Empty if the run has only one device, or the
   /// device is not known.
   std::string awaited = {};
-  /// The additional computation time of the device `awaited`, compared with the average of the
-  /// other devices.
+  /// The time by which the gradients of the device `awaited` were ready later than those of the
+  /// other devices on average. A delay that comes from a late start of the step is excluded.
   Time awaited_for = {};
   /// The time by which computation took longer because communication ran on the same device. The
   /// added time is included in `forward`, `backward` and `other_compute`.
@@ -144,8 +146,8 @@ struct LinkRecord {
   LinkKind kind = LinkKind::kPcie;
   Bandwidth bandwidth;
   Bytes bytes;
-  Time busy;  ///< time in which the link transfers the bytes at `bandwidth`; for NCCL, the time
-              ///< according to NCCL's cost model
+  Time busy;  ///< time in which the link transfers the bytes at `bandwidth`; for collectives whose
+              ///< time NCCL's cost model predicts, the predicted time
   Time bin_width;
   std::vector<std::int64_t> bins;  ///< bytes transferred in each interval of length `bin_width`;
                                    ///< may be empty
@@ -163,7 +165,7 @@ struct PathPiece {
   Time end;
   Breakdown parts;           ///< for collectives, the parts of the time by cause
   std::string slowest_link;  ///< link of the longest single transfer
-  std::string queued_at;     ///< resource with the longest single wait
+  std::string queued_at;     ///< link with the longest single wait
   Time queued_time;
 };
 
@@ -180,8 +182,8 @@ struct SteadyState {
 };
 
 /// Receives the records of a run. The order of calls is: begin(); track() before the spans of the
-/// track; span() in order of time for each track; step() and pack() as they end; steady(); link()
-/// and path(); end().
+/// track; span() in order of time for each track; step() and pack() when a step or pack ends;
+/// steady(); link() and path(); end().
 class TimelineSink {
  public:
   virtual ~TimelineSink() = default;

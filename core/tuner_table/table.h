@@ -30,9 +30,9 @@ inline constexpr int kMaxChannels = 64;
 /// channels that NCCL uses for them.
 struct Row {
   int collective = 4;           ///< index of kCollectives
-  std::uint64_t min_bytes = 0;  ///< minimum size of the larger buffer (inclusive), as NCCL counts
-                                ///< it
-  std::uint64_t max_bytes = 0;  ///< maximum size of the larger buffer (inclusive)
+  std::uint64_t min_bytes = 0;  ///< smallest size (inclusive) of the larger of a rank's input and
+                                ///< output, as NCCL passes it to the tuner
+  std::uint64_t max_bytes = 0;  ///< largest size (inclusive)
   int algorithm = 1;            ///< index of kAlgorithms
   int protocol = 2;             ///< index of kProtocols
   int channels = 0;             ///< 0: NCCL chooses the number
@@ -54,8 +54,8 @@ struct Table {
   Reader reader = Reader::kTutti;
   /// Comments on the purpose of the table, one line each. Lines are truncated after 200 bytes.
   std::vector<std::string> remarks;
-  std::vector<Row> rows;  ///< in order of precedence: the first row that matches a call and is
-                          ///< possible for it applies
+  std::vector<Row> rows;  ///< in order of precedence: for a call, the first row applies that
+                          ///< matches the call and that NCCL can execute
 };
 
 /// The reason why a text is not a valid table, and the location of the mistake.
@@ -69,10 +69,10 @@ struct Refusal {
 /// The first line of a table for libnccl-tuner-tutti.so.
 inline constexpr std::string_view kHeader = "# tutti nccl-tuner table 1";
 
-/// Reads a table. A text without kHeader in its first line is read as a configuration of NVIDIA's
-/// example plugin. Lines that the example plugin would misread silently (unknown names, more than
-/// 254 characters, empty cells) are errors. The text may contain any bytes. Cost: time and memory
-/// proportional to the length of the text.
+/// Reads a table. A text whose first line is not kHeader is read as a configuration of NVIDIA's
+/// example plugin. Lines that the example plugin would misread without a message (unknown names,
+/// more than 254 characters, empty cells) are errors. The text may contain any bytes. Cost: time
+/// and memory proportional to the length of the text.
 tl::expected<Table, Refusal> read_table(std::string_view text);
 
 /// Returns the text of a table. read_table() reads the same table from it, except for line numbers.

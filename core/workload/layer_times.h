@@ -23,7 +23,7 @@ struct LayerTimes {
   std::string title;
   std::string source;
   GpuModel gpu_model = GpuModel::kNone;  ///< GPU on which the times were measured; kNone: the file
-                                         ///< does not say it
+                                         ///< does not state the GPU
   std::int64_t batch = 1;                ///< number of samples per step during the measurement
   std::vector<LayerTime> layers;
 };
@@ -33,7 +33,8 @@ struct LayerTimes {
 /// empty.
 /// ERRORS: as for load_model().
 Expected<LayerTimes> load_layer_times(const std::string& path);
-/// Reads layer times like load_layer_times(), but from a text in memory. Errors call it `path`.
+/// Reads layer times like load_layer_times(), but from a text in memory. Error messages use `path`
+/// as the name of the text.
 Expected<LayerTimes> read_layer_times(const std::string& text, const std::string& path);
 
 }  // namespace tutti::core

@@ -13,8 +13,8 @@ namespace tutti::core {
 /// The sizes of a sparse gradient: each replica has only some of the rows (TensorFlow's
 /// IndexedSlices).
 struct Slices {
-  std::int64_t rows = 0;  ///< number of rows in a replica's gradient; the maximum if replicas
-                          ///< differ
+  std::int64_t rows = 0;  ///< number of rows in the gradient of a replica; if replicas have
+                          ///< different numbers, the maximum
   DataType index_type = DataType::kInt64;
   bool differ = false;  ///< true: replicas have different numbers of rows
 };
@@ -36,7 +36,7 @@ struct Variable {
   std::optional<Time> backward;
   std::optional<Slices> slices = std::nullopt;
   /// The time before the layer's backward pass in which the device idles, because the host has not
-  /// launched the layer's kernels. The time does not depend on the batch size.
+  /// yet launched the layer's kernels. The time does not depend on the batch size.
   std::optional<Time> gap = std::nullopt;
 
   /// Returns the number of elements in a row. A row consists of all elements with the same index in

@@ -41,13 +41,13 @@ struct StepTimes {
   std::vector<Time> accumulate = {};  ///< for each segment: time to add its gradients to the sum of
                                       ///< the previous passes, in every pass except the first;
                                       ///< empty: no time
-  /// The fraction of a pass's time that is limited by multiprocessors, in millionths; the rest is
-  /// limited by memory bandwidth. If `backward_compute_bound` is empty, multiprocessors limit the
-  /// whole backward pass.
+  /// The fraction of the time of a pass in which the number of multiprocessors limits the speed, in
+  /// millionths; in the rest of the time, memory bandwidth limits it. If `backward_compute_bound`
+  /// is empty, the fraction is 1 in the whole backward pass.
   std::int64_t forward_compute_bound = 1'000'000;
   std::vector<std::int64_t> backward_compute_bound = {};  ///< by segment
   /// For each segment: the time of its layer in the forward pass. The forward pass runs in the
-  /// reverse order: it begins with the layer of the last segment.
+  /// reverse order of the segments: it begins with the layer of the last segment.
   std::vector<Time> forward_by_segment = {};
 
   [[nodiscard]] Time backward_total() const;
@@ -65,9 +65,9 @@ struct StepTimes {
   [[nodiscard]] Time early_passes(std::int32_t passes) const;
 };
 
-/// The times in a pass in which a device idles, because the host has not launched its next kernel.
-/// nullopt: the pass has no gap at this point. A gap of zero lasts only on devices whose host is
-/// late (Conditions::late).
+/// The times in a pass in which a device idles, because the host has not yet launched the next
+/// kernel. nullopt: the pass has no gap at this point. A gap of 0 exists only on devices whose host
+/// is late (Conditions::late), which determine its length.
 struct HostGaps {
   std::optional<Time> forward;                ///< before the forward pass
   std::vector<std::optional<Time>> backward;  ///< before each segment; empty: no gaps
@@ -86,7 +86,8 @@ struct Workload {
       gradients;  ///< in creation order, with the types in which gradients are communicated
   std::vector<BackwardSegment> segments;  ///< backward segments in the order of execution; each
                                           ///< gradient belongs to one segment
-  std::vector<StepTimes> times;           ///< for each group of workers (Cluster::groups)
+  std::vector<StepTimes>
+      times;  ///< for each group of workers that holds replicas (Cluster::replica_groups)
   std::int32_t micro_batches = 1;  ///< number of forward and backward passes per step; gradients
                                    ///< are communicated in the last pass
   std::string timing;              ///< description of where the times come from
@@ -109,7 +110,8 @@ struct WorkloadOptions {
   std::optional<Time> update;
   std::int32_t micro_batches = 1;
   std::optional<Time> accumulate;
-  /// The fraction of the time of both passes that is limited by multiprocessors, in millionths.
+  /// The fraction of the time of both passes in which the number of multiprocessors limits the
+  /// speed, in millionths.
   std::optional<std::int64_t> compute_bound_ppm;
   std::optional<Time> forward_gap;  ///< as HostGaps::forward
 };
@@ -117,8 +119,8 @@ struct WorkloadOptions {
 /// The maximum number of micro-batches, each with a forward and a backward pass, in a step.
 inline constexpr std::int32_t kMaxMicroBatches = 1 << 16;
 
-/// A reason why a workload cannot be made. `text` is for the user. `field` is the name of the
-/// invalid field in the scenario's workload; empty: no single field is the reason.
+/// A reason why a workload cannot be made. `text` is a message for the user. `field` is the name of
+/// the invalid field in the scenario's workload; it is empty if the reason is not a single field.
 struct WorkloadProblem {
   std::string field;
   std::string text;
@@ -127,15 +129,15 @@ struct WorkloadProblem {
 
 /// Makes a workload. The times of layers come from the best available source: measured times
 /// (`layer_times`, or times in the list of variables), otherwise FLOPs at `flops_efficiency` of the
-/// device's peak rate. A layer without measured times and without FLOPs takes no time, and `timing`
-/// says so. If `forward` or `backward` is set, the layers' times in this pass are scaled to this
-/// total.
+/// device's peak rate. A layer without measured times and without FLOPs takes no time, and
+/// Workload::timing says so. If `forward` or `backward` is set, the layers' times in this pass are
+/// scaled to this total.
 ///
-/// If there are neither measured times nor FLOPs, `backward` is divided equally among the
-/// gradients, in reverse order of creation. If `backward` is not set either, the backward pass
-/// takes no time.
+/// If there are neither measured times nor FLOPs, `backward` is divided equally among the layers
+/// (Variable::layer), beginning with the last layer. If `backward` is not set either, the backward
+/// pass takes no time.
 /// ERRORS: the profile does not fit the model; the device's rate for the data type is unknown; the
-/// batch size is unknown.
+/// batch size is unknown; a step would compute for more than a day.
 tl::expected<Workload, std::vector<WorkloadProblem>> make_workload(const WorkloadOptions& options,
                                                                    const Cluster& cluster);
 

@@ -16,14 +16,15 @@ struct BytePs {
   std::int64_t credit = 0;  ///< maximum number of partitions of a worker that are in flight at the
                             ///< same time; 0: no limit
   KeyHash hash = KeyHash::kDjb2;
-  /// True if workers push partitions to servers and pull the sums, as in BytePS. False if an
-  /// algorithm without servers reduces the partitions.
+  /// True if workers push partitions to servers and pull the sums from them, as BytePS does. False
+  /// if an algorithm without servers reduces the partitions.
   bool pushes = false;
   std::optional<std::int64_t> servers_on_workers;
 };
 
 /// Returns the number of elements of each partition of a tensor. Each partition has `partition`
-/// bytes; the last one has the remainder. SOURCE: byteps/common/operations.cc, PartitionTensor.
+/// bytes; the last partition of a tensor has the remainder. SOURCE: byteps/common/operations.cc,
+/// PartitionTensor.
 std::vector<std::int64_t> partitions_of_byteps(BucketGradient gradient, Bytes partition);
 /// Rounds the partition size of a scenario up as BytePS does: to a multiple of 4096 bytes (a page)
 /// times the number of GPUs of a worker. SOURCE: byteps/common/global.cc.

@@ -10,8 +10,8 @@ enum class KeyHash : std::uint8_t { kDjb2, kNaive, kBuiltIn, kSdbm };
 /// Returns the name of a hash function in BytePS: "djb2", "naive", "built_in" or "sdbm".
 std::string_view to_string(KeyHash hash);
 
-/// Returns the key of a partition of a tensor. `tensor` counts tensors in the order in which they
-/// were declared.
+/// Returns the key of a partition of a tensor. `tensor` is the index of the tensor in the order in
+/// which tensors were declared.
 /// SOURCE: byteps/common/operations.cc, InitTensor.
 constexpr std::uint64_t byteps_key(std::uint64_t tensor, std::uint64_t partition) {
   return (tensor << 16) + partition;

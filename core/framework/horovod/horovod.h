@@ -14,10 +14,11 @@ struct Horovod {
 };
 
 /// Returns the settings of Horovod's cycles on this cluster. In each cycle, all W workers agree on
-/// the tensors that are ready on every worker. Tensors in the response cache need two bitwise ANDs
-/// over the cache bits of all ranks. Each AND takes 2 · ⌈log2 W⌉ network latencies. For tensors
-/// that are not in the cache, the ranks send requests to the coordinator, which sends responses to
-/// all ranks. The requests and responses take another 2 · ⌈log2 W⌉ latencies. SOURCE:
+/// the tensors that are ready on every worker. For tensors in the response cache, the ranks compute
+/// two bitwise ANDs over their cache bits. Each AND takes 2 · ⌈log2 W⌉ network latencies. For
+/// tensors that are not in the cache, the ranks send requests to the coordinator, which sends
+/// responses to all ranks. The requests and responses take another 2 · ⌈log2 W⌉ latencies. If the
+/// cache capacity is 0, there are only requests and responses. SOURCE:
 /// horovod/common/controller.cc, ComputeResponseList, CoordinateCacheAndState.
 CycleRule::Settings cycles_of(const Horovod& horovod, const Workload& workload,
                               const Cluster& cluster);

@@ -17,8 +17,8 @@ struct Megatron {
 };
 
 /// Returns the buckets. Each data type has its own buffer. A bucket of a buffer is closed when it
-/// holds `elements` OR MORE. Buckets of the same type are in the order in which they are filled.
-/// Types are in the order of their first gradients.
+/// holds `elements` elements OR MORE. Buckets of the same type are in the order in which they are
+/// filled. Types are in the order of their first gradients.
 /// SOURCE: megatron/core/distributed/param_and_grad_buffer.py.
 std::vector<std::vector<int>> buckets_of_megatron(std::span<const BucketGradient> gradients,
                                                   std::int64_t elements);

@@ -25,8 +25,8 @@ enum class Generation : std::uint8_t {
            ///< NCCL serially
   kTf24,   ///< TensorFlow 2.2 to 2.4: packs by bytes_per_pack and starts with the gradients that
            ///< were created last; has timeouts
-  kTf25,   ///< TensorFlow 2.5 and later: the same, but concatenates packs and orders the
-           ///< collectives of a device by a token
+  kTf25,   ///< TensorFlow 2.5 and later: like kTf24, but concatenates the gradients of a pack and
+           ///< orders the collectives of a device by a token
 };
 /// Returns the name: "TF_1_15", ….
 std::string_view to_string(Generation generation);
@@ -40,7 +40,7 @@ struct CollectiveAllReduce {
   /// NCCL and the program runs in graph mode.
   std::optional<bool> collective_nccl;
   bool eager = false;
-  /// True if the optimizer aggregates the gradients itself; it then updates the variables after all
+  /// True if the optimizer itself reduces the gradients, and then updates all variables after all
   /// gradients are reduced.
   bool aggregates_gradients = true;
 
@@ -53,8 +53,8 @@ std::vector<StrategyProblem> problems_of(const CollectiveAllReduce& all_reduce);
 
 /// Sets all fields of `strategy` that CollectiveAllReduce determines: algorithm (tf_ring or nccl),
 /// packing, merging, launches and their order, staging, updates, timers, sparse gradients and
-/// checkpoints. The batch has `gradients` gradients. Also adds notes that explain the chosen
-/// values.
+/// checkpoints. `gradients` is the number of gradients that are reduced together. Also adds notes
+/// that explain the chosen values.
 /// REQUIRES: problems_of(all_reduce) is empty.
 void lower_collective_all_reduce(const CollectiveAllReduce& all_reduce, const Cluster& cluster,
                                  std::int64_t gradients, Strategy& strategy);

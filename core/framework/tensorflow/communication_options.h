@@ -13,7 +13,7 @@ namespace tutti::core {
 enum class Implementation : std::uint8_t { kAuto, kRing, kNccl };
 /// Returns "AUTO", "RING" or "NCCL".
 std::string_view to_string(Implementation implementation);
-/// Returns the implementation with this name; upper and lower case are equal.
+/// Returns the implementation with this name; upper and lower case are not distinguished.
 std::optional<Implementation> parse_implementation(std::string_view name);
 
 /// The fields of tf.distribute.experimental.CommunicationOptions. The older CollectiveHints has
@@ -41,9 +41,9 @@ CommunicationOptions merge(const CommunicationOptions& strategy,
 /// SOURCE: tensorflow/core/common_runtime/base_collective_executor.cc.
 std::optional<Time> timer(const CommunicationOptions& options);
 
-/// Returns the implementation hint that TensorFlow passes for a batch of `gradients` gradients. For
-/// a single gradient, TensorFlow replaces NCCL by AUTO, because TensorFlow cannot order one launch
-/// relative to others.
+/// Returns the implementation hint that TensorFlow passes to its runtime for `gradients` gradients
+/// that are reduced together. For a single gradient, TensorFlow replaces NCCL by AUTO, because it
+/// cannot order the launch of this gradient's collective relative to other launches.
 /// SOURCE: tensorflow/python/distribute/cross_device_ops.py (2.1 to 2.4).
 Implementation hint_for_batch(Implementation implementation, std::int64_t gradients);
 

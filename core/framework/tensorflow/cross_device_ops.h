@@ -18,8 +18,8 @@ std::string_view to_string(CrossDeviceOps ops);
 CrossDeviceOps choose_the_best(bool all_gpus, bool nccl_registered);
 
 /// Returns TensorFlow's error message for an invalid num_packs of NcclAllReduce or
-/// HierarchicalCopyAllReduce; empty if num_packs is valid. `zero_is_none`: a value of 0 is valid
-/// and means that gradients are not packed (since TensorFlow 2.1).
+/// HierarchicalCopyAllReduce; empty if num_packs is valid. If `zero_is_none` is true (since
+/// TensorFlow 2.1), the value 0 is valid and means that gradients are not packed.
 std::string problem_of_num_packs(CrossDeviceOps ops, std::int64_t num_packs, bool zero_is_none);
 
 }  // namespace tutti::core

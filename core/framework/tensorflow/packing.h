@@ -25,7 +25,7 @@ struct TensorFlowPacking {
 /// The names of the packing fields in a message of the scenario. An empty name means that the
 /// message has no such field.
 struct TensorFlowPackingFields {
-  std::string what;  ///< how error messages begin
+  std::string what;  ///< beginning of error messages
   std::string num_packs;
   bool agg_small_grads = false;
   std::string merge_scope;

@@ -18,7 +18,7 @@ struct SpecTextProblem {
 };
 
 /// A parsed spec. Omitted values have TensorFlow's defaults. The parser does not check the names of
-/// algorithms, the order of entries, or the limits.
+/// algorithms, the order of entries, or the values of limits.
 struct SpecText {
   std::vector<SpecEntry> entries;
   SpecApi api = SpecApi::kMultiWorkerAllReduce;

@@ -11,8 +11,9 @@
 
 namespace tutti::core {
 
-/// The TensorFlow settings of a scenario. One of `collective_all_reduce`, `spec` and `distribution`
-/// is set; only a distribution of tf_cnn_benchmarks may also have a spec.
+/// The TensorFlow settings of a scenario. Exactly one of `collective_all_reduce`, `spec` and
+/// `distribution` is set, except that `spec` may be set together with a distribution of
+/// tf_cnn_benchmarks.
 struct TensorFlow {
   std::optional<CollectiveAllReduce> collective_all_reduce;  ///< MultiWorkerMirroredStrategy
   std::optional<AllReduceSpec> spec;  ///< MultiWorkerAllReduce, tf_cnn_benchmarks --all_reduce_spec

@@ -17,7 +17,7 @@ namespace tutti::core {
 // Each part is a separate variable on a server.
 
 /// The rule of fixed_size_partitioner and FixedShardsPartitioner: every variable has the same
-/// number of parts.
+/// number of parts, except variables with fewer elements along the axis.
 struct FixedSize {
   std::int64_t num_shards = 1;
   bool operator==(const FixedSize&) const = default;
@@ -30,7 +30,7 @@ struct MinMaxVariable {
   bool operator==(const MinMaxVariable&) const = default;
 };
 /// The rule of variable_axis_size_partitioner and MaxSizePartitioner: as few parts as possible,
-/// with at most `max_shard_bytes` bytes per part.
+/// with at most `max_shard_bytes` bytes per part, but never more than `max_shards` parts.
 struct VariableAxisSize {
   std::int64_t max_shard_bytes = 1;
   std::optional<std::int64_t> max_shards;
@@ -58,11 +58,11 @@ std::string describe_for_tensorflow_2(const VariablePartitioner& partitioner);
 std::int64_t parts_of(const VariablePartitioner& partitioner, const Variable& variable);
 
 /// Replaces each variable of the workload by its parts, which are named "fc6/weights/part_0" and so
-/// on. If the number of parts does not divide the dimension, the first parts are longer by one. The
-/// gradients of all parts of a variable become ready at the same time. The rows of a sparse
-/// gradient are distributed evenly over the parts, as in embedding lookups with partition strategy
-/// "mod". ERRORS (complaints at `field`): a shape does not have the axis; there are more than
-/// 65,536 parts; rows of a sparse gradient would be split.
+/// on. If the number of parts does not divide the size of the dimension, the first parts are longer
+/// by one. The gradients of all parts of a variable become ready at the same time. The rows of a
+/// sparse gradient are distributed evenly over the parts, as in embedding lookups with partition
+/// strategy "mod". ERRORS (complaints at `field`): a shape does not have the axis; there are more
+/// than 65,536 parts; rows of a sparse gradient would be split.
 /// SOURCE: tensorflow/python/ops/variable_scope.py, _get_partitioned_variable, _iter_slices.
 void partition_variables(const VariablePartitioner& partitioner, std::string_view field,
                          Workload& workload, Complaints& complaints);
