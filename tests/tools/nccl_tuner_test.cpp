@@ -282,8 +282,8 @@ TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
   const Outcome o =
       run_tutti({"compare", "--promise", promise, files.folder.write("one.log", log)});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("1 collectives could not be compared, because the promise has only "
-                               "other numbers of nodes"));
+  EXPECT_THAT(o.out, HasSubstr("1 collectives could not be compared, because the report of tutti "
+                               "tune predicts only other numbers of nodes"));
 }
 
 TEST(Tune, WritesNoTwoFilesOfOneName) {

@@ -104,8 +104,10 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
                                                  {"--max-spans", options.most_spans.has_value()}};
   for (const auto& [option, given] : limits) {
     if (given) {
-      return refused({ProblemCode::kUnused, option},
-                     "{} limits the recording of --timeline; give --timeline FILE", option);
+      return refused(
+          {ProblemCode::kUnused, option},
+          "{} sets what --timeline records, but --timeline is missing; give --timeline FILE",
+          option);
     }
   }
   return record;

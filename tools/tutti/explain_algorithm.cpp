@@ -280,8 +280,8 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
       fmt::format("{} of {} bytes by {}, {}: {}\n\n", costs.collective, costs.bytes.count(),
                   costs.algorithm, costs.cluster, show(costs.time));
   text += fmt::format(
-      "rounds     {} messages in the longest chain (lower bound if a rank sends one message at a "
-      "time: {}); {} messages in total\n",
+      "rounds     {} messages in the longest chain of dependent messages (lower bound if a rank "
+      "sends one message at a time: {}); {} messages in total\n",
       costs.rounds.chain, costs.min_rounds, costs.rounds.messages);
   text += fmt::format("latency    {} for {} bytes; lower bound for any algorithm: {}\n",
                       show(costs.of_little), costs.little.count(), show(costs.little_bound.time));

@@ -117,7 +117,8 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   if (!traces) return report(traces.error());
   if (traces->model.steps == 0)
     return refuse({core::ProblemCode::kMissing, "TRACE"},
-                  "the trace has no steps to predict (profilers record them with prof.step())");
+                  "the trace has no steps to predict (the PyTorch profiler records steps if the "
+                  "program calls prof.step())");
   std::vector<std::string> notes = traces->notes;
   const auto scenario = scenario_of_traces(*traces, environment, notes);
   if (!scenario) return report(scenario.error());

@@ -132,9 +132,10 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
                          "(tutti simulate accepts this field, and --interference on)");
         }
         if (!run.conditions.any()) return {};
-        return refused({ProblemCode::kUnsupported, "Condition"},
-                       "conditions apply only to simulations, because a real run has the "
-                       "conditions of its machines; remove conditions, or use tutti simulate");
+        return refused(
+            {ProblemCode::kUnsupported, "Condition"},
+            "the field conditions applies only to simulations, because a real run cannot change "
+            "the conditions of its machines; remove this field, or use tutti simulate");
       },
       {.writes_as_it_goes = true});
   if (status != kDone)

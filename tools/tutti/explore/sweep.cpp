@@ -139,8 +139,8 @@ Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& ove
   if (found == over.end()) return names;
   if (std::any_of(found + 1, over.end(), compares))
     return refused({ProblemCode::kDuplicate, "--over"},
-                   "--over strategy is given twice; list all strategies in one, such as "
-                   "strategy=nccl,ring");
+                   "--over strategy is given twice; list all strategies in one option, such as "
+                   "--over strategy=nccl,ring");
   std::istringstream list(found->substr(kStrategies.size()));
   for (std::string name; std::getline(list, name, ',');) names.push_back(name);
   if (names.empty())

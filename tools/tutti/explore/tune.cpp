@@ -203,8 +203,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (result.is_advice()) result.promise = core::promise_of(result.recommended().scenario);
   if (emits_table) {
     if (!result.is_advice())
-      return report(
-          Error::run("--emit nccl-tuner: there is no valid setting to write a table for"));
+      return report(Error::run(
+          "--emit nccl-tuner: no valid settings were found, so there is no table to write"));
     if (const auto written =
             write_nccl_table(options, result.recommended().scenario, environment.library, result);
         !written)
