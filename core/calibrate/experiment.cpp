@@ -150,8 +150,8 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     for (const char* made : {"simulated", "emulated"}) {
       if (!run->executor.starts_with(made)) continue;
       experiments.notes.push_back(
-          fmt::format("the run in {} was {}, not measured on the cluster, so the parameters are "
-                      "fitted to these times",
+          fmt::format("the run in {} was {}, not measured on the cluster; the fitted parameters "
+                      "describe this run, not the cluster",
                       path, made));
     }
     runs[run->text].push_back(std::move(*run));

@@ -137,7 +137,7 @@ class Blame {
     if (others.empty()) return;
     result_.notes.push_back(
         fmt::format("{} has a different {} than similar links or devices, but the cause may also "
-                    "be {}, because every measured message uses all of them",
+                    "be {}, because every measured message uses all of these parts",
                     taken.first.outlier.name(), figure_ == Figure::kRate ? "rate" : "latency",
                     fmt::join(others, ", ")));
   }

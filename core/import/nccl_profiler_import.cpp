@@ -211,8 +211,8 @@ void finish_nccl_profiler(MeasuredRun& run) {
     run.world_size = std::max(run.world_size, size);
     if (std::ssize(members[g]) != size)
       run.notes.push_back(
-          fmt::format("communicator {}: the files are of {} ranks, but name rank {}; "
-                      "assumed: {} ranks",
+          fmt::format("communicator {}: there are files of {} ranks, but one of them is of rank "
+                      "{}; assumed: the communicator has {} ranks",
                       run.groups[g].name, members[g].size(), size - 1, size));
   }
   const bool has_processes = std::none_of(run.ranks.begin(), run.ranks.end(),

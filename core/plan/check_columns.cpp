@@ -132,13 +132,17 @@ class ColumnChecker {
     if (task.kind == Task::Kind::kCompute) look_at_cost(t, task);
     const auto is_hold = [this](std::int32_t hold) { return hold >= -1 && hold < c_.hold_count; };
     if (!is_hold(task.hold) || !is_hold(task.opens))
-      return damaged(t, "task {} refers to a hold that does not exist", t);
+      return damaged(t,
+                     "task {} refers to a hold (which delays tasks until another task opens it) "
+                     "that does not exist",
+                     t);
     if (own && (task.hold >= 0 || task.opens >= 0))
       add(PlanProblemCode::kNotAllowedInBlock, t,
-          fmt::format("task {} waits for a hold, but is in a block", t));
+          fmt::format("task {} waits for a hold or opens a hold, but is in a block", t));
     if (task.hold >= 0 && !opened_[task.hold])
       add(PlanProblemCode::kHoldNeverOpened, t,
-          fmt::format("no task before task {} opens hold {}", t, task.hold));
+          fmt::format("no task before task {} opens hold {}, for which this task waits", t,
+                      task.hold));
     if (task.opens >= 0) {
       if (opened_[task.opens])
         add(PlanProblemCode::kHoldOpenedTwice, t,

@@ -87,7 +87,9 @@ class ProgramChecker {
     for (TaskId t = 0; t < p.size(); ++t) {
       const Task& one = task(t);
       if (!is_index_or_none(one.hold, p.holds) || !is_index_or_none(one.opens, p.holds))
-        damaged(t, fmt::format("{} refers to a hold that does not exist", name(t)));
+        damaged(t, fmt::format("{} refers to a hold (which delays tasks until another task opens "
+                               "it) that does not exist",
+                               name(t)));
       if (!is_index_or_none(p.join[t], std::ssize(p.predecessors)))
         damaged(t,
                 fmt::format("{} refers to a count of predecessors that does not exist", name(t)));
@@ -154,9 +156,9 @@ class ProgramChecker {
       }
       if (!all_inside || joins != block.joins.count)
         add(PlanProblemCode::kDamaged, block.entry,
-            fmt::format(
-                "the iterations of the block that begins with {} count tasks of other blocks",
-                name(block.entry)));
+            fmt::format("the predecessor counts of the block that begins with {} include counts of "
+                        "tasks outside the block",
+                        name(block.entry)));
     }
   }
 
@@ -190,7 +192,8 @@ class ProgramChecker {
     for (TaskId t = 0; t < program_.size(); ++t) {
       if (task(t).hold >= 0 && opener[task(t).hold] == kNoTask)
         add(PlanProblemCode::kHoldNeverOpened, t,
-            fmt::format("{} waits for hold {}, which no task opens", name(t), task(t).hold));
+            fmt::format("{} waits forever for hold {}, because no task opens this hold", name(t),
+                        task(t).hold));
     }
   }
   template <class Visit>
@@ -322,9 +325,9 @@ class ProgramChecker {
                         name(t)));
       if (task(t).hold >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
-            fmt::format(
-                "{} is in a block, and therefore cannot be held, open a hold or end the step",
-                name(t)));
+            fmt::format("{} is in a block, and therefore must not wait for a hold, open a hold or "
+                        "end the step",
+                        name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });
       for (std::int32_t e = program_.first_edge[t]; e < program_.first_edge[t + 1]; ++e)

@@ -152,7 +152,9 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
   if (choices.size() > kFew)
-    which = fmt::format("one of {} choices for each collective", choices.size());
+    which = fmt::format(
+        "one of {} combinations of algorithm, protocol and channels for each collective",
+        choices.size());
   const bool by_network =
       std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
         return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);

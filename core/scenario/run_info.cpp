@@ -94,7 +94,7 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100)
     text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd)
-    text += ", the last of an odd number of devices dropped";
+    text += ", without the last of an odd number of devices";
   if (!strategy.reduced_by.empty()) text += fmt::format(" ({})", strategy.reduced_by);
   if (strategy.collective != CollectiveKind::kAllReduce)
     text += fmt::format(", {}", to_string(strategy.collective));

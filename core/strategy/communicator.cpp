@@ -52,7 +52,7 @@ std::string describe(const PlannedExchange& planned, const Communicator& communi
                      communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
                      to_string(e.collective), show(e.bytes()), filled,
-                     e.overlaps ? ", beside computation" : "");
+                     e.overlaps ? ", overlapping computation" : "");
 }
 
 }  // namespace tutti::core
