@@ -339,7 +339,7 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
     const auto found = predicted.find(measurement.key);
     if (found == predicted.end())
       return tl::make_unexpected(Error::run(fmt::format(
-          "{}: the simulation recorded no time for this measurement", measurement.what)));
+          "{}: the simulation of this measurement recorded no time", measurement.what)));
     prediction.us.push_back(found->second);
   }
   return prediction;

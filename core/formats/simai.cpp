@@ -130,9 +130,9 @@ class SimaiReader {
     if (lists_name(kOtherPolicies, words[0].text))
       return fail(
           ProblemCode::kUnsupported, words[0].column,
-          "the parallelism {} assigns collectives to dimensions of ASTRA-sim's network, and "
-          "does not state the number of GPUs; expected {}; hint: convert the file with "
-          "Chakra's chakra_converter Text, and import the Chakra trace",
+          "a workload with the parallelism {} assigns its collectives to dimensions of ASTRA-sim's "
+          "network, and does not state the number of GPUs; expected the parallelism {}; hint: "
+          "convert the file with Chakra's chakra_converter Text, and import the Chakra trace",
           words[0].text, fmt::join(kSimaiPolicies, " or "));
     if (!lists_name(kSimaiPolicies, words[0].text))
       return fail(ProblemCode::kSyntax, words[0].column,

@@ -170,7 +170,8 @@ void join_entries(MeasuredRun& run, const std::vector<Members>& members) {
   if (!is_unique)
     run.notes.emplace_back(
         "the dumps have several processes of the same rank in different communicators, so the "
-        "processes are numbered from 0; add the dumps of the communicator of all processes");
+        "processes are numbered from 0; add the dumps of the communicator that contains all "
+        "processes");
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (gpus[i] == i && !is_unique) run.ranks[i].rank = next++;
     if (gpus[i] == i) continue;
@@ -219,8 +220,8 @@ void finish_nccl_profiler(MeasuredRun& run) {
                                           [](const MeasuredRank& rank) { return rank.pid < 0; });
   if (!has_processes && run.groups.size() > 1)
     run.notes.emplace_back(
-        "the dumps have several communicators, but do not state their processes; equal ranks are "
-        "assumed to be the same GPU");
+        "the dumps have several communicators, but do not state their processes; assumed: "
+        "processes with the same rank use the same GPU");
   join_entries(run, members);
   for (MeasuredRank& rank : run.ranks) {
     for (MeasuredCollective& c : rank.collectives) {

@@ -71,7 +71,7 @@ class ColumnChecker {
     // With this limit, sums of shares stay far below the largest integer.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
-        return damaged(kNoTask, "a share is not between 0 and 1");
+        return damaged(kNoTask, "a share of a duration is not between 0 and 1");
     }
   }
 
@@ -155,7 +155,9 @@ class ColumnChecker {
                       task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,
-          fmt::format("task {} has one number per iteration, but is not in a block", t));
+          fmt::format("task {} has a different number in each iteration, but is not in a block of "
+                      "iterations",
+                      t));
   }
 
   void look_at_cost(TaskId t, const Task& task) {
@@ -166,7 +168,7 @@ class ColumnChecker {
         cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMaxValue) || cost.shares.first < 0 ||
         cost.shares.count < 0 || cost.shares.count > shares ||
         cost.shares.first > shares - cost.shares.count)
-      damaged(t, "task {} has a cost that does not exist", t);
+      damaged(t, "task {} refers to a duration that does not exist", t);
   }
 
   void look_at_edge(TaskId t, const Block* own, TaskId to) {

@@ -71,7 +71,7 @@ class ProgramChecker {
     };
     const Program& p = program_;
     if (p.first_edge.size() != p.tasks.size() + 1 || p.join.size() != p.tasks.size()) {
-      damaged(kNoTask, "the program's columns have different lengths");
+      damaged(kNoTask, "the arrays of the program have different lengths");
       return false;
     }
     const auto edges = static_cast<std::int64_t>(p.successors.size());
@@ -123,7 +123,8 @@ class ProgramChecker {
                        cost.shares.count >= 0 && cost.shares.count <= shares &&
                        cost.shares.first <= shares - cost.shares.count;
     if (cost.value < 0 || (cost.kind == TaskCost::Kind::kShares && !whole))
-      add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that does not exist", name(t)));
+      add(PlanProblemCode::kDamaged, t,
+          fmt::format("{} refers to a duration that does not exist", name(t)));
   }
 
   /// Checks the data that ProgramBuilder derives from the edges.
@@ -156,8 +157,8 @@ class ProgramChecker {
       }
       if (!all_inside || joins != block.joins.count)
         add(PlanProblemCode::kDamaged, block.entry,
-            fmt::format("the predecessor counts of the block that begins with {} include counts of "
-                        "tasks outside the block",
+            fmt::format("the range of predecessor counts of the block that begins with {} does not "
+                        "match the tasks of the block",
                         name(block.entry)));
     }
   }
@@ -292,7 +293,9 @@ class ProgramChecker {
                         one.every_steps));
       if (one.number_stride != 0 && !in_block[t])
         add(PlanProblemCode::kNumberOutsideBlock, t,
-            fmt::format("{} has one number per iteration, but is not in a block", name(t)));
+            fmt::format(
+                "{} has a different number in each iteration, but is not in a block of iterations",
+                name(t)));
     }
   }
 

@@ -251,7 +251,8 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
     fields.complain_at(cluster, "file", ProblemCode::kUnused,
-                       "cluster: the file describes the whole cluster; remove all fields but file");
+                       "cluster: the cluster file describes the whole cluster; remove all fields "
+                       "of cluster except file");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);

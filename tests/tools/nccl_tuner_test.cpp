@@ -70,7 +70,7 @@ TEST(TuneEmit, RefusesWhatCannotBeWritten) {
   const Outcome ring = run_tutti({"tune", small, "--over", "strategy.bytes_per_pack=1MiB", "--emit",
                                   "nccl-tuner", "-o", folder.file("t.csv")});
   EXPECT_EQ(ring.status, 1);
-  EXPECT_THAT(ring.err, HasSubstr("leaves nothing to NCCL's tuner"));
+  EXPECT_THAT(ring.err, HasSubstr("has no collectives of NCCL only"));
 }
 
 /// The prediction with the table must equal the prediction for the recommended setting.

@@ -71,8 +71,10 @@ core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Sc
   };
   if (core::traits(recommended.strategy.algorithm).nccl != core::NcclPart::kAll ||
       recommended.plan.packs.empty())
-    return fail(fmt::format("the recommended strategy ({}) leaves nothing to NCCL's tuner",
-                            core::describe(recommended.strategy)));
+    return fail(
+        fmt::format("the recommended strategy ({}) has no collectives of NCCL only, so NCCL's "
+                    "tuner makes no choices",
+                    core::describe(recommended.strategy)));
   const auto table =
       core::nccl_tuner_table(recommended, library, core::tuner_table::Reader::kTutti);
   if (!table) return fail(table.error());

@@ -44,7 +44,8 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
       "--graphs", o.graphs,
       "Print the rings, trees and NVLS channels that NCCL 2.28.9 finds, instead of a cluster");
   c->add_option("--against", o.against,
-                "With --graphs: compare with this NCCL graph dump; exit status 1 if they differ");
+                "With --graphs: compare the graphs with this dump of NCCL's graphs; exit status 1 "
+                "if the graphs differ");
   c->add_option(
       "--graph-file", o.graph_file,
       "With --graphs: also write the graphs to this file, in the format of NCCL_GRAPH_DUMP_FILE");
