@@ -174,7 +174,7 @@ class SimaiReader {
                   header.expert_parallel);
     const auto count = next_words();
     if (count.size() != 1)
-      return fail(ProblemCode::kSyntax, 1, "expected the number of rows alone on line 2");
+      return fail(ProblemCode::kSyntax, 1, "expected line 2 to contain only the number of rows");
     const auto rows = number(count[0], "number of rows", 1, kMaxSimaiRows);
     if (!rows) return tl::make_unexpected(rows.error());
     header.layers = *rows;

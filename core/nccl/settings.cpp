@@ -201,9 +201,9 @@ class SettingsReader {
   }
 
   void not_yet(const std::string& name, const std::string& value, const char* since) {
-    settings_.notes.push_back(
-        fmt::format("{}={}: this setting has no effect in NCCL {}; it needs NCCL {} or later", name,
-                    value, to_string(version_), since));
+    settings_.notes.push_back(fmt::format(
+        "{}={}: this setting has no effect in NCCL {}; the setting needs NCCL {} or later", name,
+        value, to_string(version_), since));
   }
 
   bool threads(const std::string& name, const std::string& value) {

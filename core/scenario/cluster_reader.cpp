@@ -75,7 +75,7 @@ class ClusterReader {
     if (server_groups > 0 && replicas.empty() && usable) {
       fields_.complain(
           message_, ProblemCode::kConflict,
-          "all workers are servers, so none computes; add workers without server: true");
+          "all workers are servers, so no worker computes; add workers without server: true");
       usable = false;
     }
     if (total > kMaxWorkers) {
@@ -200,8 +200,8 @@ class ClusterReader {
                           "workers: a server has no replicas; remove replicas or server");
     if (machine.cpus().empty())
       fields_.complain_at(workers, "server", ProblemCode::kConflict,
-                          "workers: servers keep variables on a CPU, but \"{}\" has none; add one "
-                          "(device {{ name: \"cpu0\" kind: CPU … }})",
+                          "workers: servers keep variables on a CPU, but machine \"{}\" has no "
+                          "CPU; add one (device {{ name: \"cpu0\" kind: CPU … }})",
                           machine.name());
     return !workers.has_replicas() && !machine.cpus().empty();
   }

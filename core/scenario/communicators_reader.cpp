@@ -83,8 +83,8 @@ class CommunicatorsReader {
       communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, ProblemCode::kUnused,
-                       "{} has neither an exchange nor splits_model, so it has no effect; add "
-                       "exchange {{ … }}, or set splits_model: true",
+                       "{} has neither an exchange nor splits_model, so this communicator has no "
+                       "effect; add exchange {{ … }}, or set splits_model: true",
                        what);
     return communicator;
   }

@@ -196,8 +196,8 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(
-        fmt::format("NCCL's collectives are simulated as rings over its channels, because NCCL's "
-                    "choices and times are unknown for this scenario: {}",
+        fmt::format("NCCL's collectives are simulated as rings over NCCL's channels, because "
+                    "NCCL's choices and times are unknown for this scenario: {}",
                     scenario.why_rings));
   }
   // With fused packs, NCCL's choice and its time are only known at run time.

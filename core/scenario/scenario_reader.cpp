@@ -261,7 +261,7 @@ class ScenarioReader {
     if (scenario_.cluster && scenario_.cluster->replicas() != std::ssize((*graph)->ranks))
       return fields_.complain_at(
           trace, "path", ProblemCode::kConflict,
-          "execution_trace: the trace has {} ranks, and the cluster {} replicas; hint: change "
+          "execution_trace: the trace has {} ranks, but the cluster has {} replicas; hint: change "
           "cluster {{ workers {{ count: … replicas: … }} }}",
           (*graph)->ranks.size(), scenario_.cluster->replicas());
     written_.graph = std::move(*graph);

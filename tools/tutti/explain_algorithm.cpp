@@ -270,7 +270,7 @@ std::string link_table(const AlgorithmCosts& costs, const core::Cluster& cluster
   }
   std::string text = table.text(2);
   if (costs.links.size() > static_cast<std::size_t>(rows))
-    text += fmt::format("  … and {} more (--rows)\n",
+    text += fmt::format("  … and {} more (use --rows to see them)\n",
                         costs.links.size() - static_cast<std::size_t>(rows));
   return text;
 }

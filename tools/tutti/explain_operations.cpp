@@ -148,7 +148,8 @@ std::string text_of(const std::string& name, const OperationGraph& graph, const 
                step_change(e.changes[i].step_ns, e.predicted_ns)});
   text += '\n' + table.text(0);
   if (shown < e.changes.size())
-    text += fmt::format("and {} more (--rows, --format json)\n", e.changes.size() - shown);
+    text += fmt::format("and {} more (use --rows or --format json to see them)\n",
+                        e.changes.size() - shown);
   return text;
 }
 

@@ -70,7 +70,8 @@ std::string text_of(const ReadTraces& traces, const std::vector<PartOfStep>& par
     text += fmt::format("  {:>9}  evidence: {}\n", "", found[i].evidence);
   }
   if (shown < found.size())
-    text += fmt::format("  and {} more (--rows, --format json)\n", found.size() - shown);
+    text += fmt::format("  and {} more (use --rows or --format json to see them)\n",
+                        found.size() - shown);
   return text;
 }
 

@@ -144,9 +144,10 @@ std::string network_text(const InitOptions& options) {
                         options.link);
   } else {
     text +=
-        "    # Latency in one direction, from network card to network card. It is about 1.5 µs for "
-        "InfiniBand, and 15 to 30 µs for TCP over Ethernet. A kind of link can be named instead of "
-        "the latency, such as link: \"edr\".\n";
+        "    # Latency in one direction, from network card to network card: about 1.5 µs for "
+        "InfiniBand,\n"
+        "    # 15 to 30 µs for TCP over Ethernet. A kind of link can be named instead, such as\n"
+        "    # link: \"edr\".\n";
     text += "    latency_us: 1.5\n";
     if (switches) text += "    switch_us: 0.2  # every further switch\n";
   }

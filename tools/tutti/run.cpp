@@ -38,7 +38,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
-        "--streams applies only to TCP connections; remove it, or --transport " + made.transport));
+        "--streams applies only to TCP connections; remove --streams, or remove --transport " +
+            made.transport));
   made.integrity = options.integrity;
   for (const std::string& written : options.worker_networks) {
     if (!real::parse_subnet(written))
