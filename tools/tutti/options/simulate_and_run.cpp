@@ -190,8 +190,10 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       ->capture_default_str();
   c->add_option("-n,--iters", o.iterations,
                 "Number of timed iterations of a real run (default 20)");
-  c->add_option("-w,--warmup_iters", o.warm_up,
-                "Number of warm-up iterations before the timed iterations (default 5, minimum 1)");
+  c->add_option(
+      "-w,--warmup_iters", o.warm_up,
+      "Number of warm-up iterations before the timed iterations of a real run (default 5; for "
+      "collectives that synchronise all ranks, such as all_reduce, 0 is the same as 1)");
   add_format(c, o.format);
 }
 
