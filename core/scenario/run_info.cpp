@@ -133,9 +133,10 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
   if (strategy.launch != usual.launch)
     text += strategy.launch == Launch::kSerial ? ", serial launches" : ", concurrent launches";
   if (strategy.staging != usual.staging)
-    text += strategy.staging == Staging::kDirect    ? ", direct"
-            : strategy.staging == Staging::kViaHost ? ", via host memory"
-                                                    : ", through host memory on request";
+    text += strategy.staging == Staging::kDirect ? ", direct"
+            : strategy.staging == Staging::kViaHost
+                ? ", via host memory"
+                : ", via host memory on request of the receiver";
   if (strategy.update == Update::kAfterAll) text += ", one update";
   if (strategy.timeout) text += fmt::format(", timeouts of {}", show(*strategy.timeout));
   if (traits(strategy.algorithm).in_tf_runtime) text += describe(strategy.tf_runtime);

@@ -193,7 +193,8 @@ void ComparisonPanel::align(Align align) {
   QSettings().setValue(QStringLiteral("align"), text_of(to_string(align)));
   if (!comparison_)
     return emit status_message(
-        tr("the next second timeline will be aligned by %1").arg(text_of(to_string(align))));
+        tr("second timelines that you open from now on will be aligned by %1")
+            .arg(text_of(to_string(align))));
   put_together(true);
 }
 
