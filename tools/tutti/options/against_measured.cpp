@@ -81,21 +81,23 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
               "With --cluster: suggest further measurements, ranked by how much they would narrow "
               "the error bands for --nodes nodes");
   c->add_option("--run", o.timelines,
-                "Timeline files of real runs on this cluster, with any workload and strategy")
+                "Without --cluster: timeline files of real runs on this cluster, with any workload "
+                "and strategy")
       ->check(not_utf8);
-  c->add_option("--log", o.logs,
-                "Logs of all_reduce_perf (text or JSON) or tutti perf, measured on all machines of "
-                "the cluster")
+  c->add_option(
+       "--log", o.logs,
+       "Logs of nccl-tests (such as all_reduce_perf; text or JSON) or tutti perf, or, without "
+       "--cluster, of the OSU micro-benchmarks; measured on all machines of the cluster")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
-              "Also use the times of the schedule steps in the timelines, so that the fit "
-              "distinguishes reductions from transfers");
+              "Without --cluster: also use the times of the schedule steps in the timelines, so "
+              "that the fit distinguishes reductions from transfers");
   c->add_option("--keep", o.keep,
-                "Parameters to keep at their current values instead of fitting them, such as pcie "
-                "or network.bandwidth");
+                "Without --cluster: parameters to keep at their current values instead of fitting "
+                "them, such as pcie or network.bandwidth");
   c->add_option("-o,--output", o.output,
-                "Write the fitted cluster to this file (an existing file is replaced only if it is "
-                "a cluster file)")
+                "Write the fitted cluster (with --cluster: the calibration) to this file; an "
+                "existing file is replaced only if its contents are of the same kind")
       ->check(not_utf8);
   add_format(c, o.format);
   c->add_option("--rows", o.rows,

@@ -111,6 +111,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "The page docs/algorithms.md lists the collectives of each algorithm.\n"
       "Sizes are in bytes; the suffixes K, M and G are powers of 1024.\n"
       "Sizes, count and busbw are defined as in nccl-tests.\n"
+      "With --cluster, --set NCCL_NAME=VALUE sets an environment variable of NCCL.\n"
       "The workers of a real run join as in tutti run (with --listen, TF_CONFIG, mpirun, srun or "
       "torchrun).\n"
       "Examples:\n"
@@ -137,27 +138,28 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "--network", o.nccl.network,
       "With --cluster: transport between nodes, one of infiniband, roce, efa, efa_without_rdma, "
       "slingshot, tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
-  c->add_option("--nccl-version", o.nccl.version,
-                "NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");
-  c->add_option("--driving", o.nccl.driving,
-                "Processes and threads that call NCCL on a node: process_per_gpu (one process for "
-                "each GPU; default), thread_per_gpu (nccl-tests -t) or one_thread (one thread for "
-                "all GPUs; nccl-tests -g)");
   c->add_option(
-      "--tuner", o.nccl.tuner,
-      "Tuner plugin that NCCL loads: none (default), aws_ofi (the tables of aws-ofi-nccl on EC2), "
-      "or a table file of tutti tune --emit nccl-tuner or of NVIDIA's example tuner");
+      "--nccl-version", o.nccl.version,
+      "With --cluster: NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");
+  c->add_option("--driving", o.nccl.driving,
+                "With --cluster: processes and threads that call NCCL on a node: process_per_gpu "
+                "(one process for each GPU; default), thread_per_gpu (nccl-tests -t) or one_thread "
+                "(one thread for all GPUs; nccl-tests -g)");
+  c->add_option("--tuner", o.nccl.tuner,
+                "With --cluster: tuner plugin that NCCL loads: none (default), aws_ofi (the tables "
+                "of aws-ofi-nccl on EC2), or a table file of tutti tune --emit nccl-tuner or of "
+                "NVIDIA's example tuner");
   c->add_option("--instance", o.nccl.instance,
-                "EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge (default: derived "
-                "from the GPUs if they determine it)");
+                "With --cluster: EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge "
+                "(default: derived from the GPUs if they determine it)");
   c->add_option("--buffers", o.nccl.buffers,
-                "Buffers of the collective: plain (default), registered (ncclCommRegister) or "
-                "symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
+                "With --cluster: buffers of the collective: plain (default), registered "
+                "(ncclCommRegister) or symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
   c->add_flag("--explain", o.nccl.explain,
-              "Print all candidate algorithms with NCCL's estimated times, and the reason for "
-              "NCCL's choice");
+              "With --cluster: print all candidate algorithms with NCCL's estimated times, and the "
+              "reason for NCCL's choice");
   c->add_option("--against", o.nccl.against,
-                "nccl-tests log (text or JSON) to compare with the prediction");
+                "With --cluster: nccl-tests log (text or JSON) to compare with the prediction");
   c->add_option(
        "--algorithms", o.algorithms,
        "Algorithms to compare, separated by commas: names of built-in or shipped algorithms, nccl, "
