@@ -92,7 +92,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   record.from = *from;
   record.to = *to;
   if (record.to < record.from)
-    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us must be after --from-us");
+    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us must not be before --from-us");
   record.most_spans = options.most_spans.value_or(record.most_spans);
   if (record.most_spans < 0)
     return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");

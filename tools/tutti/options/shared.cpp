@@ -52,15 +52,17 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
       "--timeline", o.timeline,
       "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
   c->add_option("--record", o.record,
-                "Level of detail of the timeline: steps (every step of a collective's schedule; "
-                "default), packs or none");
+                "With --timeline: level of detail, one of steps (every step of a collective's "
+                "schedule; default), packs or none");
   c->add_option("--workers", o.workers,
-                "Workers to record in the timeline, such as 0-3 (default 0-15)");
-  c->add_option("--from-us", o.from_us, "Start of the recorded time window, in microseconds");
-  c->add_option("--to-us", o.to_us, "End of the recorded time window, in microseconds");
+                "With --timeline: workers to record, such as 0-3 (default 0-15)");
+  c->add_option("--from-us", o.from_us,
+                "With --timeline: start of the recorded time window, in microseconds");
+  c->add_option("--to-us", o.to_us,
+                "With --timeline: end of the recorded time window, in microseconds");
   c->add_option("--max-spans", o.most_spans,
-                "Maximum number of spans (recorded intervals, such as a computation or a message) "
-                "in the timeline (default 2000000)");
+                "With --timeline: maximum number of recorded spans, which are intervals such as a "
+                "computation or a message (default 2000000)");
   c->add_option("--steps", o.steps,
                 "Number of training steps to " + verb + " (overrides the scenario)");
   c->add_option(
