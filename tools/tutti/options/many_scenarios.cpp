@@ -131,8 +131,8 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
                 "With a launcher such as mpirun: address HOST:PORT at which rank 0 waits for the "
                 "other ranks");
   c->add_option("--timeout-seconds", o.timeout_seconds,
-                "If a rank sends nothing for this many seconds, assume that it failed, and let "
-                "other ranks simulate its points (default 60)");
+                "With a launcher such as mpirun: if a rank sends nothing for this many seconds, "
+                "assume that it failed, and let other ranks simulate its points (default 60)");
   c->add_option("--threads", o.threads,
                 "Number of points to simulate in parallel (default: the number of cores)");
   add_format(c, o.format);
