@@ -149,7 +149,7 @@ core::Expected<void> Simulator::run(const Scenario& scenario, const core::Record
       if (!one.symmetry_broken) return held.tell(sink), std::move(one.ran);
       why_not =
           "messages of several workers arrive at the same time, and their order depends on the "
-          "number of the worker";
+          "index of the worker";
     }
     if (folds_ == Folds::kAlways)
       return tl::make_unexpected(core::Error::request(

@@ -34,7 +34,7 @@ ClosedForm closed_form(const Scenario& scenario, const Pack& pack) {
                           algorithm.channels ? "channels" : "rings", chunk(whole, n * rings))};
     }
     case ClosedFormKind::kHalves:
-      return {"Σ over log2 n hops of 2(α + wire(c)) + add(c), where each hop halves c",
+      return {"Σ over log2 n hops of 2(α + wire(c)) + add(c); each hop halves the chunk c",
               fmt::format("n = {} ranks, c = {} first", n, chunk(whole, 2))};
     case ClosedFormKind::kDoubling:
       return {"log2 n · (α + wire(E) + add(E))",

@@ -242,7 +242,7 @@ std::string_view to_string(Grade::Missing missing) {
     case Grade::Missing::kCollective: return "other collectives";
     case Grade::Missing::kRanks: return "other numbers of ranks";
     case Grade::Missing::kNodes:
-      return "other numbers of nodes (the measurement does not state its number of nodes)";
+      return "other numbers of nodes (the measurement does not state a number of nodes)";
     case Grade::Missing::kSize: return "other sizes";
   }
   return "";

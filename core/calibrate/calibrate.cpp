@@ -200,14 +200,14 @@ CalibrationError error_of(const std::vector<CalibratedTime>& times,
 
 std::string CalibratedFigure::why() const {
   switch (determination) {
-    case Determination::kKept: return "kept, as asked";
+    case Determination::kKept: return "kept, as requested with --keep";
     case Determination::kDetermined: return "";
     case Determination::kBounded:
       return fmt::format("this value is {} bound, because every {} value fits equally well",
                          value > figure.before ? "a lower" : "an upper",
                          value > figure.before ? "higher" : "lower");
     case Determination::kInsensitive:
-      return "left unchanged, because these measurements hardly depend on this parameter";
+      return "left unchanged, because the measured times hardly depend on this parameter";
     case Determination::kConfounded:
       return fmt::format("left unchanged, because {} explains these measurements equally well",
                          confounded_with);

@@ -386,7 +386,7 @@ void ClusterFigures::add_devices() {
           outlier_at(m, Outlier::What::kDevice, Outlier::Figure::kRate, device.name());
       add(guessed(rate(one ? fmt::format("{}.reduce of {}", kind, one->name()) : kind + ".reduce",
                        one ? unlike_others("device", *one)
-                           : "rate of a sum, in bytes of one operand per second",
+                           : "rate of reductions, in bytes of one operand per second",
                        reduce_rate(device)),
                   one),
           {Target::Field::kReduce, Target::Part::kDevice, m, d});

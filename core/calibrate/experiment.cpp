@@ -150,8 +150,8 @@ Expected<void> add_timelines(const std::vector<std::string>& paths, RunTimes::De
     for (const char* made : {"simulated", "emulated"}) {
       if (!run->executor.starts_with(made)) continue;
       experiments.notes.push_back(
-          fmt::format("the run in {} was {}, not measured on the cluster, so the parameters are "
-                      "fitted to these times",
+          fmt::format("the run in {} was {}, not measured on the cluster; the fitted parameters "
+                      "describe this run, not the cluster",
                       path, made));
     }
     runs[run->text].push_back(std::move(*run));
@@ -339,7 +339,7 @@ Expected<Prediction> predict(const Experiment& experiment, const ClusterFigures&
     const auto found = predicted.find(measurement.key);
     if (found == predicted.end())
       return tl::make_unexpected(Error::run(fmt::format(
-          "{}: the simulation recorded no time for this measurement", measurement.what)));
+          "{}: the simulation of this measurement recorded no time", measurement.what)));
     prediction.us.push_back(found->second);
   }
   return prediction;

@@ -137,7 +137,7 @@ class Blame {
     if (others.empty()) return;
     result_.notes.push_back(
         fmt::format("{} has a different {} than similar links or devices, but the cause may also "
-                    "be {}, because every measured message uses all of them",
+                    "be {}, because every measured message uses all of these parts",
                     taken.first.outlier.name(), figure_ == Figure::kRate ? "rate" : "latency",
                     fmt::join(others, ", ")));
   }
@@ -217,10 +217,9 @@ std::vector<std::string> notes_of_cores(const Measurements& measured) {
     const std::string without = usual > 0.9 ? "many" : fmt::format("up to {:.2g}", 1 / (1 - usual));
     notes.push_back(fmt::format(
         "in {} of {} steps, workers waited for a CPU core, for up to {:.0f} % of the time that "
-        "packs were in flight. The measured times include this wait; without this wait, rates may "
-        "be {} times as high, and latencies lower by the same factor. These steps were not used to "
-        "find outliers. "
-        "Run fewer workers per machine, or fewer other programs",
+        "packs were in flight. The measured times include this waiting time; without it, rates may "
+        "be {} times as high, and latencies lower by this factor. These steps were not used to "
+        "find outliers. Run fewer workers per machine, or fewer other programs",
         measured.waits.size(), measured.steps, 100 * usual, without));
   }
   if (measured.in_memory)

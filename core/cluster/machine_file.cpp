@@ -301,7 +301,7 @@ class MachineReader {
     if (link.bandwidth <= link.nominal) return;
     fields_.complain_at(
         message, "bandwidth_gb_per_s", ProblemCode::kTooLarge,
-        "{}: bandwidth of {:g} GB/s exceeds the {:g} that {} of generation {} have", what,
+        "{}: bandwidth of {:g} GB/s exceeds {:g} GB/s, the bandwidth of {} of generation {}", what,
         message.bandwidth_gb_per_s(), to_gb_per_s(link.nominal),
         fmt::format("{} {}", lanes, link.kind == LinkKind::kNvlink ? "NVLinks" : "PCIe lanes"),
         message.generation());

@@ -225,8 +225,8 @@ class MscclWriter {
     if ((sends(step.kind) && !multicasts && step.to.lane != lane) ||
         (receives(step.kind) && step.from.lane != lane)) {
       fail(lane, index,
-           "the step communicates with a lane of another number, but MSCCL thread blocks that "
-           "communicate must be on one channel");
+           "the step communicates with a lane whose number differs from its own, but MSCCL thread "
+           "blocks that communicate must be on the same channel");
       return last;
     }
     std::vector<OutStep> written = steps_of(step, lane, index);

@@ -377,7 +377,7 @@ std::string old_form_warning(const std::string& text, const std::string& path) {
   for (const MovedValue& value : converted->moved)
     message += fmt::format(
         "{}:{}:{}: warning: {} is {}\n", path, value.at.line, value.at.column, value.was,
-        value.now.empty() ? "omitted, because another field sets the packing" : value.now + " now");
+        value.now.empty() ? "omitted, because another field sets the packing" : "now " + value.now);
   const ScenarioText now(converted->text, scenario_schema());
   if (const auto place = now.place({{"strategy", 0}, {"tensorflow", 0}})) {
     const std::size_t from = now.places().offset(place->field->at),

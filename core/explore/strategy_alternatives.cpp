@@ -103,10 +103,10 @@ Expected<void> check_others(const std::string& option, const std::vector<Axis>& 
     for (const std::string& field : axis.fields) {
       const bool table = axis.fields.size() > 1;
       if (field != kAlgorithmField && !(table && field.starts_with(kStrategyPrefix))) continue;
-      return tl::make_unexpected(
-          Error::request({ProblemCode::kConflict, option},
-                         fmt::format("{} strategy and {} {} exclude each other; keep one", option,
-                                     table ? "--points with the column" : option, field)));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kConflict, option},
+          fmt::format("{} strategy and {} {} exclude each other; keep one of these options", option,
+                      table ? "--points with the column" : option, field)));
     }
   }
   return {};

@@ -140,8 +140,9 @@ Expected<StrategySettings> StrategySelection::select(const std::string& option,
     if (!remaining.empty() && decided) {
       return tl::make_unexpected(Error::request(
           {ProblemCode::kConflict, option},
-          fmt::format("{} strategy={}: no algorithm of {} is valid with {} in this scenario: {}",
-                      option, name, fmt::join(candidates, ", "), name, remaining.front().text)));
+          fmt::format(
+              "{} strategy={}: none of the algorithms {} is valid with {} in this scenario: {}",
+              option, name, fmt::join(candidates, ", "), name, remaining.front().text)));
     }
   }
   notes.insert(notes.end(), row_notes.begin(), row_notes.end());
@@ -218,7 +219,7 @@ void StrategySelection::remove_setting(StrategySettings& row, const std::string&
   row[refused.field] = "";
   row_notes.push_back(
       {refused.field,
-       fmt::format("strategy={} leaves out {} of the scenario: {}", name,
+       fmt::format("strategy={} is simulated without {} of the scenario: {}", name,
                    refused.field.substr(kStrategyPrefix.size()), reason(refused.why))});
 }
 

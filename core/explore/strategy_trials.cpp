@@ -29,8 +29,9 @@ std::vector<std::string> StrategyTrials::choose(const std::vector<Axis>& axes) {
     if (tried && all_ + needed > kMaxTrials) {
       tried = false;
       notes.push_back(
-          fmt::format("every strategy is simulated with all {} values of {}, because at most {} "
-                      "combinations of strategy and value are tried beforehand",
+          fmt::format("every strategy is simulated with all {} values of {}, even if it does not "
+                      "support some of them, because at most {} combinations of strategy and value "
+                      "are checked before the sweep",
                       axis.rows.size(), field, kMaxTrials));
     }
     if (tried) all_ += needed;
@@ -78,7 +79,7 @@ std::optional<AcceptedValues> StrategyTrials::accepted(const Axis& axis, bool ou
     }
     if (left_out.empty()) continue;
     differ = true;
-    found.notes.push_back(fmt::format("strategy={} leaves out {}={}: {}", names_[a],
+    found.notes.push_back(fmt::format("strategy={} is simulated without {}={}: {}", names_[a],
                                       field.substr(kStrategyPrefix.size()), shown_list(left_out),
                                       reason));
   }

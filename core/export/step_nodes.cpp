@@ -151,7 +151,7 @@ std::string why_no_graph(const Scenario& scenario) {
   if (strategy.servers) return "parameter servers cannot be ranks of a trace";
   if (strategy.spec) return "the scenario's packs use different algorithms";
   if (strategy.custom)
-    return "the scenario's algorithm comes from a file, which a trace cannot name";
+    return "the scenario's algorithm is defined in a file, and a trace cannot refer to such a file";
   if (strategy.independent)
     return "the scenario's replicas are independent, so there is no communication to export";
   if (plan.gate)

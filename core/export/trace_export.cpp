@@ -186,8 +186,9 @@ class ScenarioExport : public TraceExport {
       if (plan_.graph && std::any_of(plan_.graph->ranks.begin(), plan_.graph->ranks.end(),
                                      [](const auto& rank) { return !rank.announced.empty(); }))
         notes.emplace_back(
-            "a dependency on the start of a computation was replaced by dependencies on its "
-            "predecessors, because Chakra has no such dependency");
+            "a dependency on the start of a computation was replaced by dependencies on the "
+            "predecessors of this computation, because Chakra has only dependencies on the end of "
+            "a node");
       return notes;
     }
     const bool nccl =
@@ -199,7 +200,7 @@ class ScenarioExport : public TraceExport {
           "because GOAL has no collectives");
     notes.emplace_back(
         "fused schedule steps (receive, reduce, send) are exported as separate operations, and "
-        "connections have unlimited slots");
+        "messages never wait for a free slot of a connection, because GOAL has no slots");
     return notes;
   }
 

@@ -74,9 +74,10 @@ class PytorchReader {
     }
     if (in_.failed()) return tl::make_unexpected(in_.error());
     if (rows == 0)
-      return tl::make_unexpected(Error::request({ProblemCode::kMissing, "comms"},
-                                                "this list has no call of PARAM (\"comms\")",
-                                                {name_, 0, 0}));
+      return tl::make_unexpected(Error::request(
+          {ProblemCode::kMissing, "comms"},
+          "this JSON list has no call in the form of PARAM, which has a field \"comms\"",
+          {name_, 0, 0}));
     trace_.schema = "PARAM";
     return std::move(trace_);
   }

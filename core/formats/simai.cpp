@@ -130,9 +130,9 @@ class SimaiReader {
     if (lists_name(kOtherPolicies, words[0].text))
       return fail(
           ProblemCode::kUnsupported, words[0].column,
-          "the parallelism {} assigns collectives to dimensions of ASTRA-sim's network, and "
-          "does not state the number of GPUs; expected {}; hint: convert the file with "
-          "Chakra's chakra_converter Text, and import the Chakra trace",
+          "a workload with the parallelism {} assigns its collectives to dimensions of ASTRA-sim's "
+          "network, and does not state the number of GPUs; expected the parallelism {}; hint: "
+          "convert the file with Chakra's chakra_converter Text, and import the Chakra trace",
           words[0].text, fmt::join(kSimaiPolicies, " or "));
     if (!lists_name(kSimaiPolicies, words[0].text))
       return fail(ProblemCode::kSyntax, words[0].column,
@@ -174,7 +174,7 @@ class SimaiReader {
                   header.expert_parallel);
     const auto count = next_words();
     if (count.size() != 1)
-      return fail(ProblemCode::kSyntax, 1, "expected the number of rows alone on line 2");
+      return fail(ProblemCode::kSyntax, 1, "expected line 2 to contain only the number of rows");
     const auto rows = number(count[0], "number of rows", 1, kMaxSimaiRows);
     if (!rows) return tl::make_unexpected(rows.error());
     header.layers = *rows;

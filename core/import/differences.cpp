@@ -123,13 +123,12 @@ class Differences {
                           ? "; the trace of a single rank does not distinguish waiting for a late "
                             "rank from transfer"
                           : ""),
-          fmt::format(
-              "predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} of {} "
-              "executions; median over all ranks {}",
-              show(predicted), shown(static_cast<std::int64_t>(expected * low)),
-              shown(static_cast<std::int64_t>(expected * high)),
-              run_.ranks.size() < 2 ? "median" : "median of the shortest time over all ranks",
-              least.size(), shown(upper_median(all))),
+          fmt::format("predicted {} ({} to {} in 8 of 10 cases); the measured time is the {} in {} "
+                      "executions; the median over all ranks is {}",
+                      show(predicted), shown(static_cast<std::int64_t>(expected * low)),
+                      shown(static_cast<std::int64_t>(expected * high)),
+                      run_.ranks.size() < 2 ? "median" : "median of the fastest rank's times",
+                      least.size(), shown(upper_median(all))),
           std::abs(by));
     }
     look_at_choice(p, info, std::abs(by));
@@ -189,10 +188,10 @@ class Differences {
             : fmt::format(
                   "ranks wait up to {} per step for each other, but not for any rank in particular",
                   shown(skew)),
-        fmt::format(
-            "rank {} is the last to start a collective in {} of {} cases; the wait is the largest "
-            "difference between the start times of a pack in a step, as the median over {} steps",
-            most->first, most->second, executions, skews.size()),
+        fmt::format("rank {} is the last to start a collective in {} of {} cases; the wait in a "
+                    "step is the largest difference between the ranks' start times of a pack "
+                    "(stated: the median over {} steps)",
+                    most->first, most->second, executions, skews.size()),
         skew);
   }
 
@@ -241,8 +240,8 @@ class Differences {
         fmt::format("the GPU is idle for {} in a step of {}, while no collective is in flight: the "
                     "host launches kernels more slowly than the GPU executes them",
                     shown(idle), shown(model_.step_ns)),
-        fmt::format("{} gaps of {} on average, with {} of idle time in the forward pass; medians "
-                    "over {} steps of all ranks; the prediction contains these gaps",
+        fmt::format("per step: {} gaps of {} on average, with {} of idle time in the forward pass "
+                    "(medians over {} steps of all ranks); the prediction contains these gaps",
                     show_count(count), shown(idle / std::max<std::int64_t>(1, count)),
                     shown(upper_median(forward)), all.size()),
         idle);

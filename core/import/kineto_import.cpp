@@ -424,10 +424,11 @@ class RankTrace::Events {
     if (static_cast<double>(immediate) < kNearlyAll * static_cast<double>(sizes.size()))
       return false;
     for (const auto& [call, bytes] : sizes) call->what.bytes = bytes;
-    run_.notes.push_back(fmt::format(
-        "{}: the sizes of {} all-reduces are those of the memory that was allocated for the copies "
-        "they reduce, which PyTorch rounds up to 512 bytes",
-        name_, sizes.size()));
+    run_.notes.push_back(
+        fmt::format("{}: the trace does not state the sizes of {} all-reduces; assumed: the sizes "
+                    "of the memory that was allocated for their buffers, which PyTorch rounds up "
+                    "to multiples of 512 bytes",
+                    name_, sizes.size()));
     return true;
   }
 

@@ -127,9 +127,9 @@ class MlperfImport {
       rank.steps.push_back(std::move(step));
     }
     run_.notes.push_back(
-        fmt::format("{}: each step stands for an interval of the log; its time is the global batch "
-                    "of {} samples "
-                    "divided by the interval's throughput, and has no parts",
+        fmt::format("{}: each step stands for an interval of the log; the step time is the global "
+                    "batch of {} samples divided by the throughput of the interval, and is not "
+                    "divided into computation and communication",
                     name_, batch_));
   }
 

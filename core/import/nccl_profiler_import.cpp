@@ -170,7 +170,8 @@ void join_entries(MeasuredRun& run, const std::vector<Members>& members) {
   if (!is_unique)
     run.notes.emplace_back(
         "the dumps have several processes of the same rank in different communicators, so the "
-        "processes are numbered from 0; add the dumps of the communicator of all processes");
+        "processes are numbered from 0; add the dumps of the communicator that contains all "
+        "processes");
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (gpus[i] == i && !is_unique) run.ranks[i].rank = next++;
     if (gpus[i] == i) continue;
@@ -211,16 +212,16 @@ void finish_nccl_profiler(MeasuredRun& run) {
     run.world_size = std::max(run.world_size, size);
     if (std::ssize(members[g]) != size)
       run.notes.push_back(
-          fmt::format("communicator {}: the files are of {} ranks, but name rank {}; "
-                      "assumed: {} ranks",
+          fmt::format("communicator {}: there are files of {} ranks, but one of them is of rank "
+                      "{}; assumed: the communicator has {} ranks",
                       run.groups[g].name, members[g].size(), size - 1, size));
   }
   const bool has_processes = std::none_of(run.ranks.begin(), run.ranks.end(),
                                           [](const MeasuredRank& rank) { return rank.pid < 0; });
   if (!has_processes && run.groups.size() > 1)
     run.notes.emplace_back(
-        "the dumps have several communicators, but do not state their processes; equal ranks are "
-        "assumed to be the same GPU");
+        "the dumps have several communicators, but do not state their processes; assumed: "
+        "processes with the same rank use the same GPU");
   join_entries(run, members);
   for (MeasuredRank& rank : run.ranks) {
     for (MeasuredCollective& c : rank.collectives) {

@@ -41,10 +41,10 @@ Expected<void> import_export(const std::string& name, MeasuredRun& run, const Re
     if (auto done = traces[p].finish(std::move(of_rank)); !done) return done;
   }
   if (header->calls > 0 && header->sized_calls == 0)
-    run.notes.push_back(
-        fmt::format("{}: the sizes of {} NCCL calls are missing, because the export has no blobs; "
-                    "export again with nsys export --type sqlite --include-blobs=true",
-                    name, header->calls));
+    run.notes.push_back(fmt::format(
+        "{}: the sizes of {} NCCL calls are missing, because the export contains no blobs (binary "
+        "fields); export again with nsys export --type sqlite --include-blobs=true",
+        name, header->calls));
   return {};
 }
 

@@ -139,8 +139,8 @@ class ScenarioWriter {
     text += fmt::format("name: {}\n\n", in_quotes(name));
     text += cluster + '\n' + workload_text() + '\n' + strategy_text();
     text +=
-        "\nrun {\n  steps: 3\n  # The measured layer times include the slowdown by communication; "
-        "the simulation adds none.\n"
+        "\nrun {\n  steps: 3\n  # The measured layer times already include the slowdown by "
+        "communication.\n"
         "  interference: OFF\n}\n";
     text += late_text();
     text += communicators_text();
@@ -304,8 +304,8 @@ class ScenarioWriter {
                     number, type));
     if (gaps > 0)
       text +=
-          "  # gap_ms is the part of the time in which the GPU idles, because the host has not\n"
-          "  # launched the next kernel.\n";
+          "  # gap_ms is the part of a layer's time in which the GPU idles, because the host has "
+          "not\n  # launched the next kernel.\n";
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) text += *line;
     return text + forward_gap_text() +
            fmt::format(
@@ -471,15 +471,15 @@ class ScenarioWriter {
       if (own)
         text +=
             "  # Parameters are gathered and gradients are scattered, because each rank stores "
-            "only a part.\n"
+            "only a part of the model.\n"
             "  splits_model: true\n";
       for (const StepModel::Exchange* e : exchanges) text += exchange_text(*e);
       text += "}\n";
     }
     if (left_out > 0)
       made_.notes.push_back(
-          fmt::format("the scenario omits {} kinds of communication of the trace: sends and "
-                      "receives, and collectives of groups that do not divide the ranks evenly",
+          fmt::format("the scenario omits {} kinds of communication of the trace, which are sends "
+                      "and receives, or collectives of groups that do not divide the ranks evenly",
                       left_out));
     return text;
   }

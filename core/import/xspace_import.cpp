@@ -252,10 +252,10 @@ class XspaceImport {
     }
     run_.world_size = std::max(run_.world_size, static_cast<std::int64_t>(run_.ranks.size()));
     if (not_gradients_ > 0)
-      run_.notes.push_back(fmt::format(
-          "{}: {} all-reduces are not packs of gradients, because they are of the forward pass, or "
-          "not of all {} ranks; they are left out of the step's gradients",
-          name_, not_gradients_, world_));
+      run_.notes.push_back(
+          fmt::format("{}: {} all-reduces are not treated as packs of gradients, because they "
+                      "belong to the forward pass, or because not all of the {} ranks take part",
+                      name_, not_gradients_, world_));
     if (!run_.ranks.empty() && run_.ranks.back().steps.empty())
       run_.notes.push_back(
           fmt::format("{}: this profile marks no training steps; record them with "

@@ -92,8 +92,8 @@ std::optional<StrategyProblem> add_checkpoint(const Workload& workload, const St
   if (sent > 0) plan.checkpoint_every = workload.checkpoint_every;
   if (sent == 0) {
     plan.notes.add("checkpoint.empty",
-                   "checkpoints aggregate nothing: the workload has no on_read variable that "
-                   "several replicas reduce");
+                   "checkpoints cause no communication, because the workload has no on_read "
+                   "variable that several replicas reduce");
   } else {
     plan.notes.add("checkpoint.saves",
                    "every {} steps, {} per-replica variables ({:.3g} MB) are aggregated one by one "

@@ -220,10 +220,10 @@ class Planner : private PackMaker {
       plan_.notes.add("plan.empty-packs",
                       "{} of {} packs are empty, because the model has only {} elements", empty,
                       sizes.size(), total);
-    plan_.notes.add("plan.one-concatenation",
-                    "num_packs concatenates all gradients, so no pack can start before the last "
-                    "gradient is ready, and no variable "
-                    "is updated before the last pack");
+    plan_.notes.add(
+        "plan.one-concatenation",
+        "num_packs concatenates all gradients, so no pack can start before the last "
+        "gradient is ready, and no variable is updated before the last pack is complete");
     return std::nullopt;
   }
 
@@ -245,8 +245,8 @@ class Planner : private PackMaker {
       merging_ = Merging::kSeparate;
       plan_.notes.add("plan.scoped-allocator-gives-up",
                       "every gradient is sent separately, because a pack has gradients of "
-                      "different types (\"{}\" is {}, \"{}\" is {}), and then TensorFlow's "
-                      "ScopedAllocator merges nothing (\"Group ops don't all have same type\")",
+                      "different types (\"{}\" is {}, \"{}\" is {}); in this case, TensorFlow's "
+                      "ScopedAllocator merges no pack (\"Group ops don't all have same type\")",
                       gradient(scope.front()).name, to_string(gradient(scope.front()).type),
                       gradient(*other).name, to_string(gradient(*other).type));
       return;

@@ -238,16 +238,16 @@ class SpecPlanner {
     for (std::size_t v = 0; v < otherwise.size(); ++v)
       moved += otherwise[v] != plan_.entry_of_gradient[v] ? 1 : 0;
     if (bytes) {
-      plan_.notes.add(
-          "spec.limits-in-bytes",
-          "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares elements: {} "
-          "of {} gradients would use another entry; set limit_unit: ELEMENTS to simulate its code",
-          is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
+      plan_.notes.add("spec.limits-in-bytes",
+                      "limits of all_reduce_spec are in bytes{}, but TensorFlow's code compares "
+                      "numbers of elements: with limits in elements, {} of {} gradients would use "
+                      "another entry; set limit_unit: ELEMENTS to simulate TensorFlow's code",
+                      is_contrib() ? ", as its documentation says" : "", moved, otherwise.size());
     } else {
       plan_.notes.add(
           "spec.limits-in-elements",
-          "limits of all_reduce_spec are in elements, because TensorFlow's code compares "
-          "elements{}: with limits in bytes, {} of {} gradients would use another entry",
+          "limits of all_reduce_spec are in elements, because TensorFlow's code compares numbers "
+          "of elements{}: with limits in bytes, {} of {} gradients would use another entry",
           is_contrib() ? ", although its documentation says bytes" : "", moved, otherwise.size());
     }
   }

@@ -139,11 +139,10 @@ Expected<CollectiveKind> check_collective(const NcclTestsTable& table, std::int6
   const double expected = busbw_factor(kind, ranks);
   for (const NcclTestsRow& row : table.rows) {
     if (row.redop.empty() && reduces(kind)) {
-      return wrong(
-          {ProblemCode::kConflict, "redop"}, row.where,
-          fmt::format(
-              "this row has no reduction operation (redop), so this row is not of {}; expected {}",
-              named ? table.collective : "an all-reduce", to_string(kind)));
+      return wrong({ProblemCode::kConflict, "redop"}, row.where,
+                   fmt::format("this row has no reduction operation (redop), so it does not "
+                               "measure {}; expected a measurement of {}",
+                               named ? table.collective : "an all-reduce", to_string(kind)));
     }
     if (row.root < 0 || row.root >= ranks)
       return wrong({ProblemCode::kTooLarge, "root"}, row.where,

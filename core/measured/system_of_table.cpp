@@ -180,7 +180,7 @@ Expected<TableSystem> system_of(const TableFacts& facts) {
                                  std::pair("NCCL_SHM_DISABLE", settings->shm_disabled)}) {
     if (on.value_or(false))
       return cannot({ProblemCode::kUnsupported, name},
-                    fmt::format("paths between GPUs are not modelled with {}=1", name));
+                    fmt::format("with {}=1, the paths between GPUs are not modelled", name));
   }
   const std::string level = settings->gdr_level.value_or("");
   s.gpudirect = !level.starts_with("0") && !level.starts_with("LOC");

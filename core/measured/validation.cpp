@@ -123,8 +123,8 @@ ValidatedTable validate(const CollectiveTable& table, const Parameters& paramete
   made.bands = sums.bands.quality();
   if (!table.facts.healthy) {
     made.reason =
-        "predicted, but excluded from the totals, because the record of the table does not mark "
-        "the table as healthy";
+        "predicted, but excluded from the totals, because the table is not marked as healthy in "
+        "its record";
     made.about = {ProblemCode::kUnused, "healthy"};
   }
   if (calibrations && !process) {

@@ -289,10 +289,11 @@ Expected<std::string> cluster_text(const Topology& topology, const ClusterWords&
   }
   text += fmt::format(
       "machine {{\n  name: {}\n  source: {}\n", in_quotes(words.machine),
-      in_quotes(fmt::format("{}; link rates: those in NCCL 2.28.9's tables (NVIDIA/nccl "
-                            "src/graph/topo.h, topo.cc); latencies: its hop latencies for the LL "
-                            "protocol, half per link of a two-link hop (src/graph/tuning.cc)",
-                            words.file)));
+      in_quotes(fmt::format(
+          "{}; link rates: those in NCCL 2.28.9's tables (NVIDIA/nccl "
+          "src/graph/topo.h, topo.cc); latencies: NCCL's hop latencies for protocol LL "
+          "(src/graph/tuning.cc), half of which is assigned to each link of a hop over two links",
+          words.file)));
   text += device_text(range("gpu", gpus), "GPU", part(like.gpus().front()), words.devices);
   text += device_text(range("cpu", cpus), "CPU", part(like.cpus().front()), words.devices);
   text += Writer(topology).parts();

@@ -191,19 +191,19 @@ class SettingsReader {
     if (value != "1")
       return problems_.add({ProblemCode::kWrongType, name}, {}, "{}={}: expected 0 or 1", name,
                            value);
-    problems_.add(
-        {ProblemCode::kUnsupported, name}, {},
-        "{}={}: the times of messages that cross PCIe instead of NVLink and a third GPU are not "
-        "modelled; remove the variable, which has an effect only on machines where some GPUs have "
-        "no common NVLink (such as a DGX-1); 'tutti import nccl-topology FILE --graphs --set {}=1' "
-        "prints the graphs that NCCL finds with it",
-        name, value, name);
+    problems_.add({ProblemCode::kUnsupported, name}, {},
+                  "{}={}: with this variable, GPUs without a common NVLink communicate over PCIe "
+                  "instead of through a third GPU, and Tutti does not model the times of these "
+                  "messages; remove the variable, which has an effect only on machines where some "
+                  "GPUs have no common NVLink (such as a DGX-1); 'tutti import nccl-topology FILE "
+                  "--graphs --set {}=1' prints the graphs that NCCL finds with it",
+                  name, value, name);
   }
 
   void not_yet(const std::string& name, const std::string& value, const char* since) {
-    settings_.notes.push_back(
-        fmt::format("{}={}: this setting has no effect in NCCL {}; it needs NCCL {} or later", name,
-                    value, to_string(version_), since));
+    settings_.notes.push_back(fmt::format(
+        "{}={}: this setting has no effect in NCCL {}; the setting needs NCCL {} or later", name,
+        value, to_string(version_), since));
   }
 
   bool threads(const std::string& name, const std::string& value) {

@@ -71,7 +71,7 @@ class ColumnChecker {
     // With this limit, sums of shares stay far below the largest integer.
     for (const Share& share : c_.shares) {
       if (share.from < 0 || share.to < share.from || share.to > c_.share_whole)
-        return damaged(kNoTask, "a share is not between 0 and 1");
+        return damaged(kNoTask, "a share of a duration is not between 0 and 1");
     }
   }
 
@@ -134,13 +134,17 @@ class ColumnChecker {
       return latch >= -1 && latch < c_.latch_count;
     };
     if (!is_latch(task.latch) || !is_latch(task.opens))
-      return damaged(t, "task {} refers to a latch that does not exist", t);
+      return damaged(t,
+                     "task {} refers to a latch (which delays tasks until another task opens it) "
+                     "that does not exist",
+                     t);
     if (own && (task.latch >= 0 || task.opens >= 0))
       add(PlanProblemCode::kNotAllowedInBlock, t,
-          fmt::format("task {} waits for a latch, but is in a block", t));
+          fmt::format("task {} waits for a latch or opens a latch, but is in a block", t));
     if (task.latch >= 0 && !opened_[task.latch])
       add(PlanProblemCode::kLatchNeverOpened, t,
-          fmt::format("no task before task {} opens latch {}", t, task.latch));
+          fmt::format("no task before task {} opens latch {}, for which this task waits", t,
+                      task.latch));
     if (task.opens >= 0) {
       if (opened_[task.opens])
         add(PlanProblemCode::kLatchOpenedTwice, t,
@@ -153,7 +157,9 @@ class ColumnChecker {
                       task.every_steps));
     if (task.number_stride != 0 && !own)
       add(PlanProblemCode::kNumberOutsideBlock, t,
-          fmt::format("task {} has one number per iteration, but is not in a block", t));
+          fmt::format("task {} has a different number in each iteration, but is not in a block of "
+                      "iterations",
+                      t));
   }
 
   void look_at_cost(TaskId t, const Task& task) {
@@ -164,7 +170,7 @@ class ColumnChecker {
         cost.value < 0 || cost.value > (has_row ? rows_ - 1 : kMaxValue) || cost.shares.first < 0 ||
         cost.shares.count < 0 || cost.shares.count > shares ||
         cost.shares.first > shares - cost.shares.count)
-      damaged(t, "task {} has a cost that does not exist", t);
+      damaged(t, "task {} refers to a duration that does not exist", t);
   }
 
   void look_at_edge(TaskId t, const Block* own, TaskId to) {

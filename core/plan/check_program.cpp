@@ -71,7 +71,7 @@ class ProgramChecker {
     };
     const Program& p = program_;
     if (p.first_edge.size() != p.tasks.size() + 1 || p.join.size() != p.tasks.size()) {
-      damaged(kNoTask, "the program's columns have different lengths");
+      damaged(kNoTask, "the arrays of the program have different lengths");
       return false;
     }
     const auto edges = static_cast<std::int64_t>(p.successors.size());
@@ -87,7 +87,9 @@ class ProgramChecker {
     for (TaskId t = 0; t < p.size(); ++t) {
       const Task& one = task(t);
       if (!is_index_or_none(one.latch, p.latches) || !is_index_or_none(one.opens, p.latches))
-        damaged(t, fmt::format("{} refers to a latch that does not exist", name(t)));
+        damaged(t, fmt::format("{} refers to a latch (which delays tasks until another task opens "
+                               "it) that does not exist",
+                               name(t)));
       if (!is_index_or_none(p.join[t], std::ssize(p.predecessors)))
         damaged(t,
                 fmt::format("{} refers to a count of predecessors that does not exist", name(t)));
@@ -121,7 +123,8 @@ class ProgramChecker {
                        cost.shares.count >= 0 && cost.shares.count <= shares &&
                        cost.shares.first <= shares - cost.shares.count;
     if (cost.value < 0 || (cost.kind == TaskCost::Kind::kShares && !whole))
-      add(PlanProblemCode::kDamaged, t, fmt::format("{} has a cost that does not exist", name(t)));
+      add(PlanProblemCode::kDamaged, t,
+          fmt::format("{} refers to a duration that does not exist", name(t)));
   }
 
   /// Checks the data that ProgramBuilder derives from the edges.
@@ -154,9 +157,9 @@ class ProgramChecker {
       }
       if (!all_inside || joins != block.joins.count)
         add(PlanProblemCode::kDamaged, block.entry,
-            fmt::format(
-                "the iterations of the block that begins with {} count tasks of other blocks",
-                name(block.entry)));
+            fmt::format("the range of predecessor counts of the block that begins with {} does not "
+                        "match the tasks of the block",
+                        name(block.entry)));
     }
   }
 
@@ -190,7 +193,8 @@ class ProgramChecker {
     for (TaskId t = 0; t < program_.size(); ++t) {
       if (task(t).latch >= 0 && opener[task(t).latch] == kNoTask)
         add(PlanProblemCode::kLatchNeverOpened, t,
-            fmt::format("{} waits for latch {}, which no task opens", name(t), task(t).latch));
+            fmt::format("{} waits forever for latch {}, because no task opens this latch", name(t),
+                        task(t).latch));
     }
   }
   template <class Visit>
@@ -289,7 +293,9 @@ class ProgramChecker {
                         one.every_steps));
       if (one.number_stride != 0 && !in_block[t])
         add(PlanProblemCode::kNumberOutsideBlock, t,
-            fmt::format("{} has one number per iteration, but is not in a block", name(t)));
+            fmt::format(
+                "{} has a different number in each iteration, but is not in a block of iterations",
+                name(t)));
     }
   }
 
@@ -323,7 +329,8 @@ class ProgramChecker {
       if (task(t).latch >= 0 || task(t).opens >= 0 || t == program_.end)
         add(PlanProblemCode::kNotAllowedInBlock, t,
             fmt::format(
-                "{} is in a block, and therefore cannot be latched, open a latch or end the step",
+                "{} is in a block, and therefore must not wait for a latch, open a latch or "
+                "end the step",
                 name(t)));
       bool entered = false, left = false;
       each_before(t, [&](TaskId before) { entered |= !inside(before); });

@@ -115,7 +115,9 @@ tl::expected<void, std::string> ProgramFile::read_header() {
   const FileHeader expected;
   if (header.magic != expected.magic) return tl::make_unexpected("this is not a program file");
   if (header.version != expected.version || header.byte_order != expected.byte_order)
-    return tl::make_unexpected("this program file is of another version or machine");
+    return tl::make_unexpected(
+        "this program file was written by another version of Tutti, or by a machine with another "
+        "byte order");
   for (const std::int64_t count :
        {header.tasks, header.edges, header.roots, header.blocks, header.shares, header.latches}) {
     if (count < 0 || count > kMaxEntries)

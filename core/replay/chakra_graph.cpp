@@ -357,8 +357,8 @@ class ChakraGraph {
     note(lost_dependencies_,
          "{} dependencies on nodes that the trace does not contain are ignored");
     note(uneven_,
-         "{} nodes have a different size than other ranks have for the same collective; the "
-         "largest size is used");
+         "for {} nodes, other ranks state a different size of the same collective; the largest "
+         "size is used");
     if (has_calls_)
       graph_.notes.emplace_back(
           "control dependencies are ignored, because in a trace of PyTorch they only record which "

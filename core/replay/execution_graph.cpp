@@ -126,8 +126,8 @@ class DryRun {
       const Sent& sent = sent_[*number];
       const ExecutionGraph::Message& message = message_of(sent.rank, sent.message);
       add(
-          fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}), but that rank never "
-                      "receives this message",
+          fmt::format("rank {} sends {} bytes to rank {} with tag {} ({}), but the receiving rank "
+                      "never receives this message",
                       sent.rank, message.bytes, r, message.tag, place(message)));
     }
   }

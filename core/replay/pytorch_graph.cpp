@@ -74,8 +74,10 @@ class PytorchGraph {
         return fail(ProblemCode::kTooLarge,
                     "{} calls on each of {} ranks are more than the limit of {} tasks",
                     calls.size(), ranks_, kMaxGraphTasks);
-      graph_.notes.push_back(fmt::format(
-          "there is the trace of one rank only; all {} ranks execute its collectives", ranks_));
+      graph_.notes.push_back(
+          fmt::format("only the trace of one rank was given; all {} ranks execute the collectives "
+                      "of this trace",
+                      ranks_));
     }
     std::vector<std::int64_t> all(ranks_);
     for (std::int64_t r = 0; r < ranks_; ++r) all[r] = r;

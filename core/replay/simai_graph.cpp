@@ -64,7 +64,7 @@ class SimaiGraph {
     if (header_.pipeline_parallel > 1)
       graph_.notes.push_back(fmt::format(
           "the file has the rows of one of {} pipeline stages, so {} of {} GPUs are simulated; "
-          "messages between stages and pipeline bubbles are not part of the file",
+          "the file contains neither messages between stages nor pipeline bubbles",
           header_.pipeline_parallel, ranks_, header_.gpus));
     return std::move(graph_);
   }

@@ -198,7 +198,7 @@ class Nccl {
     }
     std::string why = settings.tuner->why_not(comm);
     if (why.empty() && options().tuner == NcclOptions::Tuner::kAwsOfi && !efa)
-      why = fmt::format("this tuner is part of the EFA plugin, but the network is {}",
+      why = fmt::format("this tuner belongs to the plugin for EFA networks, but the network is {}",
                         to_string(system.transport));
     if (why.empty())
       return note(fmt::format("for {} GPUs of {} nodes, NCCL's choices are made by {}", comm.ranks,

@@ -75,7 +75,7 @@ class ClusterReader {
     if (server_groups > 0 && replicas.empty() && usable) {
       fields_.complain(
           message_, ProblemCode::kConflict,
-          "all workers are servers, so none computes; add workers without server: true");
+          "all workers are servers, so no worker computes; add workers without server: true");
       usable = false;
     }
     if (total > kMaxWorkers) {
@@ -200,8 +200,8 @@ class ClusterReader {
                           "workers: a server has no replicas; remove replicas or server");
     if (machine.cpus().empty())
       fields_.complain_at(workers, "server", ProblemCode::kConflict,
-                          "workers: servers keep variables on a CPU, but \"{}\" has none; add one "
-                          "(device {{ name: \"cpu0\" kind: CPU … }})",
+                          "workers: servers keep variables on a CPU, but machine \"{}\" has no "
+                          "CPU; add one (device {{ name: \"cpu0\" kind: CPU … }})",
                           machine.name());
     return !workers.has_replicas() && !machine.cpus().empty();
   }
@@ -251,7 +251,8 @@ std::optional<ClusterFile> load_cluster_file(const proto::Cluster& cluster, Fiel
   const std::size_t before = problems.size();
   if (cluster.workers_size() > 0 || cluster.has_network() || cluster.machine_size() > 0) {
     fields.complain_at(cluster, "file", ProblemCode::kUnused,
-                       "cluster: the file describes the whole cluster; remove all fields but file");
+                       "cluster: the cluster file describes the whole cluster; remove all fields "
+                       "of cluster except file");
     return std::nullopt;
   }
   const auto found = library.read(Library::Kind::kCluster, cluster.file(), from);

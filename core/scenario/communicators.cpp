@@ -99,7 +99,7 @@ class CommunicatorsLowering {
     if (c.channels) strategy.channels = c.channels;
     if (complaints_.has(path + ".channels") && !traits(*algorithm).channels)
       complaints_.complain_at(path + ".channels", ProblemCode::kUnused,
-                              "{}: only nccl has channels; remove channels", what);
+                              "{}: only algorithm nccl has channels; remove channels", what);
     strategy.launch_overhead = c.launch.value_or(strategy_.launch_overhead);
     strategy.requested_launch_overhead = strategy_.requested_launch_overhead || c.launch;
   }

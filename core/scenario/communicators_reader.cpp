@@ -44,9 +44,9 @@ class CommunicatorsReader {
       WrittenCommunicator communicator = one(c);
       if (c.splits_model() && std::exchange(splits, true)) {
         fields_.complain_at(c, "splits_model", ProblemCode::kConflict,
-                            "communicator \"{}\": only one communicator can set splits_model; set "
-                            "splits_model in a communicator whose size is the product of both "
-                            "sizes, and keep only the exchanges in this communicator",
+                            "communicator \"{}\": splits_model is already set in another "
+                            "communicator; remove it here, and set it only in a communicator whose "
+                            "size is the product of the sizes of these two communicators",
                             c.name());
       }
       communicator.sound = fields_.problems().size() == before && fields_.sources().whole(c);
@@ -83,8 +83,8 @@ class CommunicatorsReader {
       communicator.exchanges.push_back(exchange(e, what));
     if (c.exchange().empty() && !c.splits_model())
       fields_.complain(c, ProblemCode::kUnused,
-                       "{} has neither an exchange nor splits_model, so it has no effect; add "
-                       "exchange {{ … }}, or set splits_model: true",
+                       "{} has neither an exchange nor splits_model, so this communicator has no "
+                       "effect; add exchange {{ … }}, or set splits_model: true",
                        what);
     return communicator;
   }

@@ -70,7 +70,7 @@ class ConditionsReader {
           fields_.integer(message, "random_workers", "slow", 1, cluster_.workers()).value_or(0);
       if (!message.device().empty()) {
         fields_.complain_at(message, "device", ProblemCode::kUnused,
-                            "slow: random_workers slows whole workers; remove device");
+                            "slow: random_workers slows all devices of a worker; remove device");
       }
     } else {
       slow.worker =
@@ -255,8 +255,8 @@ class ConditionsReader {
     }
     if (!message.from().empty() || !message.to().empty())
       fields_.complain_at(message, "where", ProblemCode::kUnused,
-                          "background: where selects several links, and from and to select a "
-                          "single link; keep one");
+                          "background: the field where selects several links, and the fields from "
+                          "and to select a single link; keep either where, or from and to");
     std::vector<LinkId> found;
     if (message.where() == proto::BackgroundLoad::SWITCHES) {
       words = "all links between switches";

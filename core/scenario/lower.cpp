@@ -128,8 +128,8 @@ class ScenarioLowering {
     const auto refuse = [this](bool is_there, const std::string& place, const std::string& what) {
       if (!is_there) return;
       complaints_.complain_at(place, ProblemCode::kConflict,
-                              "{}: with execution_trace, the trace sets all communication, so the "
-                              "strategy can set only the algorithm; remove its {}",
+                              "{}: the execution_trace determines all communication, so the "
+                              "strategy can set only the algorithm; remove {} from the strategy",
                               place, what);
     };
     const Strategy& s = scenario_.strategy;

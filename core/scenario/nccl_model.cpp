@@ -152,7 +152,9 @@ std::string nccl_note(const std::vector<const nccl::CollectiveTime*>& times,
     if (choices.size() > 1) which += fmt::format(" ({})", count);
   }
   if (choices.size() > kFew)
-    which = fmt::format("one of {} choices for each collective", choices.size());
+    which = fmt::format(
+        "one of {} combinations of algorithm, protocol and channels for each collective",
+        choices.size());
   const bool by_network =
       std::any_of(times.begin(), times.end(), [](const nccl::CollectiveTime* time) {
         return time->choice && nccl::by_network(time->choice->algorithm, time->communicator->nodes);
@@ -194,8 +196,8 @@ std::vector<std::string> nccl_notes(const Scenario& scenario) {
   std::vector<std::string> notes = scenario.nccl_values;
   if (!scenario.why_rings.empty()) {
     notes.push_back(
-        fmt::format("NCCL's collectives are simulated as rings over its channels, because NCCL's "
-                    "choices and times are unknown for this scenario: {}",
+        fmt::format("NCCL's collectives are simulated as rings over NCCL's channels, because "
+                    "NCCL's choices and times are unknown for this scenario: {}",
                     scenario.why_rings));
   }
   // With fused packs, NCCL's choice and its time are only known at run time.

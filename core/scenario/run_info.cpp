@@ -94,7 +94,7 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
   if (strategy.hierarchical_copy.topology == HierarchicalCopy::Topology::kGcpV100)
     text += ", GCP_V100";
   if (strategy.hierarchical_copy.drops_odd)
-    text += ", the last of an odd number of devices dropped";
+    text += ", without the last of an odd number of devices";
   if (!strategy.reduced_by.empty()) text += fmt::format(" ({})", strategy.reduced_by);
   if (strategy.collective != CollectiveKind::kAllReduce)
     text += fmt::format(", {}", to_string(strategy.collective));
@@ -133,9 +133,10 @@ std::string describe(const Strategy& strategy, ShownSizes sizes) {
   if (strategy.launch != usual.launch)
     text += strategy.launch == Launch::kSerial ? ", serial launches" : ", concurrent launches";
   if (strategy.staging != usual.staging)
-    text += strategy.staging == Staging::kDirect    ? ", direct"
-            : strategy.staging == Staging::kViaHost ? ", via host memory"
-                                                    : ", through host memory on request";
+    text += strategy.staging == Staging::kDirect ? ", direct"
+            : strategy.staging == Staging::kViaHost
+                ? ", via host memory"
+                : ", via host memory on request of the receiver";
   if (strategy.update == Update::kAfterAll) text += ", one update";
   if (strategy.timeout) text += fmt::format(", timeouts of {}", show(*strategy.timeout));
   if (traits(strategy.algorithm).in_tf_runtime) text += describe(strategy.tf_runtime);

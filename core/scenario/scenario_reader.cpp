@@ -213,8 +213,8 @@ class ScenarioReader {
       if (late.segment < 0) {
         fields_.complain_at(message_.conditions().late_host(static_cast<int>(i)), "before",
                             ProblemCode::kUnknownName,
-                            "late_host: the workload has no variable \"{}\"; before names a "
-                            "variable, or is unset for the forward pass",
+                            "late_host: the workload has no variable \"{}\"; set the field before "
+                            "to the name of a variable, or leave it unset for the forward pass",
                             late.before);
         continue;
       }
@@ -261,7 +261,7 @@ class ScenarioReader {
     if (scenario_.cluster && scenario_.cluster->replicas() != std::ssize((*graph)->ranks))
       return fields_.complain_at(
           trace, "path", ProblemCode::kConflict,
-          "execution_trace: the trace has {} ranks, and the cluster {} replicas; hint: change "
+          "execution_trace: the trace has {} ranks, but the cluster has {} replicas; hint: change "
           "cluster {{ workers {{ count: … replicas: … }} }}",
           (*graph)->ranks.size(), scenario_.cluster->replicas());
     written_.graph = std::move(*graph);
@@ -341,8 +341,8 @@ class ScenarioReader {
       const auto elements = elements_of(variable.shape);
       if (!elements) {
         fields_.complain_at(v, "shape",
-                            "variable \"{}\": sides of its shape must be 0 or more and multiply to "
-                            "at most 2^46 elements",
+                            "variable \"{}\": each side of the shape must be at least 0, and the "
+                            "shape may have at most 2^46 elements",
                             v.name());
         continue;
       }

@@ -13,8 +13,8 @@ void find_tf_ring_problems(const Strategy& strategy, const Cluster& cluster,
   if (strategy.shards > 2) {
     problems.push_back(
         {"shards",
-         fmt::format("shards of tf_ring must be 1 or 2 (got {}), like collective#2 of "
-                     "tf_cnn_benchmarks; set tf_ring {{ subdiv_offsets: … }} for more rings",
+         fmt::format("shards of tf_ring must be 1, or 2 as in collective#2 of tf_cnn_benchmarks "
+                     "(got {}); set tf_ring {{ subdiv_offsets: … }} for more rings",
                      strategy.shards)});
   }
   const int given = (strategy.shards > 1 ? 1 : 0) + (runtime.subdiv_offsets.empty() ? 0 : 1) +

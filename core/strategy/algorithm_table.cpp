@@ -316,7 +316,7 @@ std::optional<std::string> why_no_combination(std::string_view name) {
   } else if (!across->why_not_across.empty()) {
     why = fmt::format("{} does not work across workers: {}", across->name, across->why_not_across);
   } else {
-    why = fmt::format("after {} the sums are in the hosts' memory, but {} needs them on GPUs",
+    why = fmt::format("{} leaves the sums in the hosts' memory, but {} needs the sums on GPUs",
                       inside->name, across->name);
   }
   return fmt::format("{}; there are {}", why, names_where([](const AlgorithmTraits& t) {

@@ -55,8 +55,8 @@ std::string unknown_name(const std::string& name) {
   if (name.empty())
     return "algorithm is missing; set it to one of " + listed(spec_algorithm_names());
   if (name == "rechd") {
-    return "TensorFlow has rechd across workers only; use nccl/rechd here, or strategy { "
-           "algorithm: \"rechd\" } for all gradients";
+    return "TensorFlow's all_reduce_spec supports rechd only across workers; use nccl/rechd here, "
+           "or strategy { algorithm: \"rechd\" } for all gradients";
   }
   const std::string hint = did_you_mean(name, spec_algorithm_names());
   return fmt::format("TensorFlow's all_reduce_spec knows no \"{}\"{}", name,

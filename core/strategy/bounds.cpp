@@ -82,7 +82,8 @@ class Cuts {
       case Cut::What::kUplinks:
         return "every byte must leave a part of the " + cluster_.fabric()->describe();
       case Cut::What::kAllUplinks:
-        return "the links across the " + cluster_.fabric()->describe() + " carry no more";
+        return "limited by the total bandwidth of the links across the " +
+               cluster_.fabric()->describe();
     }
     return "";
   }

@@ -33,8 +33,8 @@ std::vector<std::string> problems_of(const Communicator& communicator, const Clu
     }
     if (has_blocks(e.collective) && e.elements % size != 0) {
       problems.push_back(
-          fmt::format("{} gives each of {} replicas an equal block, but {} elements do not divide "
-                      "by {}; change bytes",
+          fmt::format("{} gives each of {} replicas an equal block, but {} elements cannot be "
+                      "divided by {}; change the field bytes",
                       to_string(e.collective), size, e.elements, size));
     }
   }
@@ -52,7 +52,7 @@ std::string describe(const PlannedExchange& planned, const Communicator& communi
                      communicator.partition.groups(), communicator.partition.group_size(),
                      std::int64_t{micro_batches} * (std::int64_t{e.per_forward} + e.per_backward),
                      to_string(e.collective), show(e.bytes()), filled,
-                     e.overlaps ? ", beside computation" : "");
+                     e.overlaps ? ", overlapping computation" : "");
 }
 
 }  // namespace tutti::core

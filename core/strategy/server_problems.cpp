@@ -13,7 +13,8 @@ std::vector<StrategyProblem> problems_of_servers(const Strategy& strategy, const
   const std::int64_t workers = cluster.workers() - cluster.servers();
   if (servers.on == Servers::On::kReplicas && (workers > 1 || cluster.servers() > 0)) {
     complain(fmt::format(
-        "{} keeps variables on the GPUs of a single worker (got {}); use one worker, or servers",
+        "{} keeps variables on the GPUs of a single worker, and needs a cluster with exactly one "
+        "worker and no servers (got {} workers); use such a cluster, or a strategy with servers",
         strategy.distribution_name, workers));
   }
   if (servers.on == Servers::On::kHosts) {

@@ -136,10 +136,10 @@ class Requirements {
                        s, cluster_.replicas(), cluster_.replicas());
       case ShardLimit::kReplicasOfWorker:
         if (s <= cluster_.replicas_per_worker()) return;
-        return problem(
-            "shards",
-            "{} rings exceed the number of rotations of {} replicas per worker; use at most {}", s,
-            cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
+        return problem("shards",
+                       "{} rings are too many, because each ring is a rotation of the {} replicas "
+                       "of a worker; use at most {}",
+                       s, cluster_.replicas_per_worker(), cluster_.replicas_per_worker());
       case ShardLimit::kOwn: return;
     }
   }

@@ -194,8 +194,8 @@ std::vector<std::string> Comparison::in_words() const {
                                     more(pack->took)));
   if (last.packs_only_a + last.packs_only_b > 0) {
     sentences.push_back(
-        fmt::format("{} packs of the first timeline and {} of the second hold different gradients "
-                    "and are not compared",
+        fmt::format("{} packs of the first timeline and {} packs of the second contain gradients "
+                    "that do not match a pack of the other timeline; these packs are not compared",
                     last.packs_only_a, last.packs_only_b));
   }
   if (together > 0) {
@@ -210,7 +210,7 @@ std::vector<std::string> Comparison::in_words() const {
   if (steps_joined > 0 && steps_only_a + steps_only_b > 0) {
     sentences.push_back(
         fmt::format("{} schedule steps of the first timeline and {} of the second have no "
-                    "counterpart and are not compared",
+                    "counterpart in the other timeline and are not compared",
                     steps_only_a, steps_only_b));
   }
   return sentences;

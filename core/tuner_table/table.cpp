@@ -96,7 +96,7 @@ class RowReader {
         refuse(static_cast<std::size_t>(cell), "must be -1 (which matches any value) or at least 1",
                "");
     if (row_.min_bytes > row_.max_bytes)
-      refuse(2, "is below min_bytes, so the line matches nothing", "");
+      refuse(2, "is less than min_bytes, so the line matches no collective", "");
     // With -1, NVIDIA's plugin uses one channel, although its README says otherwise.
     if (row_.channels == kAny) row_.channels = reader_ == Reader::kTutti ? 0 : 1;
     if (refusal_) return tl::make_unexpected(std::move(*refusal_));

@@ -138,9 +138,10 @@ class ModelReader {
     }
     const auto elements = elements_of(variable.shape);
     if (!elements)
-      return complain(cell.at, {ProblemCode::kInvalid, "shape"},
-                      "shape {}: sides must be 0 or more and multiply to at most 2^46 elements",
-                      cell.text);
+      return complain(
+          cell.at, {ProblemCode::kInvalid, "shape"},
+          "shape {}: each side must be at least 0, and the shape may have at most 2^46 elements",
+          cell.text);
     variable.elements = *elements;
     total_ += *elements;
     if (total_ > kMaxElements)

@@ -210,8 +210,9 @@ std::vector<std::string> what_differs(const Trace& first, const Trace& second, c
              !contents[1 - s].devices.contains(device);
     if (own > 0)
       sentences.push_back(
-          fmt::format("only {} has {} device{} of workers that both timelines record", names[s],
-                      own, own == 1 ? "" : "s"));
+          fmt::format("for workers that both timelines record, {} has {} device{} that the other "
+                      "timeline lacks",
+                      names[s], own, own == 1 ? "" : "s"));
   }
   if (packs.size() < a.packs.size() || packs.size() < b.packs.size()) {
     sentences.push_back(

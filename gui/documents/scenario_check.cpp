@@ -175,7 +175,7 @@ Card card_of(const core::Scenario& scenario) {
   }
   card.binds = parts.bytes >= parts.latency ? Card::Binds::kBandwidth : Card::Binds::kLatency;
   fact("bound by",
-       fmt::format("{}: moving the bytes takes {}, the latency of {} {}",
+       fmt::format("{}: moving the bytes takes {}; the latency of {} is {}",
                    card.binds == Card::Binds::kBandwidth ? "bandwidth" : "latency",
                    show(parts.bytes), plural(packs.size(), "pack"), show(parts.latency)));
   return card;

@@ -218,7 +218,9 @@ QString PlotView::card() const {
   const CurvePoint& point = curves_.at(*place);
   QString text = QString::fromStdString(describe_point(*data_, point.point));
   if (point.others > 0)
-    text += tr("\n%1 other points are drawn behind this point").arg(point.others);
+    text += tr("\n%1 other points of this curve with the same x value are not drawn, because they "
+               "are not better than this point")
+                .arg(point.others);
   return text;
 }
 

@@ -22,13 +22,14 @@ QString html_of(const Actions& actions) {
       "pixel with several spans has the colour of the longest span and is filled by the share of "
       "time that spans cover. A span of at least four pixels has a dark left edge. The pale "
       "beginning of a span is the time for which the span waits. Hatched parts of rows were not "
-      "recorded. In a lane's row, sends fill the "
-      "upper part, receives the lower part, and spans that do both the whole height.</p><p>The "
-      "wheel scrolls, zooms at the mouse with Ctrl, "
-      "and moves in time with Shift. Dragging selects a range, moves the view with the middle "
-      "button or Space, and zooms with Alt. A double click zooms to a span.</p><p>A search "
-      "term is a kind (receive), a pack (pack 3), a device (gpu1), a duration (&gt;1ms, &lt;20us), "
-      "the name of a layer or a gradient (conv1), or a combination of these.</p>");
+      "recorded. In a row of a lane, sends fill the upper part, receives fill the lower part, and "
+      "spans that send and receive fill the whole height.</p><p>The wheel scrolls. Ctrl+wheel "
+      "zooms at the mouse, and Shift+wheel moves the view in time. Dragging with the left button "
+      "selects a range. Dragging with the middle button, or while Space is pressed, moves the "
+      "view. Dragging while Alt is pressed zooms to the dragged range. A double click zooms to a "
+      "span.</p><p>A search term is a kind (receive), a pack (pack 3), a device (gpu1), a duration "
+      "(&gt;1ms, &lt;20us), the name of a layer or a gradient (conv1), or a combination of "
+      "these.</p>");
   for (const Actions::Group& group : actions.groups()) {
     html += QStringLiteral("<h3>%1</h3><table>").arg(QString(group.name).remove(QLatin1Char('&')));
     for (QAction* const action : group.actions) {
@@ -66,7 +67,7 @@ void show_about(QWidget* parent) {
   box->setIconPixmap(QIcon(QStringLiteral(":/tutti.svg")).pixmap(64, 64));
   box->setText(tr("<b>Tutti %1</b>").arg(QString::fromUtf8(core::version().data())));
   box->setInformativeText(
-      tr("Tutti predicts and measures what collectives cost in distributed training. This window "
+      tr("Tutti predicts and measures the time of collectives in distributed training. This window "
          "uses Qt %1. docs/window.md describes its keys; F1 lists them.")
           .arg(QString::fromLatin1(qVersion())));
   box->open();

@@ -95,7 +95,7 @@ core::Expected<Marks> MarksPanel::read_file() const {
 }
 
 void MarksPanel::mark_here() {
-  if (!view_.trace()) return emit status_message(tr("open a timeline first, then add marks to it"));
+  if (!view_.trace()) return emit status_message(tr("open a timeline before you add marks"));
   TimeRange at;
   if (view_.range()) {
     at = *view_.range();

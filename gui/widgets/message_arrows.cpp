@@ -34,10 +34,10 @@ MessageArrows::MessageArrows(TimelineView& view) : view_(view) {
 void MessageArrows::add_actions(Actions& actions) {
   const QString select = tr("&Select");
   actions.begin_section(select);
-  actions.add(select, "message-back", tr("To the sender of the &message received"),
+  actions.add(select, "message-back", tr("To the span that sent the received &message"),
               QStringLiteral("["), [this] { follow(false); });
-  actions.add(select, "message-on", tr("To the receiver of the message sent"), QStringLiteral("]"),
-              [this] { follow(true); });
+  actions.add(select, "message-on", tr("To the span that received the sent message"),
+              QStringLiteral("]"), [this] { follow(true); });
   actions.add_switch(
       tr("&View"), "messages", tr("Draw &messages as arrows if few are visible"),
       QStringLiteral("G"), [this] { show_all(!show_all_); }, [this] { return show_all_; });
@@ -83,8 +83,8 @@ void MessageArrows::follow(bool forward) {
   });
   if (next == of_selection_.end())
     return emit status_message(
-        forward ? tr("the timeline records no receive of a message from this span")
-                : tr("this span does not receive a recorded message"));
+        forward ? tr("the timeline does not record which span received a message from this span")
+                : tr("the timeline does not record which span sent a message to this span"));
   view_.go_to(forward ? next->to : next->from);
 }
 

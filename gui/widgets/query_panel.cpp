@@ -93,7 +93,8 @@ QueryPanel::QueryPanel(TimelineView& view)
   queries_->setText(tr("Queries"));
   queries_->setToolTip(tr("Examples and saved queries"));
   tables_->setText(tr("Tables"));
-  tables_->setToolTip(tr("The tables and their columns; choosing one inserts its name"));
+  tables_->setToolTip(
+      tr("Menu of the tables and their columns; choosing a table or column inserts its name"));
   for (QToolButton* const button : {queries_, tables_}) {
     button->setPopupMode(QToolButton::InstantPopup);
     button->setMenu(new QMenu(button));
@@ -292,8 +293,9 @@ void QueryPanel::go_to(int row) {
   const auto from = number(start_column_), to = number(end_column_);
   if (!from || !to || !(*from >= 0 && *to > *from)) return;
   if (view_.trace()->parts())
-    return show_message(
-        tr("with two timelines, only rows with the column span_id select something"), false);
+    return show_message(tr("with two timelines, a row of the result selects a span only if the "
+                           "result has the column span_id"),
+                        false);
   const auto time = [&](double us) {
     const core::Time end = view_.view().run_length();
     return us >= core::to_us(end) ? end : core::Time(std::llround(us * 1e6));

@@ -193,7 +193,8 @@ void ComparisonPanel::align(Align align) {
   QSettings().setValue(QStringLiteral("align"), text_of(to_string(align)));
   if (!comparison_)
     return emit status_message(
-        tr("the next second timeline will be aligned by %1").arg(text_of(to_string(align))));
+        tr("second timelines that you open from now on will be aligned by %1")
+            .arg(text_of(to_string(align))));
   put_together(true);
 }
 
@@ -345,9 +346,10 @@ void ComparisonPanel::report_listed() {
   } else if (listed_.empty()) {
     words_->setText(tr("no differences: all compared durations are equal"));
   } else {
-    words_->setText(tr("rows of %1s: a bar from below means a longer time in %2, a bar from above "
-                       "a shorter time; a full bar means 25 % or more")
-                        .arg(text_of(comparison_->apart), second));
+    words_->setText(
+        tr("rows of %1s: a bar at the bottom means that the time in %2 is longer, and a bar at the "
+           "top that it is shorter; a full bar means a difference of 25 % or more")
+            .arg(text_of(comparison_->apart), second));
   }
   words_->setToolTip(words_->text());
 }

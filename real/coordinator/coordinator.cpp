@@ -488,10 +488,10 @@ void Coordinator::closing_notes(const Expected<void>& done) {
         options_.loop ? ""
                       : fmt::format(" for up to {:.0f} % of the time that packs were in flight",
                                     100 * waited);
-    sink_.note(
-        fmt::format("workers waited for a CPU core{}, because workers and other programs need more "
-                    "cores than the machine has; the measured times include this wait",
-                    how_long));
+    sink_.note(fmt::format(
+        "workers waited for a CPU core{}, because workers and other programs together need more "
+        "cores than the machine has; the measured times include this waiting time",
+        how_long));
   }
   if (worker_set_.several_machines() && steps_ended_ > 0) {
     sink_.note(fmt::format("times measured on other machines are accurate to ± {:.3g} µs",

@@ -56,9 +56,10 @@ struct RejectedPeers {
     (event.state == State::kWrongSecret ? without_secret : tls ? other_tls : others) += 1;
     if (event.state == State::kWrongSecret) last_host = event.host;
     if (tls)
-      tls_failure = fmt::format(
-          "from {}: {}", event.host,
-          event.state == State::kOtherTls ? "it has another setting of --tls" : event.failure);
+      tls_failure =
+          fmt::format("from {}: {}", event.host,
+                      event.state == State::kOtherTls ? "this process has another setting of --tls"
+                                                      : event.failure);
   }
   [[nodiscard]] std::string in_words() const {
     std::string words;
@@ -259,9 +260,9 @@ class Gatherer {
           guest.channel,
           Error::request(
               {ProblemCode::kConflict, "--listen"},
-              fmt::format("this worker joins from {}, so it may not send other workers to "
-                          "{}; let it listen at that address, or start the coordinator "
-                          "with --worker-network {}/32",
+              fmt::format("this worker joins from {}, so it may not let other workers connect to "
+                          "{}; let the worker listen at the address from which it joins, or start "
+                          "the coordinator with --worker-network {}/32",
                           guest.host, peer_text(hello.address().host(), kLongestHostName),
                           peer_text(hello.address().host(), kLongestHostName))));
     }

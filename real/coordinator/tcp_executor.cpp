@@ -55,11 +55,11 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   }
   if (const core::PlanGate gate(scenario.plan);
       gate.any() && gate.scope() == core::GateScope::kAll && !scenario.plan.fuses()) {
-    return wrong({core::ProblemCode::kUnsupported, "Strategy"},
-                 fmt::format("a real run does not support the gate \"{}\", which decides for the "
-                             "replicas of all workers together without fusing packs; use tutti "
-                             "simulate",
-                             gate.rule().name()));
+    return wrong(
+        {core::ProblemCode::kUnsupported, "Strategy"},
+        fmt::format("a real run does not support the gate \"{}\", which decides when packs start "
+                    "on all workers together, but does not fuse packs; use tutti simulate",
+                    gate.rule().name()));
   }
   const core::ReductionScope who = core::reduction_scope(scenario.strategy, scenario.plan);
   const bool asynchronous = who == core::ReductionScope::kAsyncServers;

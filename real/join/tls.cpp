@@ -358,7 +358,8 @@ Tls::Progress Tls::handshake() {
   std::memcpy(theirs.data(), s.got.data(), theirs.size());
   std::memcpy(ours.data(), expected.data(), ours.size());
   if (same(theirs, ours)) return Progress::kDone;
-  s.failure = "the other end of TLS is not the process that has made the handshake";
+  s.failure =
+      "the peer of the TLS connection is not the process that made the handshake before TLS";
   return Progress::kFailed;
 }
 

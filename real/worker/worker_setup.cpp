@@ -136,7 +136,7 @@ Expected<void> check_assignment(const proto::Assignment& order, const core::Scen
     return cannot_be("authentication codes for messages in shared memory");
   // A benchmark repeats the first pack, with replicas of every worker.
   if (loops && (scenario.plan.packs.empty() || cluster.servers() > 0 || scenario.plan.partition))
-    return cannot_be("a benchmark, but the scenario has none");
+    return cannot_be("a benchmark, but this scenario has no collective of all replicas to repeat");
   return {};
 }
 

@@ -30,9 +30,10 @@ std::string difference(const Scenario& scenario) {
   if (const core::PlanGate gate(scenario.plan); gate.any() && gate.scope() == core::GateScope::kAll)
     return "packs are fused at run time, in cycles";
   if (scenario.plan.partition)
-    return "collectives run in groups of replicas, in which workers differ";
+    return "collectives run in groups of replicas, in which workers have different positions";
   if (cluster.groups().size() > 1) return "the cluster has several kinds of workers";
-  if (!scenario.communicators.empty()) return "communicators have groups in which workers differ";
+  if (!scenario.communicators.empty())
+    return "communicators have groups in which workers have different positions";
   if (cluster.fabric()) return "workers are at different positions in the network's switches";
   if (scenario.run.compute_jitter_ppm != 0 ||
       conditions.compute_noise.kind != core::Noise::Kind::kNone)

@@ -116,8 +116,8 @@ void Run::report_beginning() {
       [&](const core::Collective& c) { all_have_steps = all_have_steps && has_steps(c); });
   if (!all_have_steps && recorder_.watches_steps())
     sink_.note(
-        "collectives with NCCL's measured times have no schedule steps to record; simulate NCCL as "
-        "rings to record steps (run.nccl: RINGS)");
+        "collectives with predicted times of NCCL have no schedule steps to record; simulate NCCL "
+        "as rings to record steps (run.nccl: RINGS)");
 }
 
 core::Expected<void> Run::finish() {

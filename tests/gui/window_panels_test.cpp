@@ -359,7 +359,7 @@ TEST_F(Window, MessagesAreFollowedAndDrawnWhileTheyAreFew) {
   press(Qt::Key_BracketLeft);
   EXPECT_EQ(*view().selected(), sender) << "it received nothing";
   EXPECT_THAT(window_.status_text().toStdString(),
-              HasSubstr("does not receive a recorded message"));
+              HasSubstr("does not record which span sent a message to this span"));
   window_.messages().update_visible();
   EXPECT_EQ(window_.messages().in_view().size(), 16u);
   press(Qt::Key_G);

@@ -80,7 +80,7 @@ TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesWithoutOne) {
   EXPECT_THAT(
       o.err,
       AllOf(HasSubstr(
-                "a.textproto:4:3: warning: strategy.mirrored is strategy.tensorflow.mirrored now"),
+                "a.textproto:4:3: warning: strategy.mirrored is now strategy.tensorflow.mirrored"),
             HasSubstr("tensorflow { mirrored { num_packs: 2 } }"), HasSubstr("tutti convert ")));
   EXPECT_THAT(run_tutti({"simulate", now}).err, Not(HasSubstr("warning")));
   EXPECT_THAT(run_tutti({"compare", timeline, timeline}).err, Not(HasSubstr("older form")));

@@ -70,7 +70,7 @@ TEST(TuneEmit, RefusesWhatCannotBeWritten) {
   const Outcome ring = run_tutti({"tune", small, "--over", "strategy.bytes_per_pack=1MiB", "--emit",
                                   "nccl-tuner", "-o", folder.file("t.csv")});
   EXPECT_EQ(ring.status, 1);
-  EXPECT_THAT(ring.err, HasSubstr("leaves nothing to NCCL's tuner"));
+  EXPECT_THAT(ring.err, HasSubstr("has no collectives of NCCL only"));
 }
 
 /// The prediction with the table must equal the prediction for the recommended setting.
@@ -282,8 +282,8 @@ TEST(ComparePromise, IsOfTheSameNumberOfNodes) {
   const Outcome o =
       run_tutti({"compare", "--promise", promise, files.folder.write("one.log", log)});
   EXPECT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.out, HasSubstr("1 collectives could not be compared, because the promise has only "
-                               "other numbers of nodes"));
+  EXPECT_THAT(o.out, HasSubstr("1 collectives could not be compared, because the report of tutti "
+                               "tune predicts only other numbers of nodes"));
 }
 
 TEST(Tune, WritesNoTwoFilesOfOneName) {

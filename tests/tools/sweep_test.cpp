@@ -151,7 +151,8 @@ TEST(Sweep, ComparesStrategiesWithTheirOwnSettings) {
                                "strategy=nccl,ring,pscpu", "--csv", "o.csv"},
                               {.folder = folder.path()});
   ASSERT_EQ(o.status, 0) << o.err;
-  EXPECT_THAT(o.err, HasSubstr("note: strategy=nccl leaves out shards of the scenario: "));
+  EXPECT_THAT(o.err,
+              HasSubstr("note: strategy=nccl is simulated without shards of the scenario: "));
   const std::string csv = folder.read("o.csv");
   for (const char* row : {"0,nccl,,done", "1,ring,2,done", "2,pscpu,2,done"})
     EXPECT_THAT(csv, HasSubstr(row));

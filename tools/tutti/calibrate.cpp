@@ -255,7 +255,7 @@ int calibrate(const CalibrateOptions& options, const Environment& environment) {
   if (scenario && scenario->plan.graph)
     return refuse({core::ProblemCode::kUnsupported, "Workload.execution_trace"},
                   "{}: a scenario with an execution trace cannot be used for calibration; name a "
-                  "scenario with a model on the same cluster",
+                  "scenario that has the same cluster and a model as its workload",
                   options.scenario);
   if (!scenario) return report(scenario.error());
   std::optional<OutputFile> file;

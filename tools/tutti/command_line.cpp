@@ -23,8 +23,8 @@ namespace tutti::tools {
 namespace {
 
 constexpr const char* kAbout =
-    "Tutti predicts what collectives cost before anyone rents the cluster.\n"
-    "A scenario names a cluster, a workload and a strategy; see docs/scenarios.md.";
+    "Tutti predicts the time of collectives and training steps on clusters that nobody has rented "
+    "yet.\nA scenario file describes a cluster, a workload and a strategy; see docs/scenarios.md.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -111,8 +111,8 @@ CommandLine::CommandLine()
     command->add_flag("-q,--quiet", commands_->quiet, "Print results and errors only");
     command
         ->add_flag("--verbose", commands_->verbose,
-                   "Print progress even if standard error is not a terminal, and complete tables "
-                   "with one row for each link")
+                   "Print progress even if standard error is not a terminal, print all columns of "
+                   "tables and one row for each link")
         ->excludes("--quiet");
     command
         ->add_option(

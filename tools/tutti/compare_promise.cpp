@@ -279,8 +279,9 @@ int compare_promise(const CompareOptions& options) {
         "check that NCCL has loaded the table (NCCL_DEBUG=INFO, TUTTI_TUNER_LOG=1)\n",
         other_choices);
   if (const int none = counts[Grade::Verdict::kNotPromised]; none > 0)
-    out += fmt::format("{} collectives could not be compared, because the promise has only {}\n",
-                       none, reasons(missing));
+    out += fmt::format(
+        "{} collectives could not be compared, because the report of tutti tune predicts only {}\n",
+        none, reasons(missing));
   return print_report(out);
 }
 

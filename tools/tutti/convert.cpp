@@ -32,8 +32,8 @@ Expected<Converted> converted(const std::string& file) {
   auto now = core::convert_text(*text);
   if (!now) return Converted{file, std::move(*text), {}};
   if (!core::have_equal_values(*text, now->text))
-    return tl::make_unexpected(Error::run(
-        file + ": this scenario uses a form that cannot be rewritten; the file was not changed"));
+    return tl::make_unexpected(Error::run(file + ": this scenario cannot be converted without "
+                                                 "changing its meaning; the file was not changed"));
   return Converted{file, std::move(now->text), std::move(now->moved)};
 }
 

@@ -48,9 +48,9 @@ Finding memory() {
   if (!free) return {"memory", true, "no limit is known"};
   return {"memory", *free > (std::uint64_t{1} << 30),
           show(core::Bytes(static_cast<std::int64_t>(*free))) + " free",
-          *free > (std::uint64_t{1} << 30)
-              ? ""
-              : "real runs store every gradient twice, so more memory is needed"};
+          *free > (std::uint64_t{1} << 30) ? ""
+                                           : "less than 1 GiB is free; real runs store every "
+                                             "gradient twice, so large models need more"};
 }
 
 /// Checks /dev/shm, where NCCL's processes share memory. (Workers of `--transport shm` share memory
@@ -125,7 +125,9 @@ Finding data(const core::Library& library) {
   const auto machines = library.names(core::Library::Kind::kMachine);
   return {"shipped data", !machines.empty(),
           fmt::format("{} machines in {}", machines.size(), library.folder()),
-          machines.empty() ? "set TUTTI_DATA to the folder scenarios" : ""};
+          machines.empty() ? "set TUTTI_DATA to the path of Tutti's folder scenarios, which "
+                             "contains the shipped files"
+                           : ""};
 }
 
 std::vector<Finding> findings(const core::Library& library) {

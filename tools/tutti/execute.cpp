@@ -92,7 +92,7 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
   record.from = *from;
   record.to = *to;
   if (record.to < record.from)
-    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us must be after --from-us");
+    return refused({ProblemCode::kConflict, "--to-us"}, "--to-us must not be before --from-us");
   record.most_spans = options.most_spans.value_or(record.most_spans);
   if (record.most_spans < 0)
     return refused({ProblemCode::kTooSmall, "--max-spans"}, "--max-spans must be at least 0");
@@ -104,8 +104,10 @@ Expected<RecordOptions> record_options(const ExecuteOptions& options) {
                                                  {"--max-spans", options.most_spans.has_value()}};
   for (const auto& [option, given] : limits) {
     if (given) {
-      return refused({ProblemCode::kUnused, option},
-                     "{} limits the recording of --timeline; give --timeline FILE", option);
+      return refused(
+          {ProblemCode::kUnused, option},
+          "{} sets what --timeline records, but --timeline is missing; give --timeline FILE",
+          option);
     }
   }
   return record;

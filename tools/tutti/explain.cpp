@@ -231,8 +231,9 @@ std::vector<Report> pack_reports(const Explanation& e) {
 std::string pack_part(const Explanation& e, int rows) {
   if (e.packs.empty() || rows == 0) return "";
   std::string text =
-      "packs, with the lower bound for any algorithm, the closed form (only ports), and the time "
-      "simulated alone (all links) and in the step\n" +
+      "times of packs: the lower bound for any algorithm, the closed form (with the bandwidth of "
+      "ports only), the simulated time of the pack alone (with all links), and its simulated time "
+      "in the step\n" +
       table_text(pack_reports(e), 2, rows);
   const auto largest =
       std::max_element(e.packs.begin(), e.packs.end(),
@@ -259,8 +260,7 @@ std::string answer_part(const Explanation& e, int rows) {
                  answer.question.what});
   }
   std::string text = "most helpful changes (each simulated)\n";
-  text += shown_rows > 0 ? table.text(2)
-                         : "  none of the tried changes helps, because computation dominates\n";
+  text += shown_rows > 0 ? table.text(2) : "  none of the tried changes shortens the step\n";
   if (idle + worse > 0)
     text += fmt::format(
         "  {} other changes: {} change the step time by less than {}, {} make it longer\n",

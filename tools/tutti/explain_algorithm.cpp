@@ -270,7 +270,7 @@ std::string link_table(const AlgorithmCosts& costs, const core::Cluster& cluster
   }
   std::string text = table.text(2);
   if (costs.links.size() > static_cast<std::size_t>(rows))
-    text += fmt::format("  … and {} more (--rows)\n",
+    text += fmt::format("  … and {} more (use --rows to see them)\n",
                         costs.links.size() - static_cast<std::size_t>(rows));
   return text;
 }
@@ -280,8 +280,8 @@ std::string text_of(const AlgorithmCosts& costs, const core::Cluster& cluster, i
       fmt::format("{} of {} bytes by {}, {}: {}\n\n", costs.collective, costs.bytes.count(),
                   costs.algorithm, costs.cluster, show(costs.time));
   text += fmt::format(
-      "rounds     {} messages in the longest chain (lower bound if a rank sends one message at a "
-      "time: {}); {} messages in total\n",
+      "rounds     {} messages in the longest chain of dependent messages (lower bound if a rank "
+      "sends one message at a time: {}); {} messages in total\n",
       costs.rounds.chain, costs.min_rounds, costs.rounds.messages);
   text += fmt::format("latency    {} for {} bytes; lower bound for any algorithm: {}\n",
                       show(costs.of_little), costs.little.count(), show(costs.little_bound.time));

@@ -56,9 +56,11 @@ class JobExplainer {
     made_.measured_ns = sum / std::ssize(graph_.steps());
     made_.predicted_ns = mean([&](const auto& d) { return graph_.step_time(d); });
     const auto all = [](const OperationGraph::Task&) { return true; };
-    add("no_stragglers", "no stragglers: every computation takes the mean time of its name", all);
+    add("no_stragglers",
+        "no stragglers: every computation takes the mean time of all computations with its name",
+        all);
     made_.changes.push_back(
-        {"no_stragglers_and_no_gaps", "the same, and no host gaps", mean([&](const auto& d) {
+        {"no_stragglers_and_no_gaps", "no stragglers and no host gaps", mean([&](const auto& d) {
            return graph_.step_time(graph_.without_stragglers(d, all), false);
          })});
     made_.changes.push_back({"no_gaps", "no host gaps",
@@ -130,9 +132,9 @@ std::string text_of(const std::string& name, const OperationGraph& graph, const 
   const Waits waits = waits_of(graph);
   std::string text = fmt::format(
       "{}: {} ranks, {} steps, {} operations a step; mean step time {}\n"
-      "  from the first {} steps: {} messages and {} collectives among 2 to {} ranks\n"
-      "  the other {} steps, predicted from their computation: median error {:.2f} %, worst {:.2f} "
-      "%\n",
+      "  dependencies inferred from the first {} steps: {} messages, and {} collectives of 2 to {} "
+      "ranks\n  the other {} steps, predicted from the times of their computations: median error "
+      "{:.2f} %, worst {:.2f} %\n",
       name, graph.ranks().size(), graph.steps().size(), graph.tasks().size(),
       show_ns(e.measured_ns), graph.inferred_from(), waits.messages, waits.collectives,
       waits.largest, e.errors.size(), 100 * e.errors[e.errors.size() / 2], 100 * e.errors.back());
@@ -146,7 +148,8 @@ std::string text_of(const std::string& name, const OperationGraph& graph, const 
                step_change(e.changes[i].step_ns, e.predicted_ns)});
   text += '\n' + table.text(0);
   if (shown < e.changes.size())
-    text += fmt::format("and {} more (--rows, --format json)\n", e.changes.size() - shown);
+    text += fmt::format("and {} more (use --rows or --format json to see them)\n",
+                        e.changes.size() - shown);
   return text;
 }
 

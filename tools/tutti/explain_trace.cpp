@@ -70,7 +70,8 @@ std::string text_of(const ReadTraces& traces, const std::vector<PartOfStep>& par
     text += fmt::format("  {:>9}  evidence: {}\n", "", found[i].evidence);
   }
   if (shown < found.size())
-    text += fmt::format("  and {} more (--rows, --format json)\n", found.size() - shown);
+    text += fmt::format("  and {} more (use --rows or --format json to see them)\n",
+                        found.size() - shown);
   return text;
 }
 
@@ -117,7 +118,8 @@ int explain_trace(const ExplainOptions& options, const Environment& environment)
   if (!traces) return report(traces.error());
   if (traces->model.steps == 0)
     return refuse({core::ProblemCode::kMissing, "TRACE"},
-                  "the trace has no steps to predict (profilers record them with prof.step())");
+                  "the trace has no steps to predict (the PyTorch profiler records steps if the "
+                  "program calls prof.step())");
   std::vector<std::string> notes = traces->notes;
   const auto scenario = scenario_of_traces(*traces, environment, notes);
   if (!scenario) return report(scenario.error());

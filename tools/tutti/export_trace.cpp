@@ -105,7 +105,8 @@ int export_trace(const ExportOptions& options, const Environment& environment) {
   if (!format) return report(format.error());
   if (options.output == "-")
     return refuse({ProblemCode::kConflict, "--output"},
-                  "-o -: a trace is several files; give a path");
+                  "-o -: a trace consists of several files, so it cannot be written to standard "
+                  "output; give a path");
   ScenarioOptions from;
   from.file = options.timeline;
   const auto scenario = load_scenario(from, environment);

@@ -250,7 +250,7 @@ class GraphImport {
       return tl::make_unexpected(Error(core::ErrorKind::kRequest, std::move(problems)));
     }
     notes_.emplace_back(
-        "the scenario names the files of the trace, so keep them at their present place");
+        "the scenario refers to the files of the trace by their paths, so do not move these files");
     return write_file(output, options_.files, text);
   }
 

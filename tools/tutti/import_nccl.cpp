@@ -115,7 +115,8 @@ std::string graphs_text(const SearchResult& found, const Channels& channels,
       "together\n",
       found.most_gb_per_s, found.total_gb_per_s);
   text += fmt::format(
-      "  channels: {} for collectives, {} for NVLS; {} for sends and receives, {} to each rank\n\n",
+      "  channels: {} for collectives, {} for NVLS; {} for sends and receives (with each peer: "
+      "{})\n\n",
       channels.collectives, channels.nvls, channels.p2p.channels, channels.p2p.per_peer);
   Table table({"<  graph", "<pattern", "channels", "GB/s inside", "between", "<inside by",
                "<between by", "cross NIC", "latency us"});
@@ -356,12 +357,14 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
                   "--link connects machines, but there is only one machine; set --nodes above 1");
   if (!options.against.empty() && (!options.graphs || *format == Format::kJson))
     return refuse({ProblemCode::kUnused, "--against"},
-                  "--against compares graphs with a dump; add --graphs, and remove --format json");
+                  "--against compares the graphs that --graphs prints with a dump; add --graphs, "
+                  "and remove --format json");
   const auto preferences = preferences_of(options.set);
   if (!preferences) return report(preferences.error());
   if (!options.graphs && !preferences->graphs.empty())
     return refuse({ProblemCode::kUnused, "--set"},
-                  "--set NCCL_GRAPH_FILE sets graphs, but a cluster has only rings; add --graphs");
+                  "--set NCCL_GRAPH_FILE: this variable sets NCCL's graphs, but a cluster file "
+                  "states only rings; add --graphs, or remove this variable");
   const auto topology = load(options);
   if (!topology) return report(topology.error());
   if (options.graphs) return report_graphs(options, *topology, *preferences, *format);
@@ -369,8 +372,9 @@ int import_nccl_topology(const ImportNcclTopologyOptions& options, const Environ
   if (!text) return report(text.error());
   // Do this last, so that --format json also applies to all other errors.
   if (!options.graphs && (*format == Format::kJson || !options.graph_file.empty()))
-    return refuse({ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
-                  "--format json and --graph-file write graphs; add --graphs");
+    return refuse(
+        {ProblemCode::kUnused, options.graph_file.empty() ? "--format" : "--graph-file"},
+        "--format json and --graph-file write the graphs that --graphs finds; add --graphs");
   if (options.output.empty() || options.output == "-") return print_out(*text);
   return write(options.output, *text, options);
 }

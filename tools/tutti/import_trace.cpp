@@ -94,7 +94,7 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     if (format && *format != *found)
       return tl::make_unexpected(
           Error::request({ProblemCode::kConflict},
-                         fmt::format("this is {}, but {} {}; import them separately",
+                         fmt::format("this is {}, but {} is {}; import them separately",
                                      described(*found), options.files.front(), described(*format)),
                          {file, 0, 0}));
     format = found;
@@ -213,7 +213,9 @@ std::string text_of(const MeasuredRun& run, const StepModel& model) {
           fmt::format("  {} of {}: {} during the forward pass, {} after it\n", to_string(e.kind),
                       core::show(core::Bytes(e.bytes)), e.per_forward, e.per_backward);
     if (model.other_steps > 0)
-      text += fmt::format("  {} steps have different gradients or packs\n", model.other_steps);
+      text += fmt::format(
+          "  ignored {} steps, because their gradients or packs differ from those of most steps\n",
+          model.other_steps);
   }
   return text;
 }

@@ -144,8 +144,10 @@ std::string network_text(const InitOptions& options) {
                         options.link);
   } else {
     text +=
-        "    # Latency in one direction, from network card to network card. About 1.5 µs for "
-        "InfiniBand, 15 to 30 µs for TCP over Ethernet; or set link: \"edr\".\n";
+        "    # Latency in one direction, from network card to network card: about 1.5 µs for "
+        "InfiniBand,\n"
+        "    # 15 to 30 µs for TCP over Ethernet. A kind of link can be named instead, such as\n"
+        "    # link: \"edr\".\n";
     text += "    latency_us: 1.5\n";
     if (switches) text += "    switch_us: 0.2  # every further switch\n";
   }
@@ -154,7 +156,7 @@ std::string network_text(const InitOptions& options) {
 
 std::string scenario_text(const InitOptions& options, const std::string& profile) {
   const std::string how = options.servers > 0
-                              ? fmt::format("variables on servers, {} of them", options.servers)
+                              ? fmt::format("variables on {} servers", options.servers)
                               : fmt::format("gradients reduced by {}", options.algorithm);
   std::string text =
       fmt::format("# {} on {} × {}, {}.\n", options.model, options.nodes, options.machine, how);
@@ -181,7 +183,7 @@ std::string scenario_text(const InitOptions& options, const std::string& profile
   }
   text += "}\n\nstrategy {\n";
   if (options.servers > 0) {
-    text += "  # Replicas of a worker are synchronous, workers are asynchronous.\n";
+    text += "  # The replicas of one worker are synchronous; different workers are asynchronous.\n";
     text += "  tensorflow { parameter_server { placement: ROUND_ROBIN } }\n  reduction: MEAN\n";
   } else {
     text += fmt::format("  algorithm: \"{}\"\n", options.algorithm);
@@ -333,7 +335,9 @@ int init(const InitOptions& options, const Environment& environment) {
     const auto chosen = ask_for_scenario(std::cin, std::cout, library);
     if (chosen) return init(*chosen, environment);
     std::fputc('\n', stdout);
-    return refuse({ProblemCode::kMissing}, "no scenario was written, because the input ended");
+    return refuse(
+        {ProblemCode::kMissing},
+        "no scenario was written, because the input ended before all questions were answered");
   }
   const auto format = format_of(options.format);
   if (!format) return report(format.error());
@@ -348,8 +352,8 @@ int init(const InitOptions& options, const Environment& environment) {
                   "--servers {}: expected 0 to {}", options.servers, kMaxServers);
   if (options.servers > 0 && !options.algorithm.empty())
     return refuse({ProblemCode::kConflict, "--servers"},
-                  "--servers reduces gradients on servers, --algorithm reduces them without "
-                  "servers; keep one");
+                  "--servers reduces gradients on servers, and --algorithm reduces gradients "
+                  "without servers; keep one of these options");
   if (std::find(kNetworks.begin(), kNetworks.end(), options.network) == kNetworks.end()) {
     return refuse({ProblemCode::kUnknownName, "--network"}, "--network {}: there are {}",
                   options.network, fmt::join(kNetworks, ", "));

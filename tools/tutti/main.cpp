@@ -74,8 +74,10 @@ int main(int argc, char** argv) {
     std::fputs("; use fewer workers, steps or recorded spans\n", stderr);
   } catch (const std::system_error& error) {
     const std::string remedy = tutti::real::remedy_for(error.code().value());
-    std::fprintf(stderr, "tutti: the system has refused a thread or another resource: %s%s\n",
-                 error.code().message().c_str(), remedy.c_str());
+    std::fprintf(
+        stderr,
+        "tutti: the operating system refused to create a thread or another resource: %s%s\n",
+        error.code().message().c_str(), remedy.c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti: internal error: %s\n", error.what());
   }

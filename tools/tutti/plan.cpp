@@ -381,8 +381,9 @@ std::string plan_json(const Scenario& scenario, const PlanOptions& options) {
 Expected<void> check_graph_options(const PlanOptions& options) {
   if (options.graph.empty()) {
     if (!options.simulate)
-      return refused({core::ProblemCode::kUnused, "--no-simulation"},
-                     "--no-simulation selects the times of --graph; give --graph FILE");
+      return refused(
+          {core::ProblemCode::kUnused, "--no-simulation"},
+          "--no-simulation applies only to --graph, whose times it selects; give --graph FILE");
     return {};
   }
   if (auto known = check_graph(options.graph); !known) return known;
@@ -416,9 +417,8 @@ int plan(const PlanOptions& options, const Environment& environment) {
             : fmt::format("--exchange {}: expected a number from 0 to {}", *options.exchange,
                           exchanges - 1)));
   if (options.exchange && !options.schedule && !options.check)
-    return refuse(
-        {core::ProblemCode::kUnused, "--exchange"},
-        "--exchange selects the exchange for --schedule or --check; add --schedule or --check");
+    return refuse({core::ProblemCode::kUnused, "--exchange"},
+                  "--exchange selects the exchange whose steps --schedule prints; add --schedule");
   // If a trace has only messages and no packs, only its graph and its proof can be shown.
   if (packs == 0 && (options.pack != 0 || (options.schedule && !options.exchange)))
     return refuse(out_of_range("--pack", options.pack, -1),

@@ -134,7 +134,7 @@ Expected<std::string> prove(const std::string& what, const Collective& planned, 
   if ((!as_it_is && words_to_check(small) > kMaxCheckedWords) || steps > kMaxCheckedSteps) {
     return refused({ProblemCode::kTooLarge, "--check"},
                    "--check: the schedule of {} is too large to prove ({} steps on {} ranks); use "
-                   "fewer workers, for which the algorithm is the same",
+                   "fewer workers, because the same algorithm can be proved on a smaller cluster",
                    what, steps, small.schedule->ranks());
   }
   const std::vector<core::Violation> violations = core::check(*small.schedule, contract);

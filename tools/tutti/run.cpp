@@ -38,7 +38,8 @@ core::Expected<real::TcpExecutorOptions> executor_options(const RealOptions& opt
   if (made.streams > 1 && made.transport != "tcp")
     return tl::unexpected(Error::request(
         {ProblemCode::kConflict, "--streams"},
-        "--streams applies only to TCP connections; remove it, or --transport " + made.transport));
+        "--streams applies only to TCP connections; remove --streams, or remove --transport " +
+            made.transport));
   made.integrity = options.integrity;
   for (const std::string& written : options.worker_networks) {
     if (!real::parse_subnet(written))
@@ -132,9 +133,10 @@ int run_for_real(const RealRunOptions& options, const Environment& environment) 
                          "(tutti simulate accepts this field, and --interference on)");
         }
         if (!run.conditions.any()) return {};
-        return refused({ProblemCode::kUnsupported, "Condition"},
-                       "conditions apply only to simulations, because a real run has the "
-                       "conditions of its machines; remove conditions, or use tutti simulate");
+        return refused(
+            {ProblemCode::kUnsupported, "Condition"},
+            "the field conditions applies only to simulations, because a real run cannot change "
+            "the conditions of its machines; remove this field, or use tutti simulate");
       },
       {.writes_as_it_goes = true});
   if (status != kDone)

@@ -346,11 +346,11 @@ class Synthesizing {
     const std::string_view name = to_string(request_.kind);
     if (!switch_bound_ && bound_.by_cut)
       return fmt::format(
-          "the switches could reduce and multicast, but this does not lower the bandwidth bound of "
-          "{}: {} carry the same bytes with or without their help",
+          "the switches can reduce and multicast, but this does not lower the bandwidth bound of "
+          "{}: {} carry the same bytes in both cases",
           name, cut_in_words());
     if (!switch_bound_)
-      return "the search uses switches that reduce and multicast only for all_reduce";
+      return "only for all_reduce does the search use reductions and multicasts in switches";
     if (without_switches())
       return fmt::format("schedules with reductions in switches were left out{}",
                          options_.no_switch_sums ? "" : ", because MSCCL's XML does not have them");

@@ -259,9 +259,9 @@ int validate_trace(const ValidateOptions& options, const Environment& environmen
   table.row(cells("packs", before.packs, after.packs));
   table.row(cells("packs, shortest time of each", before.shortest_packs, after.shortest_packs));
   return print_report(fmt::format(
-      "{}: {} of {} steps calibrate, the others are predicted\n  calibrated: {}\n  predicted step "
-      "time: {} ({} before)\n\n{}\nmedian before: the error with the shipped times of NCCL, and "
-      "without a late rank\n",
+      "{}: calibrated with {} of {} steps; the other steps are predicted\n  calibrated: {}\n  "
+      "predicted step time: {} ({} before)\n\n{}\nmedian before: the median error before "
+      "calibration, with the shipped times of NCCL and without a late rank\n",
       traces->name, validation.given(), validation.steps(), calibrated->how,
       core::show(calibrated->predicted.step_time()), core::show(validation.before().step_time()),
       table.text(0)));

@@ -62,8 +62,8 @@ class HeaderCompiler : public CompilerPart {
     }
     if (program_.scratch > kMaxScratchPerChunk * program_.chunks) {
       complain(ProblemCode::kTooLarge, syntax_.at(syntax_.scratch).at,
-               "{} chunks of scratch exceed the limit of {} chunks of scratch per chunk of the "
-               "buffer, which has {} chunks; use fewer",
+               "{} chunks of scratch exceed the limit of {} per chunk of the buffer (the buffer "
+               "has {} chunks); use fewer chunks of scratch",
                program_.scratch, kMaxScratchPerChunk, program_.chunks);
     }
   }
@@ -87,7 +87,8 @@ class HeaderCompiler : public CompilerPart {
     const Facts& facts = values_.facts(expressions_.evaluate(requirement.condition));
     if (!facts.constant()) {
       complain(ProblemCode::kInvalid, requirement.at,
-               "require must not depend on the rank; use ranks, nodes, gpus and parameters only");
+               "the condition after require must not depend on the rank; use ranks, nodes, gpus "
+               "and parameters only");
     } else if (facts.low == 0) {
       complain(ProblemCode::kConflict, requirement.at,
                "{} (here: ranks = {}, nodes = {}, gpus = {})", requirement.why,

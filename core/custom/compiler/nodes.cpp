@@ -131,8 +131,8 @@ void NodeBuilder::finish_block(int id) {
 void NodeBuilder::check_counting(int id, Position at) {
   if (facts_of(id).counting <= kMaxCounting || !sound()) return;
   complain(ProblemCode::kTooLarge, at,
-           "iterations of a loop have different numbers of steps, and counting them takes more "
-           "than {} operations; use iterations of equal length, or fewer of them",
+           "the iterations of this loop have different numbers of steps, and counting these steps "
+           "takes more than {} operations; use iterations of equal length, or fewer iterations",
            kMaxCounting);
 }
 

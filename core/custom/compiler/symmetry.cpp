@@ -42,8 +42,8 @@ void SymmetryCheck::check_declared_symmetry() {
   const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
     if (!promised || obstacle.what.empty()) return;
     complain(ProblemCode::kConflict, obstacle.at,
-             "{}, so the algorithm differs between workers, which contradicts {} (line {}); "
-             "compute the rank from node + …, or remove symmetry",
+             "{}, so the algorithm differs between workers, although the file declares {} (line "
+             "{}); compute the rank from node + …, or remove symmetry",
              obstacle.what, name, syntax_.symmetry_at.line);
   };
   keep(syntax_.shift_promised, program_.to_shift, "symmetry shift");

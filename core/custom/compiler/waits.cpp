@@ -45,7 +45,7 @@ void WaitCompiler::resolve() {
     WaitCode& wait = program_.waits[i];
     if (wait.whole_lane) {
       if (text.arguments.size() > 1)
-        complain(ProblemCode::kWrongType, text.at, "a lane has one index (got {})",
+        complain(ProblemCode::kWrongType, text.at, "a lane has at most one index in [ ] (got {})",
                  text.arguments.size());
       wait.family = lanes_.find(text.mark, !text.arguments.empty(), text.at).value_or(-1);
       continue;

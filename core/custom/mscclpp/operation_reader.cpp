@@ -111,7 +111,8 @@ void OperationReader::count_pipelined(const JsonValue& of, const PlanOp& op,
         kMaxPipelined);
   if (op.packets_in || op.packets_out)
     add(ProblemCode::kUnsupported, "name", of.at,
-        "\"{}\" cannot be in a pipeline, because MSCCL++ does not divide packets into rounds",
+        "\"{}\" cannot be in a pipeline, because MSCCL++ does not divide operations with packets "
+        "into rounds",
         name);
 }
 

@@ -56,7 +56,7 @@ class AlgorithmParser : public StatementParser {
     }
     if (accept("require")) {
       Requirement requirement{at, parse_expression(), ""};
-      if (token().kind != Kind::kText) return fail("a string that names the requirement");
+      if (token().kind != Kind::kText) return fail("a string that explains the requirement");
       requirement.why = token().text;
       advance();
       syntax_.order.push_back({HeaderItem::Kind::kRequire, syntax_.requirements.size()});

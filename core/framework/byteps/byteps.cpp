@@ -111,9 +111,10 @@ class BytePsFramework final : public FrameworkOf<BytePs> {
                                    "Tutti does not model on_read variables with BytePS's servers; "
                                    "remove on_read from the workload"};
     if (target.cluster.workers() - target.cluster.servers() < 2)
-      return complaints.complain_at(kBytePsPath, ProblemCode::kConflict,
-                                    "byteps: with a single worker, BytePS uses no servers but "
-                                    "NCCL; set algorithm: \"nccl\" in addition to byteps");
+      return complaints.complain_at(
+          kBytePsPath, ProblemCode::kConflict,
+          "byteps: with a single worker, BytePS reduces with NCCL instead of servers; set "
+          "algorithm: \"nccl\" in addition to byteps");
     strategy.servers = servers_of(options(), target.cluster, complaints);
   }
 

@@ -133,10 +133,12 @@ std::vector<ProgramSetting> horovod_settings(const Planned& planned) {
   const auto bytes = bytes_to_come_near(planned);
   const AlgorithmTraits& algorithm = traits(planned.strategy.algorithm);
   if (!bytes || algorithm.torch_backend.empty()) return {};
-  ProgramSetting near{"Horovod", ProgramSetting::Language::kShell,
-                      fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
-                      fmt::format("in bytes, which is --fusion-threshold-mb {}; Horovod {}",
-                                  in_mebibytes(*bytes), kOtherPackingRule)};
+  ProgramSetting near{
+      "Horovod", ProgramSetting::Language::kShell,
+      fmt::format("export HOROVOD_FUSION_THRESHOLD={}\n", *bytes), false,
+      fmt::format(
+          "the threshold is in bytes (with horovodrun: --fusion-threshold-mb {}); Horovod {}",
+          in_mebibytes(*bytes), kOtherPackingRule)};
   if (!algorithm.uses_nccl()) near.remark += ", for a build with Gloo or MPI";
   return {near_setting(std::move(near), {fmt::format("horovod.fusion_threshold={}", *bytes)})};
 }

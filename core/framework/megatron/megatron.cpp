@@ -90,9 +90,10 @@ std::shared_ptr<const Framework> read_megatron(const StrategyText& text) {
   options.bucket_size =
       text.fields.integer(message, "ddp_bucket_size", "megatron", 1, kMaxElements);
   if (options.bucket_size && !options.overlap_grad_reduce) {
-    text.fields.complain_at(message, "ddp_bucket_size", ProblemCode::kUnused,
-                            "megatron: without overlap_grad_reduce there is only one bucket, so "
-                            "ddp_bucket_size has no effect; set both");
+    text.fields.complain_at(
+        message, "ddp_bucket_size", ProblemCode::kUnused,
+        "megatron: without overlap_grad_reduce there is only one bucket, so ddp_bucket_size has no "
+        "effect; also set overlap_grad_reduce, or remove ddp_bucket_size");
   }
   refuse_merging(text, "megatron");
   return megatron(options);

@@ -115,8 +115,8 @@ ProgramSetting ddp_setting(std::int64_t bucket, std::optional<std::int64_t> firs
     if (!usual_cap) {
       made.remark =
           "bucket_cap_mb is in MiB, and the size of the first bucket in bytes; newer releases of "
-          "PyTorch ignore the size of the first bucket if bucket_cap_mb is set, so the step time "
-          "is the longer of the times with and without this size";
+          "PyTorch ignore the size of the first bucket if bucket_cap_mb is set, so the stated step "
+          "time is the longer of two predictions, with and without this size";
       made.readings.push_back({"strategy.pytorch_ddp.first_bucket_bytes="});
     }
   }

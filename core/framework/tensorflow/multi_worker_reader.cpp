@@ -70,14 +70,15 @@ CollectiveAllReduce collective_all_reduce_from(const proto::Strategy& s, Fields&
     if (!all_reduce.aggregates_gradients && s.update() == proto::Strategy::AFTER_ALL) {
       fields.complain_at(s, "update", ProblemCode::kConflict,
                          "strategy: update: AFTER_ALL contradicts "
-                         "experimental_aggregate_gradients: false; keep one");
+                         "experimental_aggregate_gradients: false; keep one of these settings");
     }
   }
   if (s.update() == proto::Strategy::PER_PACK && all_reduce.generation >= Generation::kTf24 &&
       all_reduce.aggregates_gradients) {
     fields.complain_at(s, "update", ProblemCode::kConflict,
                        "strategy: update: PER_PACK needs collective_all_reduce {{ "
-                       "experimental_aggregate_gradients: false }}; set it instead of update");
+                       "experimental_aggregate_gradients: false }}; set "
+                       "experimental_aggregate_gradients instead of update");
   }
   refuse_other_releases(how, all_reduce.generation, fields);
   for (const StrategyProblem& problem : problems_of(all_reduce)) {

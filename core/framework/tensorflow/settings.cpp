@@ -126,8 +126,8 @@ std::optional<ProgramSetting> servers_of_tensorflow_2(const ParameterServer& ser
   made.framework = "TensorFlow 2";
   made.as_simulated = true;
   made.remark =
-      "the simulated training is asynchronous, as with ClusterCoordinator; cluster_resolver is "
-      "your program's";
+      "the simulated training is asynchronous, as with ClusterCoordinator; your program defines "
+      "cluster_resolver";
   const auto differs = [&](const char* field, const char* remark) {
     made.as_simulated = false;
     made.remark += remark;
@@ -156,9 +156,9 @@ ProgramSetting servers_of_tensorflow_1(const ParameterServer& servers) {
   made.framework = "TensorFlow 1";
   made.as_simulated = true;
   made.remark = fmt::format(
-      "the simulated training is asynchronous, without SyncReplicasOptimizer; cluster_spec and "
-      "worker_device{} are your program's",
-      servers.caches_on_cpu ? ", and worker_cpu, the CPU of worker_device," : "");
+      "the simulated training is asynchronous, without SyncReplicasOptimizer; your program defines "
+      "cluster_spec and worker_device{}",
+      servers.caches_on_cpu ? ", and worker_cpu (the CPU of worker_device)" : "");
   const bool greedy = servers.placement == Placement::kGreedyBytes;
   if (greedy)
     made.text +=

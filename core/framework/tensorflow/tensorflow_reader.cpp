@@ -54,7 +54,7 @@ class TensorFlowReader {
       if (given)
         fields_.complain_at(strategy_, field, ProblemCode::kConflict,
                             "strategy: {} and tensorflow exclude each other, because TensorFlow "
-                            "determines this setting itself; keep one",
+                            "determines this setting itself; keep one of them",
                             field);
     };
     refuse(!strategy_.algorithm().empty(), "algorithm");

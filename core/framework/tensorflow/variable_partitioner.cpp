@@ -103,7 +103,7 @@ void partition_variables(const VariablePartitioner& partitioner, std::string_vie
       return complaints.complain_at(
           field, ProblemCode::kConflict,
           "{}: variable \"{}\" has {} dimension{}, so axis {} does not exist and TensorFlow raises "
-          "an error; use axis 0, which all variables but scalars have",
+          "an error; use axis 0, which exists for all variables except scalars",
           describe(partitioner), variable.name, variable.shape.size(),
           variable.shape.size() == 1 ? "" : "s", partitioner.axis);
     }

@@ -189,8 +189,9 @@ Expected<Calibration> read_calibration(std::string_view text, const std::string&
                  "the file is truncated: it ends in the middle of a value");
   if (!problems.empty()) return problems.take();
   if (message.figures().empty())
-    fields.complain_at(message, "figures", ProblemCode::kMissing,
-                       "figures is missing; add the version of the model's parameters");
+    fields.complain_at(
+        message, "figures", ProblemCode::kMissing,
+        "the field figures is missing; set it to the version of the time model's parameters");
   CalibrationReader reader(fields);
   CalibratedSystem system = reader.system(message);
   std::vector<CalibratedTable> tables = reader.tables(message);

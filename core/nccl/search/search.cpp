@@ -22,8 +22,8 @@ std::string misfit(const Graph& graph, int gpus) {
         std::all_of(channel.gpus.begin(), channel.gpus.end(), [gpus](int g) { return g < gpus; });
     if (!known || (graph.id != 3 && channel.gpus.size() != static_cast<std::size_t>(gpus)))
       return fmt::format(
-          "graph {} has channels of {} GPUs, but a node has {}; the file was written on another "
-          "machine, or on several nodes",
+          "graph {} has channels of {} GPUs, but a node has {} GPUs; the file was written on "
+          "another machine, or on several nodes",
           graph.id, channel.gpus.size(), gpus);
   }
   return "";

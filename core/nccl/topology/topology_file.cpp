@@ -292,7 +292,7 @@ void TopologyReader::add_nvlinks(const Later& gpu) {
         if (far == gpu.node)
           notes_.push_back({xml_.where(link),
                             "an NVLink from a GPU to itself; a virtual machine shows such a link "
-                            "if the peer GPU belongs to another guest",
+                            "if the link leads to a GPU of another virtual machine",
                             {ProblemCode::kUnused, "nvlink.target"}});
         if (far >= 0) made_.join(gpu.node, far, Wire::kNvl, rate);
         break;

@@ -93,7 +93,7 @@ std::string TableTuner::why_not(const Communicator& comm) const {
                       static_cast<std::uint64_t>(comm.ranks));
       });
   if (decides) return "";
-  return fmt::format("no line of the table is for {} ranks on {} node{}", comm.ranks, comm.nodes,
+  return fmt::format("no line of the table matches {} ranks on {} node{}", comm.ranks, comm.nodes,
                      comm.nodes == 1 ? "" : "s");
 }
 

@@ -236,7 +236,7 @@ void Communicator::log_impossible(std::size_t index, const Call& call) {
   const Row& row = rows_[index];
   say(log_, kInfo,
       "TUNER/Tutti: line " + std::to_string(row.line) + ": " + described(call) +
-          ": NCCL cannot do " + cell(row) + " for this call; the line is ignored");
+          ": NCCL cannot use " + cell(row) + " for this call; the line is ignored");
 }
 
 void Communicator::log_without_row(const Call& call) {

@@ -38,7 +38,7 @@ TEST(StrategyAlternatives, KeepASettingWhereItApplies) {
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_THAT(made->axis.fields, ElementsAre("strategy.algorithm", "strategy.shards"));
   EXPECT_THAT(made->axis.rows, ElementsAre(Row{"nccl", ""}, Row{"ring", "2"}, Row{"pscpu", "2"}));
-  EXPECT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl leaves out shards")));
+  EXPECT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl is simulated without shards")));
 }
 
 TEST(StrategyAlternatives, UseAValueOnlyWhereItIsAccepted) {
@@ -51,8 +51,9 @@ TEST(StrategyAlternatives, UseAValueOnlyWhereItIsAccepted) {
               ElementsAre(Row{"nccl", ""}, Row{"ring", "2"}, Row{"ring", "4"}, Row{"pscpu", "2"}));
   ASSERT_EQ(others.size(), 1u) << "the other axis stays";
   EXPECT_THAT(others.front().fields, ElementsAre("strategy.launch_us"));
-  EXPECT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl leaves out shards=2, 4: "),
-                                       HasSubstr("strategy=pscpu leaves out shards=4: ")));
+  EXPECT_THAT(made->notes,
+              ElementsAre(HasSubstr("strategy=nccl is simulated without shards=2, 4: "),
+                          HasSubstr("strategy=pscpu is simulated without shards=4: ")));
 }
 
 TEST(StrategyAlternatives, KeepAnAlternativeThatAcceptsNoValue) {
@@ -62,7 +63,8 @@ TEST(StrategyAlternatives, KeepAnAlternativeThatAcceptsNoValue) {
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_THAT(made->axis.rows, ElementsAre(Row{"nccl", ""}, Row{"pscpu", "2"}, Row{"pscpu", "4"}));
   // The note on the scenario's own value would repeat this one.
-  ASSERT_THAT(made->notes, ElementsAre(HasSubstr("strategy=nccl leaves out shards=2, 4: ")));
+  ASSERT_THAT(made->notes,
+              ElementsAre(HasSubstr("strategy=nccl is simulated without shards=2, 4: ")));
   EXPECT_THAT(made->notes.front(), testing::Not(HasSubstr("remove shards"))) << "no hint";
 
   std::vector<Axis> one{*parse_axis("--over", "strategy.shards=4")};

@@ -212,8 +212,9 @@ TEST(NcclRas, ShowsRanksThatAreMissingOrBehind) {
                                   "collectives, but other ranks made 11 (missing: 2 AllReduce)"));
   EXPECT_THAT(run.notes, Contains("communicator 0xb1: rank 1 on node1 (process 102, GPU 0) is "
                                   "missing: it does not respond"));
-  EXPECT_THAT(run.notes, Contains(HasSubstr("1 communicator of 2 ranks on 2 hosts: in a scenario, "
-                                            "communicator { name: \"…\" size: 2 stride: 2 … }")));
+  EXPECT_THAT(run.notes,
+              Contains(HasSubstr("1 communicator of 2 ranks on 2 hosts: a scenario describes them "
+                                 "as communicator { name: \"…\" size: 2 stride: 2 … }")));
   EXPECT_THAT(run.notes, Contains(HasSubstr("1 processes did not answer")));
   EXPECT_EQ(run.counts.used().at("rank"), 5);
 }
@@ -547,7 +548,8 @@ TEST(Xspace, AllReducesOfTheForwardPassOrOfPartsOfTheWorldAreNotGradients) {
   EXPECT_EQ(all[1].pack, -1);
   EXPECT_EQ(all[2].pack, 0);
   EXPECT_EQ(all[3].pack, 1);
-  EXPECT_THAT(run.notes, Contains(HasSubstr("2 all-reduces are not packs of gradients")));
+  EXPECT_THAT(run.notes,
+              Contains(HasSubstr("2 all-reduces are not treated as packs of gradients")));
 }
 
 TEST(Xspace, ACollectiveOfAnUnknownModuleHasNoSize) {

@@ -155,7 +155,7 @@ TEST(TableTuner, SaysWhenNoLineIsForTheCommunicator) {
   const auto ours = table_of(std::string(kOurs) + row), example = table_of(row);
   EXPECT_THAT(ours->why_not(of_size(2, 8)), IsEmpty());
   EXPECT_THAT(ours->why_not(of_size(4, 8)),
-              HasSubstr("no line of the table is for 32 ranks on 4 nodes"));
+              HasSubstr("no line of the table matches 32 ranks on 4 nodes"));
   EXPECT_THAT(example->why_not(of_size(4, 8)), IsEmpty()) << "it sets channels for all";
 }
 

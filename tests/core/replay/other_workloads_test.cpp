@@ -228,7 +228,7 @@ TEST(PytorchTrace, OneTraceIsExecutedByAllRanks) {
   ASSERT_EQ(graph->collectives.size(), 2u);
   EXPECT_EQ(graph->collectives[0].elements, 150);
   EXPECT_EQ(graph->collectives[1].elements, 15);  // 60 bytes
-  EXPECT_THAT(graph->notes, Contains(HasSubstr("trace of one rank only; all 3 ranks")));
+  EXPECT_THAT(graph->notes, Contains(HasSubstr("trace of one rank was given; all 3 ranks")));
   EXPECT_TRUE(problems_of(*graph).empty());
 }
 

@@ -453,7 +453,7 @@ TEST_F(NcclTunerPlugin, LogsEachDistinctChoiceOnce) {
       ElementsAre("TUNER/Tutti: line 2: allreduce of 10 bytes by tree/ll, 4 channels",
                   "TUNER/Tutti: line 4: allgather of 20 bytes by ring/ll128, 2 channels",
                   "TUNER/Tutti: no line for allgather of 100 bytes; NCCL decides",
-                  "TUNER/Tutti: line 2: allreduce of 30 bytes, 2 in a group: NCCL cannot do "
+                  "TUNER/Tutti: line 2: allreduce of 30 bytes, 2 in a group: NCCL cannot use "
                   "tree/ll for this call; the line is ignored",
                   "TUNER/Tutti: line 3: allreduce of 30 bytes, 2 in a group by ring/simple, NCCL's "
                   "channels"));

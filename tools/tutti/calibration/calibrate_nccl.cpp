@@ -234,7 +234,8 @@ int calibrate_nccl(const CalibrateOptions& options, const Environment& environme
                   "program of nccl-tests)");
   if (options.logs.empty() && options.calibration.empty() && !options.output.empty())
     return refuse({ProblemCode::kMissing, "--log"},
-                  "-o: there is nothing to write without --log; give --log FILE, or remove -o");
+                  "-o: without the measurements of a log there is no calibration to write; give "
+                  "--log FILE, or remove -o");
   std::optional<OutputFile> file;
   if (!options.output.empty()) {
     std::vector<std::string> inputs = options.logs;

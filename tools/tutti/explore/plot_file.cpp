@@ -56,7 +56,7 @@ Expected<void> run_window(std::vector<std::string> words) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   return tl::make_unexpected(
       Error::run({core::ProblemCode::kSystem},
-                 "the plot cannot be drawn as a PNG; write it as an .svg instead"));
+                 "the plot cannot be drawn as a PNG; name an .svg file instead"));
 }
 
 }  // namespace

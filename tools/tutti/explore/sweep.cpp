@@ -139,8 +139,8 @@ Expected<std::vector<std::string>> take_strategies(std::vector<std::string>& ove
   if (found == over.end()) return names;
   if (std::any_of(found + 1, over.end(), compares))
     return refused({ProblemCode::kDuplicate, "--over"},
-                   "--over strategy is given twice; list all strategies in one, such as "
-                   "strategy=nccl,ring");
+                   "--over strategy is given twice; list all strategies in one option, such as "
+                   "--over strategy=nccl,ring");
   std::istringstream list(found->substr(kStrategies.size()));
   for (std::string name; std::getline(list, name, ',');) names.push_back(name);
   if (names.empty())
@@ -245,22 +245,22 @@ std::string identity(const core::SweepInfo& info) {
 /// describes a training job, not a sweep, so it is used only if the user requests it.
 Expected<std::optional<PartInRun>> launched_part(const JoinOptions& options) {
   if (options.launcher == "auto" && !options.listen.empty() && std::getenv("TF_CONFIG") != nullptr)
-    return refused(
-        {ProblemCode::kUnused, "--listen"},
-        "--listen applies only to ranks of a launcher; name the launcher with --launcher");
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen applies only to processes of a launcher, such as mpirun; name the "
+                   "launcher with --launcher");
   auto part = own_part(options);
   if (!part) return failed(part);
   const bool by_tf_config = part->launch && part->launch->launcher == real::LauncherKind::kTfConfig;
   if (part->launch && !(by_tf_config && options.launcher == "auto"))
     return std::optional(std::move(*part));
   if (!part->launch && !options.listen.empty())
-    return refused(
-        {ProblemCode::kUnused, "--listen"},
-        "--listen applies only to ranks of a launcher, but no launcher started this process");
+    return refused({ProblemCode::kUnused, "--listen"},
+                   "--listen applies only to processes of a launcher, such as mpirun, but no "
+                   "launcher started this process");
   if (!part->launch && !options.tls.empty())
-    return refused(
-        {ProblemCode::kUnused, "--tls"},
-        "--tls applies only to ranks of a launcher, but no launcher started this process");
+    return refused({ProblemCode::kUnused, "--tls"},
+                   "--tls applies only to processes of a launcher, such as mpirun, but no launcher "
+                   "started this process");
   return std::optional<PartInRun>();
 }
 
@@ -395,8 +395,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
   const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
   if (!*part && options.timeout_seconds) {
     return refuse({ProblemCode::kUnused, "--timeout-seconds"},
-                  "--timeout-seconds applies only to ranks of a launcher, but no launcher started "
-                  "this process");
+                  "--timeout-seconds applies only to processes of a launcher, such as mpirun, but "
+                  "no launcher started this process");
   }
   if (*part && !(*part)->coordinates) {
     if (const auto added = add_strategies(*axes, *strategies, base, environment.library, true);

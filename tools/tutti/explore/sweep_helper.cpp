@@ -155,8 +155,9 @@ Expected<End> help_on(const PartInRun& part, const SharedSweep& sweep, Lines& li
   if (!found) return failed(found);
   return Help(sweep, lines, std::move(found->connection), stop).work(part.launch->rank, count);
 } catch (const std::bad_alloc&) {  // an exception that leaves a thread would end the process
-  return tl::make_unexpected(Error::run({core::ProblemCode::kSystem},
-                                        "there is not enough memory to help with the sweep"));
+  return tl::make_unexpected(
+      Error::run({core::ProblemCode::kSystem},
+                 "there is not enough memory on this rank to simulate points of the sweep"));
 }
 
 }  // namespace

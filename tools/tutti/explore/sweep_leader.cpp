@@ -179,7 +179,8 @@ class Leader {
     if (!rank || !lines || *lines < 1 || *rank < 1 || (ranks > 0 && *rank >= ranks)) {
       helper.gone = true;
     } else if (!message.ends_with(" " + sweep_digest(sweep_.identity))) {
-      helper.line.send("no its scenario, settings or version differ from those of rank 0");
+      helper.line.send(
+          "no the scenario, settings or version of this rank differ from those of rank 0");
       helper.gone = true;
     } else {
       helper.rank = static_cast<int>(*rank);

@@ -71,8 +71,10 @@ core::Expected<void> write_nccl_table(const TuneOptions& options, const core::Sc
   };
   if (core::traits(recommended.strategy.algorithm).nccl != core::NcclPart::kAll ||
       recommended.plan.packs.empty())
-    return fail(fmt::format("the recommended strategy ({}) leaves nothing to NCCL's tuner",
-                            core::describe(recommended.strategy)));
+    return fail(
+        fmt::format("the recommended strategy ({}) has no collectives of NCCL only, so NCCL's "
+                    "tuner makes no choices",
+                    core::describe(recommended.strategy)));
   const auto table =
       core::nccl_tuner_table(recommended, library, core::tuner_table::Reader::kTutti);
   if (!table) return fail(table.error());
@@ -203,8 +205,8 @@ int tune(const TuneOptions& options, const Environment& environment) {
   if (result.is_advice()) result.promise = core::promise_of(result.recommended().scenario);
   if (emits_table) {
     if (!result.is_advice())
-      return report(
-          Error::run("--emit nccl-tuner: there is no valid setting to write a table for"));
+      return report(Error::run(
+          "--emit nccl-tuner: no valid settings were found, so there is no table to write"));
     if (const auto written =
             write_nccl_table(options, result.recommended().scenario, environment.library, result);
         !written)

@@ -294,11 +294,11 @@ std::string lost_part(const TuneResult& r) {
         settings(r, one.values, "\n    "), show(one.outcome.step), one.on.what, show(one.on.best),
         show(one.on.now));
   }
-  return text.empty()
-             ? text
-             : "not recommended, because these settings are slower than the current settings if "
-               "the links differ from their parameters (run tutti calibrate)\n" +
-                   text + '\n';
+  return text.empty() ? text
+                      : "not recommended, because these settings are slower than the current "
+                        "settings if the real links are faster or slower than the scenario states "
+                        "(tutti calibrate fits the scenario to measurements)\n" +
+                            text + '\n';
 }
 
 /// Reports a setting whose simulated time is lower, and the reason why this time is not comparable

@@ -20,23 +20,24 @@ void add_compare(CLI::App& app, CompareOptions& o) {
       "  tutti compare predicted.tutti rank0.json.gz\n"
       "  tutti tune mine.textproto --format json > tune.json && tutti compare --promise tune.json "
       "nccl-inspector/");
-  c->add_option(
-       "files", o.files,
-       "Two timelines or traces to compare (all trace formats of tutti import); with --promise: "
-       "dumps of NCCL's Inspector, other traces, a folder of traces, or logs of nccl-tests")
+  c->add_option("files", o.files,
+                "Two timelines or traces to compare (all trace formats of tutti import). With "
+                "--promise: measurements (dumps of NCCL's Inspector, other traces, a folder of "
+                "traces, or logs of nccl-tests)")
       ->required();
   c->add_option("--promise", o.promise,
-                "Compare the measured times of NCCL's collectives with the error bands in this "
-                "report, which tutti tune --format json writes");
+                "JSON report of tutti tune --format json; compare the measured times of NCCL's "
+                "collectives with the error bands in this report");
   add_format(c, o.format);
   c->add_option("--rows", o.rows, "Maximum number of packs to list in the text output")
       ->capture_default_str();
 }
 
 void add_calibrate(CLI::App& app, CalibrateOptions& o) {
-  CLI::App* c = app.add_subcommand("calibrate",
-                                   "Fit the parameters of a cluster, or the model of NCCL's times, "
-                                   "to measured runs and nccl-tests logs");
+  CLI::App* c =
+      app.add_subcommand("calibrate",
+                         "Fit the parameters of a cluster to measured runs and nccl-tests logs, or "
+                         "correct the predicted times of NCCL by nccl-tests logs");
   c->footer(
       "Examples (docs/calibration.md describes the whole procedure):\n"
       "  tutti run mine.textproto --timeline real.tutti && tutti calibrate mine.textproto --run "
@@ -80,21 +81,23 @@ void add_calibrate(CLI::App& app, CalibrateOptions& o) {
               "With --cluster: suggest further measurements, ranked by how much they would narrow "
               "the error bands for --nodes nodes");
   c->add_option("--run", o.timelines,
-                "Timeline files of real runs on this cluster, with any workload and strategy")
+                "Without --cluster: timeline files of real runs on this cluster, with any workload "
+                "and strategy")
       ->check(not_utf8);
-  c->add_option("--log", o.logs,
-                "Logs of all_reduce_perf (text or JSON) or tutti perf, measured on all machines of "
-                "the cluster")
+  c->add_option(
+       "--log", o.logs,
+       "Logs of nccl-tests (such as all_reduce_perf; text or JSON) or tutti perf, or, without "
+       "--cluster, of the OSU micro-benchmarks; measured on all machines of the cluster")
       ->check(not_utf8);
   c->add_flag("--lane-steps", o.lane_steps,
-              "Also fit to the times of schedule steps in the timelines, which distinguish "
-              "reductions from transfers");
+              "Without --cluster: also use the times of the schedule steps in the timelines, so "
+              "that the fit distinguishes reductions from transfers");
   c->add_option("--keep", o.keep,
-                "Parameters that are not fitted but keep their current values, such as pcie or "
-                "network.bandwidth");
+                "Without --cluster: parameters to keep at their current values instead of fitting "
+                "them, such as pcie or network.bandwidth");
   c->add_option("-o,--output", o.output,
-                "Write the fitted cluster to this file (an existing file is replaced only if it is "
-                "a cluster file)")
+                "Write the fitted cluster (with --cluster: the calibration) to this file; an "
+                "existing file is replaced only if its contents are of the same kind")
       ->check(not_utf8);
   add_format(c, o.format);
   c->add_option("--rows", o.rows,
@@ -128,18 +131,18 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   c->add_option("--meta", o.meta,
                 "JSON file with a list of records: the hardware facts of each table");
   c->add_option("--noise", o.noise,
-                "Print the spread of repeated measurements next to the errors; read from this CSV "
-                "file (columns config, size_bytes, cv)");
+                "CSV file with the spread of repeated measurements (columns config, size_bytes, "
+                "cv), which is printed next to the errors");
   c->add_option(
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
   c->add_option("--calibrate-on", o.calibrate_on,
-                "Calibrate predictions with these tables (names, separated by commas); the errors "
-                "are those of all other tables of the same systems")
+                "Calibrate predictions with these tables (names, separated by commas), and report "
+                "only the errors of the other tables of the same systems")
       ->delimiter(',');
-  c->add_option(
-      "--spread", o.spread,
-      "CSV file with the scale parameters of calibrations (default: the shipped nccl_spread.csv)");
+  c->add_option("--spread", o.spread,
+                "CSV file that states how much NCCL's times vary between systems, which "
+                "calibrations use (default: the shipped nccl_spread.csv)");
   c->add_option("--report", o.report,
                 "Write an HTML report with a plot of every table to this file");
   c->add_option(
@@ -148,11 +151,15 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
        "the steps, and predict the others")
       ->excludes(tables)
       ->check(not_utf8);
-  c->add_option("--machine", o.machine, "With --trace: a shipped machine, or a machine file");
-  c->add_option("--nodes", o.nodes, "With --trace: number of machines");
-  c->add_option("--link", o.link, "With --trace: type of the link between machines");
+  c->add_option(
+      "--machine", o.machine,
+      "With --trace: machine of the recorded run (name of a shipped machine, or a machine file)");
+  c->add_option("--nodes", o.nodes, "With --trace: number of machines of the recorded run");
+  c->add_option("--link", o.link,
+                "With --trace: kind of network link between machines, such as ndr");
   c->add_option("--model", o.model,
-                "With --trace: the model, if the trace does not have the sizes of gradients");
+                "With --trace: model with the names and sizes of the gradients, if the trace does "
+                "not contain them");
   add_format(c, o.format);
 }
 

@@ -36,15 +36,16 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
                 "Machine whose GPU and CPU rates are used (default: a shipped machine with the "
                 "same compute capability)");
   c->add_option("--link", o.link,
-                "Kind of network link between machines, such as ndr (default: an assumed latency "
-                "that you can edit)");
+                "Kind of network link between machines, such as ndr (default: no kind; the written "
+                "cluster then states an assumed latency, which you can edit)");
   c->add_option("--set", o.set, "NCCL environment variable, NCCL_NAME=VALUE (repeatable)")
       ->allow_extra_args(false);
   c->add_flag(
       "--graphs", o.graphs,
       "Print the rings, trees and NVLS channels that NCCL 2.28.9 finds, instead of a cluster");
   c->add_option("--against", o.against,
-                "With --graphs: compare with this NCCL graph dump; exit status 1 if they differ");
+                "With --graphs: compare the graphs with this dump of NCCL's graphs; exit status 1 "
+                "if the graphs differ");
   c->add_option(
       "--graph-file", o.graph_file,
       "With --graphs: also write the graphs to this file, in the format of NCCL_GRAPH_DUMP_FILE");
@@ -56,9 +57,9 @@ void add_import_nccl_topology(CLI::App* import, ImportOptions& all) {
 
 /// Adds the options that `tutti import TRACE…` shares with the subcommands for single formats.
 void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
-  c->add_option(
-      "files", o.files,
-      "Traces or logs of one run (plain or gzip): a file per rank, or the file of a single rank");
+  c->add_option("files", o.files,
+                "Traces or logs of one run (plain or gzip): one file for each rank, or only the "
+                "file of one rank");
   c->add_option("-o,--output", o.output,
                 "File to write: NAME.tutti (timeline), NAME.textproto (scenario) or NAME.log "
                 "(times of collectives, in the format of nccl-tests) (repeatable; default: none)")
@@ -77,7 +78,8 @@ void add_import_trace(CLI::App* c, ImportTraceOptions& o) {
                 "With -o NAME.textproto: model with the names and sizes of the gradients, if the "
                 "trace does not contain them (default: a shipped model that matches)");
   c->add_option("--groups", o.groups,
-                "For Chakra traces: JSON file with the ranks of the communicators that nodes name");
+                "For Chakra traces: JSON file that lists the ranks of each communicator (process "
+                "group) named in the trace");
   c->add_flag("--force", o.force, "Overwrite files that exist");
   c->add_option("--format", o.format, "Output format of the summary: text or json")
       ->capture_default_str();
@@ -132,9 +134,9 @@ void add_report(CLI::App& app, ReportOptions& o) {
       "Examples:\n"
       "  tutti report mine.tutti -o report.html\n"
       "  tutti report predicted.tutti real.tutti -o comparison.html");
-  c->add_option("files", o.files,
-                "Timeline or trace of a run, or two of them to compare; the second is compared "
-                "with the first")
+  c->add_option(
+       "files", o.files,
+       "Timeline or trace of a run; with two files, the second run is compared with the first")
       ->required();
   c->add_option("-o,--output", o.output,
                 "HTML file to write, or - for standard output (default: a file next to the first "
@@ -160,8 +162,8 @@ void add_init(CLI::App& app, InitOptions& o) {
       "  tutti init --machine dgx-a100 --nodes 64 --network fat_tree --link hdr");
   c->add_option("--nodes", o.nodes, "Number of machines")->capture_default_str();
   c->add_option("--servers", o.servers,
-                "Number of parameter servers (CPU hosts) that hold the variables, as with "
-                "ParameterServerStrategy");
+                "Number of parameter servers (CPU hosts) that hold the variables, as in "
+                "TensorFlow's ParameterServerStrategy");
   add_new_scenario(c, o);
   c->add_flag("--list", o.list,
               "List the shipped machines, links, models and layer times, and the algorithms");
@@ -169,14 +171,15 @@ void add_init(CLI::App& app, InitOptions& o) {
 
 void add_convert(CLI::App& app, ConvertOptions& o) {
   CLI::App* c = app.add_subcommand("convert",
-                                   "Rewrite scenarios that use an older form of the fields in the "
-                                   "current form, and keep their comments");
+                                   "Convert scenarios from the older form of the strategy's fields "
+                                   "to the current form; comments are kept");
   c->footer(
       "Examples:\n"
       "  tutti convert mine.textproto\n"
       "  tutti convert scenarios/*.textproto\n"
       "  tutti convert mine.textproto -o new.textproto");
-  c->add_option("files", o.files, "Scenario files, which are replaced by their new text")
+  c->add_option("files", o.files,
+                "Scenario files to convert; each file is overwritten with its new text")
       ->required();
   c->add_option("-o,--output", o.output,
                 "Write to this file instead of replacing the scenario file; - for standard output "
@@ -187,9 +190,10 @@ void add_convert(CLI::App& app, ConvertOptions& o) {
 }
 
 void add_import(CLI::App& app, ImportOptions& o) {
-  CLI::App* c = app.add_subcommand("import",
-                                   "Import traces and logs of a run as a timeline or scenario, or "
-                                   "a TF_CONFIG or NCCL topology as a scenario or cluster");
+  CLI::App* c =
+      app.add_subcommand("import",
+                         "Convert traces and logs of a run to a timeline or a scenario, "
+                         "TensorFlow's TF_CONFIG to a scenario, or an NCCL topology to a cluster");
   c->footer(
       "Examples:\n"
       "  tutti import trace.json.gz                     # summary of the contents\n"
@@ -231,9 +235,10 @@ void add_import(CLI::App& app, ImportOptions& o) {
 }
 
 void add_doctor(CLI::App& app, DoctorOptions& o) {
-  CLI::App* c = app.add_subcommand("doctor",
-                                   "Check this machine for the requirements of simulations and "
-                                   "real runs, and print how to install what is missing");
+  CLI::App* c =
+      app.add_subcommand("doctor",
+                         "Check whether this machine meets the requirements of simulations and "
+                         "real runs, and print how to install missing parts");
   c->footer(
       "Examples:\n  tutti doctor\n  tutti doctor --format json | jq '.checks[] | select(.ok | "
       "not)'");

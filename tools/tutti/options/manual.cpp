@@ -114,8 +114,8 @@ std::string manual_page(const CLI::App& command) {
     text += ".SH EXAMPLES AND REMARKS\n.nf\n" + roff(command.get_footer()) + "\n.fi\n";
   if (!words.empty())
     text +=
-        ".SH EXIT STATUS\n0 means success, 1 that the run failed or was interrupted, and 2 that "
-        "the request is invalid.\n";
+        ".SH EXIT STATUS\n0 means success. 1 means that the run failed or was interrupted. 2 means "
+        "that the request is invalid.\n";
   text += ".SH SEE ALSO\n";
   const CLI::App* const above = command.get_parent();
   if (above != nullptr) text += fmt::format(".BR {} (1)", roff(manual_name(*above)));

@@ -21,25 +21,26 @@ void add_plan(CLI::App& app, PlanOptions& o) {
   add_format(c, o.format);
   c->add_flag("--variables", o.variables, "List the gradients of every pack by name");
   c->add_flag("--schedule", o.schedule,
-              "Print every schedule step of one pack or exchange (small groups only)");
+              "Print every schedule step of one pack (--pack) or exchange (--exchange); fails if "
+              "there are too many steps");
   c->add_option("--pack", o.pack,
-                "Number of the pack whose schedule steps are printed (with --schedule)")
+                "With --schedule: index of the pack whose schedule steps are printed, from 0")
       ->capture_default_str();
   c->add_option("--exchange", o.exchange,
-                "Number of the exchange of a communicator whose schedule steps are printed or "
-                "proved (with --schedule or --check)");
+                "With --schedule: index of the exchange (a collective during computation, as in "
+                "tensor parallelism) whose schedule steps are printed, from 0");
   c->add_flag("--check", o.check,
-              "Prove by symbolic execution that every schedule computes the right result and that "
-              "no rank waits forever");
+              "Prove by symbolic execution that the schedules of all packs and exchanges compute "
+              "the right results, and that no rank waits forever");
   c->add_option("--graph", o.graph,
-                "Simulate the scenario, and draw the task graph of a training step with its "
-                "critical path into FILE.svg (or FILE.dot for Graphviz)")
+                "Simulate the scenario, draw the task graph of a training step and its critical "
+                "path, and write the drawing to FILE.svg (or FILE.dot for Graphviz)")
       ->type_name("FILE")
       ->check(not_utf8);
   c->add_flag("!--no-simulation", o.simulate,
               "With --graph: compute the critical path without a simulation. Computations, copies "
-              "and NCCL's collectives take their known durations, and all other messages take "
-              "no time");
+              "and NCCL's collectives then take their known durations, and the messages of all "
+              "other collectives take no time");
 }
 
 void add_explain(CLI::App& app, ExplainOptions& o) {
@@ -69,11 +70,11 @@ void add_explain(CLI::App& app, ExplainOptions& o) {
                 "not contain them");
   add_format(c, o.format);
   c->add_flag("--algorithm", o.algorithm,
-              "Explain the algorithm of the largest pack instead of the step: rounds, bytes per "
-              "link, distance from the lower bounds, and causes of the difference");
+              "Explain the algorithm of the largest pack instead of the training step: rounds, "
+              "bytes per link, time compared with the lower bounds, and causes of the difference");
   c->add_option("--rows", o.rows,
-                "Maximum number of packs, suggested changes and differences to list in the text "
-                "output")
+                "Maximum number of rows of each list in the text output (packs, suggested changes, "
+                "links, or differences from a trace)")
       ->capture_default_str();
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
@@ -87,12 +88,13 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       "A..B*F is a geometric range with factor F, and A..B+S an arithmetic range with step S.\n"
       "Bytes may be written as 64KiB or 25MB. An empty value between two commas leaves the field "
       "unset.\n"
-      "strategy=NAMES compares algorithms and frameworks. A setting is left out for algorithms and "
-      "frameworks that do not support this setting.\n"
-      "With several values of run.seed, the report has the median and the quartiles over the "
+      "strategy=NAMES compares algorithms and frameworks. An algorithm or framework is simulated "
+      "without those settings that it does not support.\n"
+      "If run.seed has several values, the report contains the median and the quartiles over the "
       "seeds.\n"
       "If the sweep is interrupted or killed, the same command continues where it stopped.\n"
-      "A point that is not a valid scenario is recorded with the reason.\n"
+      "A point is one combination of values; if it is not a valid scenario, the sweep records the "
+      "reason.\n"
       "Examples:\n"
       "  tutti sweep mine.textproto --over strategy.bytes_per_pack=64KiB..256MiB*2 --over "
       "strategy.algorithm=ring,nccl\n"
@@ -106,13 +108,15 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
       ->required()
       ->check(not_utf8);
   c->add_option("--over", o.over,
-                "FIELD=VALUES: a field and its values (repeatable; all combinations are simulated)")
+                "FIELD=VALUES: a field and the values to simulate, such as strategy.shards=1,2,4 "
+                "(repeatable; all combinations of values are simulated)")
       ->expected(1)
       ->take_all();
   c->add_option("--points", o.points,
                 "CSV file with field names in the first row and one point per further row");
-  c->add_option("--set", o.scenario.set,
-                "FIELD=VALUE: override this field at all points (repeatable)")
+  c->add_option(
+       "--set", o.scenario.set,
+       "FIELD=VALUE: override this field of the scenario at all points of the sweep (repeatable)")
       ->expected(1)
       ->take_all();
   add_calibration(c, o.scenario);
@@ -124,10 +128,11 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
               "Do not ask before a sweep of more than " + std::to_string(kMaxUnasked) + " points");
   add_joining(c, o.join);
   c->add_option("--listen", o.join.listen,
-                "Address HOST:PORT at which rank 0 waits for the other ranks");
+                "With a launcher such as mpirun: address HOST:PORT at which rank 0 waits for the "
+                "other ranks");
   c->add_option("--timeout-seconds", o.timeout_seconds,
-                "Declare a rank failed after this many seconds of silence, and reassign its points "
-                "(default 60)");
+                "With a launcher such as mpirun: if a rank sends nothing for this many seconds, "
+                "assume that it failed, and let other ranks simulate its points (default 60)");
   c->add_option("--threads", o.threads,
                 "Number of points to simulate in parallel (default: the number of cores)");
   add_format(c, o.format);
@@ -143,9 +148,9 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
        "--cost", o.cost,
        "Quantity on the y axis of the plot: step_time, exposed_communication, communication, …")
       ->capture_default_str();
-  c->add_option(
-      "--measured", o.measured,
-      "CSV file with measured points for the plot (columns: the field on the x axis, and ms)");
+  c->add_option("--measured", o.measured,
+                "CSV file with measured times to draw into the plot (two columns: the field on the "
+                "x axis, and ms)");
   c->add_option("--rows", o.rows, "Maximum number of points to list in the text output, best first")
       ->capture_default_str();
 }
@@ -170,13 +175,13 @@ void add_tune(CLI::App& app, TuneOptions& o) {
       ->required()
       ->check(not_utf8);
   c->add_option("--set", o.scenario.set,
-                "FIELD=VALUE: override this field in the scenario and in every setting that is "
-                "tried (repeatable)")
+                "FIELD=VALUE: override this field of the scenario in all simulations (repeatable)")
       ->expected(1)
       ->take_all();
   add_calibration(c, o.scenario);
-  c->add_option("--over", o.over,
-                "FIELD=VALUES: a field and its values, as for tutti sweep --over (repeatable)")
+  c->add_option(
+       "--over", o.over,
+       "FIELD=VALUES: a field and the values to try, as in tutti sweep --over (repeatable)")
       ->expected(1)
       ->take_all();
   c->add_option("--points", o.points,
@@ -189,17 +194,17 @@ void add_tune(CLI::App& app, TuneOptions& o) {
   c->add_option("--threads", o.threads,
                 "Number of simulations to run in parallel (default: the number of cores)");
   add_format(c, o.format);
-  c->add_option(
-      "-o,--output", o.output,
-      "Write the file that --emit selects (default: the scenario with the best settings)");
+  c->add_option("-o,--output", o.output,
+                "Write the result to this file: the scenario with the best settings, or the table "
+                "that --emit nccl-tuner selects");
   c->add_option("--emit", o.emit,
-                "Kind of the file that -o writes: scenario, or nccl-tuner (a table with which "
-                "libnccl-tuner-tutti.so sets NCCL's choices)")
+                "Kind of the file that -o writes: scenario, or nccl-tuner (a table from which "
+                "NCCL's tuner plugin libnccl-tuner-tutti.so reads NCCL's choices)")
       ->capture_default_str();
   c->add_option("--csv", o.csv, "Write all simulated settings and their results to this CSV file");
   c->add_option("--database", o.database,
-                "Store every result in this SQLite file, from which the same command resumes "
-                "(tutti view shows it while the search runs)")
+                "Store every result in this SQLite file. The same command resumes an interrupted "
+                "search from this file, and tutti view shows the file while the search runs")
       ->check(not_utf8);
   c->add_option("--plot", o.plot,
                 "Plot the step time around the best settings into this .svg or .png file");

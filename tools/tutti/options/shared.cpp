@@ -25,8 +25,8 @@ void add_format(CLI::App* c, std::string& format) {
 
 void add_calibration(CLI::App* c, ScenarioOptions& o) {
   c->add_option("--calibration", o.calibration,
-                "Calibration file written by tutti calibrate --cluster, which corrects NCCL's "
-                "times by measurements of this cluster")
+                "Calibration file that corrects the predicted times of NCCL by measurements of "
+                "this cluster; tutti calibrate --cluster writes this file")
       ->check(not_utf8);
 }
 
@@ -40,8 +40,8 @@ CLI::Option* add_scenario(CLI::App* c, ScenarioOptions& o, const std::string& wh
       ->take_all();
   add_calibration(c, o);
   c->add_option("--tf-config", o.tf_config,
-                "Set the number of workers from TF_CONFIG: name of a file with its JSON, or env "
-                "for the environment variable");
+                "Set the number of workers from TensorFlow's TF_CONFIG: name of a file with the "
+                "JSON text, or env to read the environment variable TF_CONFIG");
   return scenario;
 }
 
@@ -52,17 +52,22 @@ void add_execution(CLI::App* c, ExecuteOptions& o, const std::string& verb) {
       "--timeline", o.timeline,
       "Write a timeline to this file (an existing file is replaced only if it is a timeline)");
   c->add_option("--record", o.record,
-                "Level of detail of the timeline: none, packs or steps (default steps)");
+                "With --timeline: level of detail, one of steps (every step of a collective's "
+                "schedule; default), packs or none");
   c->add_option("--workers", o.workers,
-                "Workers to record in the timeline, such as 0-3 (default 0-15)");
-  c->add_option("--from-us", o.from_us, "Start of the recorded time window, in microseconds");
-  c->add_option("--to-us", o.to_us, "End of the recorded time window, in microseconds");
+                "With --timeline: workers to record, such as 0-3 (default 0-15)");
+  c->add_option("--from-us", o.from_us,
+                "With --timeline: start of the recorded time window, in microseconds");
+  c->add_option("--to-us", o.to_us,
+                "With --timeline: end of the recorded time window, in microseconds");
   c->add_option("--max-spans", o.most_spans,
-                "Maximum number of spans in the timeline (default 2000000)");
+                "With --timeline: maximum number of recorded spans, which are intervals such as a "
+                "computation or a message (default 2000000)");
   c->add_option("--steps", o.steps,
                 "Number of training steps to " + verb + " (overrides the scenario)");
-  c->add_option("--rows", o.rows,
-                "Maximum number of packs and maximum number of links to list in the text output")
+  c->add_option(
+       "--rows", o.rows,
+       "Maximum number of packs to list in the text output; also the maximum number of links")
       ->capture_default_str();
 }
 
@@ -73,18 +78,19 @@ void add_joining(CLI::App* c, JoinOptions& o) {
   c->add_option("--launcher", o.launcher,
                 std::string("Launcher that started the processes: ") + real::kLaunchers)
       ->capture_default_str();
-  c->add_option("--rendezvous", o.rendezvous,
-                "Address of rank 0 (HOST:PORT), or a shared folder or file through which ranks "
-                "exchange it, if the launcher does not provide the address");
+  c->add_option(
+      "--rendezvous", o.rendezvous,
+      "If the launcher does not provide the address of rank 0: this address (HOST:PORT), or a "
+      "shared folder or file in which rank 0 stores its address for the other ranks");
   c->add_option(
       "--tls", o.tls,
-      "Encrypt all connections with TLS 1.3, with a key from the secret (--tls secret), or "
-      "with certificates: the name of a folder with certificate.pem, key.pem and ca.pem; "
-      "the same for all processes");
+      "Encrypt all connections with TLS 1.3. --tls secret derives the key from the shared secret; "
+      "--tls FOLDER uses the certificates in FOLDER (certificate.pem, key.pem and ca.pem). Either "
+      "all processes of a run use secret, or all use certificates");
   c->add_option("--wait-seconds", o.wait_seconds,
                 "Maximum time to wait for other processes to join, in seconds (default 60; if this "
-                "command starts the workers: the value of --timeout-seconds, but at least 10 and "
-                "at most 60)");
+                "command starts the workers, the default is the value of --timeout-seconds, but at "
+                "least 10 and at most 60)");
 }
 
 void add_real(CLI::App* c, RealOptions& o) {
@@ -123,8 +129,9 @@ void add_new_scenario(CLI::App* c, InitOptions& o) {
                 "Network between machines: one_switch, rails, fat_tree or dragonfly")
       ->capture_default_str();
   c->add_option("--link", o.link,
-                "Name of a shipped network link, or path of a link file (default: an assumed "
-                "latency that you can edit)");
+                "Kind of network link between machines: name of a shipped link such as ndr, or "
+                "path of a link file (default: no kind; the written file then states an assumed "
+                "latency, which you can edit)");
   c->add_option("--algorithm", o.algorithm,
                 "All-reduce algorithm (default: nccl on GPUs, ring on CPUs)");
   c->add_option("-o,--output", o.output, "Output file (default: standard output)");

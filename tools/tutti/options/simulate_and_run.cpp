@@ -25,35 +25,35 @@ void add_simulate(CLI::App& app, SimulateOptions& o) {
   c->add_option(
       "--interference", o.interference,
       "Slowdown of computation by communication: auto (only GPUs whose multiprocessors are known), "
-      "on (all devices that compute) or off (no device). Overrides the scenario");
+      "on (all devices that compute) or off (no device); overrides the scenario");
   c->add_option("--nccl", o.nccl,
                 "Model of algorithm nccl: calibrated (NCCL's choices with times fitted to "
-                "measurements) or rings (messages of rings over NCCL's channels). Machines without "
-                "fitted NCCL times always use rings. Overrides the scenario");
+                "measurements) or rings (messages of rings over NCCL's channels; overrides the "
+                "scenario). Machines without fitted NCCL times always use rings");
   c->add_option("--fold", o.fold,
                 "Simulate one worker on behalf of all identical workers, which does not change the "
-                "results: auto (unless --timeline records a short run), on (fail if workers "
-                "differ) or off (simulate every worker)")
+                "results: auto (only for long runs), on (fail if workers differ) or off (simulate "
+                "every worker)")
       ->capture_default_str();
   c->add_option("--remember", o.remember,
                 "Skip the simulation of training steps that repeat the previous one, which does "
-                "not change the results: auto (unless the run is short or --timeline is given), on "
-                "(always) or off (simulate all steps)")
+                "not change the results: auto (only for long runs without --timeline), on (also "
+                "for short runs) or off (simulate all steps)")
       ->capture_default_str();
   c->add_flag("--unproved", o.unproved,
-              "Also simulate an algorithm file that is wrong; with --timeline, the window shows "
-              "what each device holds");
+              "Also simulate an algorithm file whose result is wrong. If a timeline is recorded, "
+              "the topology view of tutti view shows which ranks' data each device holds");
 }
 
 void add_run(CLI::App& app, RealRunOptions& o) {
   CLI::App* c = app.add_subcommand(
-      "run", "Execute a scenario for real, with one process per worker (CPUs or GPUs)");
+      "run", "Execute a scenario on real hardware (CPUs or GPUs), with one process per worker");
   c->footer(
       "By default, workers are processes of this machine.\n"
       "Workers on other machines join with --listen, TF_CONFIG, mpirun, srun or torchrun "
       "(docs/running.md).\n"
-      "Computation is replayed as a delay of the same length.\n"
-      "Every element of every result is verified.\n"
+      "Computations are not executed, but replaced by delays of the same length.\nEvery element of "
+      "every result is verified.\n"
       "Examples:\n"
       "  tutti run scenarios/02_eight_hosts_ring.textproto\n"
       "  tutti run mine.textproto --timeline real.tutti\n"
@@ -69,12 +69,12 @@ void add_run(CLI::App& app, RealRunOptions& o) {
                 "NCCL's collectives)")
       ->capture_default_str();
   c->add_option("--compute", o.compute,
-                "Replay of computation on CPUs: sleep (the thread sleeps) or busy (the thread "
-                "keeps a core busy)")
+                "How a CPU spends the time of computations, which are not executed: sleep (the "
+                "thread sleeps) or busy (the thread keeps a core busy)")
       ->capture_default_str();
   c->add_flag("--emulate", o.emulate,
-              "Emulate the bandwidths and latencies of the scenario's links and devices, slowed "
-              "down as far as this machine requires");
+              "Emulate the bandwidths and latencies of the scenario's links and devices. Emulated "
+              "time runs slower than real time if this machine cannot keep up (--time-scale)");
   c->add_option("--time-scale", o.time_scale,
                 "Factor by which --emulate slows time down (default: chosen for this machine)");
   c->add_flag("--no-verify", o.no_verify, "Do not verify the results of collectives");
@@ -91,10 +91,10 @@ void add_worker(CLI::App& app, WorkerOptions& o) {
   c->add_option("--join", o.join,
                 "Address HOST:PORT of the coordinator (required unless a launcher provides it)");
   c->add_option("--worker", o.worker,
-                "Number of this worker in the scenario, from 0 (default: the lowest free number)");
+                "Index of this worker in the scenario, from 0 (default: the lowest free index)");
   c->add_option("--listen", o.listen,
-                "Address HOST:PORT at which other workers reach this worker (default: the address "
-                "of its connection to the coordinator, any port)");
+                "Address HOST:PORT at which other workers reach this worker (default: the local "
+                "address of this worker's connection to the coordinator, and any free port)");
   add_joining(c, o);
   c->add_option("--child-of", o.child_of,
                 "Process id of the coordinator that started this worker and reports its errors")
@@ -111,6 +111,7 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "The page docs/algorithms.md lists the collectives of each algorithm.\n"
       "Sizes are in bytes; the suffixes K, M and G are powers of 1024.\n"
       "Sizes, count and busbw are defined as in nccl-tests.\n"
+      "With --cluster, --set NCCL_NAME=VALUE sets an environment variable of NCCL.\n"
       "The workers of a real run join as in tutti run (with --listen, TF_CONFIG, mpirun, srun or "
       "torchrun).\n"
       "Examples:\n"
@@ -137,33 +138,37 @@ void add_perf(CLI::App& app, PerfOptions& o) {
       "--network", o.nccl.network,
       "With --cluster: transport between nodes, one of infiniband, roce, efa, efa_without_rdma, "
       "slingshot, tcpx, tcpxo or tcp (default: the transport of the machine's network card)");
-  c->add_option("--nccl-version", o.nccl.version,
-                "NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");
-  c->add_option("--driving", o.nccl.driving,
-                "Processes and threads that call NCCL on a node: process_per_gpu (default), "
-                "thread_per_gpu (nccl-tests -t) or one_thread for all GPUs (nccl-tests -g)");
   c->add_option(
-      "--tuner", o.nccl.tuner,
-      "Tuner plugin that NCCL loads: none (default), aws_ofi (the tables of aws-ofi-nccl on EC2), "
-      "or a table file of tutti tune --emit nccl-tuner or of NVIDIA's example tuner");
+      "--nccl-version", o.nccl.version,
+      "With --cluster: NCCL release to model, such as 2.18.3 (default 2.28.9; oldest 2.6.4)");
+  c->add_option("--driving", o.nccl.driving,
+                "With --cluster: processes and threads that call NCCL on a node: process_per_gpu "
+                "(one process for each GPU; default), thread_per_gpu (nccl-tests -t) or one_thread "
+                "(one thread for all GPUs; nccl-tests -g)");
+  c->add_option("--tuner", o.nccl.tuner,
+                "With --cluster: tuner plugin that NCCL loads: none (default), aws_ofi (the tables "
+                "of aws-ofi-nccl on EC2), or a table file of tutti tune --emit nccl-tuner or of "
+                "NVIDIA's example tuner");
   c->add_option("--instance", o.nccl.instance,
-                "EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge (default: derived "
-                "from the GPUs if they determine it)");
+                "With --cluster: EC2 instance type for --tuner aws_ofi, such as p5en.48xlarge "
+                "(default: derived from the GPUs if they determine it)");
   c->add_option("--buffers", o.nccl.buffers,
-                "Buffers of the collective: plain (default), registered (ncclCommRegister) or "
-                "symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
+                "With --cluster: buffers of the collective: plain (default), registered "
+                "(ncclCommRegister) or symmetric (ncclCommWindowRegister, NCCL 2.27 and later)");
   c->add_flag("--explain", o.nccl.explain,
-              "Print all candidate algorithms with NCCL's estimated times, and the reason for "
-              "NCCL's choice");
+              "With --cluster: print all candidate algorithms with NCCL's estimated times, and the "
+              "reason for NCCL's choice");
   c->add_option("--against", o.nccl.against,
-                "nccl-tests log (text or JSON) to compare with the prediction");
-  c->add_option("--algorithms", o.algorithms,
-                "Algorithms to compare, separated by commas: names of built-in or shipped "
-                "algorithms, nccl, or files; also prints the lower bound and the sizes at which "
-                "the fastest algorithm changes; --format csv is also possible")
+                "With --cluster: nccl-tests log (text or JSON) to compare with the prediction");
+  c->add_option(
+       "--algorithms", o.algorithms,
+       "Algorithms to compare, separated by commas: names of built-in or shipped algorithms, nccl, "
+       "or algorithm files. The output also contains the lower bound, and the sizes at which the "
+       "fastest algorithm changes. With this option, --format csv is also possible")
       ->delimiter(',');
   c->add_option("--backend", o.backend,
-                "Backend: sim (simulation), or a backend of tutti run: tcp, cuda or nccl")
+                "Backend: sim (predict the times by simulation), or measure them with a backend of "
+                "tutti run: tcp, cuda or nccl")
       ->capture_default_str();
   add_real(c, o.real);
   c->add_option("--collective", o.collective,
@@ -180,15 +185,17 @@ void add_perf(CLI::App& app, PerfOptions& o) {
   c->add_option("-f,--stepfactor", o.factor, "Factor between consecutive message sizes")
       ->capture_default_str();
   c->add_option("-d,--type,--datatype", o.type,
-                "Data type of the elements, such as float32; the aliases float, double, half and "
-                "bf16 are accepted")
+                "Data type of the elements, such as float32; the names of nccl-tests (float, "
+                "double, half, bf16) are also accepted")
       ->capture_default_str();
   c->add_option("-o,--op", o.op, "Reduction operation: sum, prod, max, min or avg")
       ->capture_default_str();
   c->add_option("-n,--iters", o.iterations,
                 "Number of timed iterations of a real run (default 20)");
-  c->add_option("-w,--warmup_iters", o.warm_up,
-                "Number of warm-up iterations before the timed iterations (default 5, minimum 1)");
+  c->add_option(
+      "-w,--warmup_iters", o.warm_up,
+      "Number of warm-up iterations before the timed iterations of a real run (default 5; for "
+      "collectives that synchronise all ranks, such as all_reduce, 0 is the same as 1)");
   add_format(c, o.format);
 }
 

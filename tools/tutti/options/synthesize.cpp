@@ -12,7 +12,7 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
   c->footer(
       "Candidates range from schedules with few rounds to spanning trees that reach the bandwidth "
       "of the fabric.\n"
-      "Each schedule is proved and simulated.\n"
+      "Each candidate is proved correct and simulated.\n"
       "After Ctrl-C or --timeout-seconds, the best schedule so far is written.\n"
       "Examples:\n"
       "  tutti synthesize --cluster dgx1-v100 --collective all-gather --bytes 64M -o "
@@ -24,8 +24,8 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
   c->add_option("scenario", o.scenario, "Scenario whose cluster is used (text format or JSON)")
       ->check(not_utf8);
   c->add_option("--cluster", o.cluster,
-                "Machine of the cluster, instead of a scenario: name of a shipped machine, or a "
-                "machine file");
+                "Synthesize for a cluster of this machine, instead of a scenario's cluster: name "
+                "of a shipped machine, or a machine file");
   c->add_option("--nodes", o.nodes, "With --cluster: number of machines (nodes)")
       ->capture_default_str();
   c->add_option("--gpus", o.gpus,
@@ -49,8 +49,8 @@ void add_synthesize(CLI::App& app, SynthesizeOptions& o) {
   c->add_option("--type", o.type, "Data type of the elements")->capture_default_str();
   c->add_option("--root", o.root, "Root rank of broadcast and reduce")->capture_default_str();
   c->add_flag("--no-switch-sums", o.no_switch_sums,
-              "Leave out schedules in which switches reduce, which tutti run and MSCCL do not "
-              "support");
+              "Do not search for schedules in which switches reduce, because tutti run and MSCCL "
+              "do not support them");
   c->add_option("-o,--output", o.output,
                 "Write the best schedule to this file: NAME.tutti-algorithm (Tutti's language) or "
                 "NAME.xml (MSCCL)")

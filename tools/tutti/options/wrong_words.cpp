@@ -91,7 +91,7 @@ core::Error wrong_words(const CLI::App& app, const CLI::ParseError& error) {
   // If there is no unknown argument, the message names the command.
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || unknown.empty())
     return wrong(code_of(error), field_in(error.what(), command),
-                 fmt::format("{}: {}; {} --help tells more", name, error.what(), name));
+                 fmt::format("{}: {}; see {} --help", name, error.what(), name));
   const auto option = std::find_if(unknown.begin(), unknown.end(),
                                    [](const auto& word) { return word.starts_with('-'); });
   if (option == unknown.end())

@@ -158,7 +158,7 @@ void apply_tuner(const nccl::Communicator& comm, const nccl::System& system, boo
   if (!settings.tuner) return;
   std::string why = settings.tuner->why_not(comm);
   if (why.empty() && aws && system.transport != core::Transport::kEfa)
-    why = fmt::format("this tuner is part of the EFA plugin, but the network is {}",
+    why = fmt::format("this tuner belongs to the plugin for EFA networks, but the network is {}",
                       to_string(system.transport));
   settings.notes.push_back(why.empty()
                                ? fmt::format("choices are those of {}", settings.tuner->name())

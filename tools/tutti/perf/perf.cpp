@@ -273,9 +273,10 @@ class Measuring {
     add(scenario_.strategy.compression.has_value(), "compression");
     add(scenario_.strategy.pad_packs, "pad_packs");
     if (what.empty()) return {};
-    return {fmt::format(
-        "tutti perf times a single collective of all replicas, and ignores in the scenario: {}",
-        what)};
+    return {
+        fmt::format("tutti perf times a single collective of all replicas, and ignores these "
+                    "settings of the scenario: {}",
+                    what)};
   }
 
   /// Runs one size; returns nullopt if the run was interrupted.

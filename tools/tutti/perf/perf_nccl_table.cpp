@@ -128,7 +128,7 @@ class Printer {
     if (subject_.comm.collnet)
       return "# NCCL_COLLNET_ENABLE=1: Tutti assumes that the network can reduce (SHARP switches, "
              "their manager and the plugin); the parameters of SHARP are published values, not "
-             "fitted to measurements; the error band is the band of networks without SHARP\n";
+             "fitted to measurements; the error bands are those of networks without SHARP\n";
     std::string why = nccl::why_no_sharp(subject_.system);
     const std::int64_t least = subject_.settings.collnet_nodes.value_or(2);
     if (why.empty() && subject_.comm.nodes < least)

@@ -68,11 +68,12 @@ std::string step_part(const Summary& summary, const StepParts& step,
     table.row({"  error band", show(band->low), "",
                fmt::format("to {}, from the error bands of NCCL's times", show(band->high))});
   if (const auto& state = summary.steady_state()) {
-    table.row({"  95 % interval", show(state->low), "",
-               fmt::format("to {}{}", show(state->high),
-                           state->steady ? ""
-                                         : "; the step time is not steady, so the interval also "
-                                           "covers the means of the eight batches of steps")});
+    table.row(
+        {"  95 % interval", show(state->low), "",
+         fmt::format("to {}{}", show(state->high),
+                     state->steady ? ""
+                                   : "; the step time is not steady, so the interval was extended "
+                                     "to include the mean of each of eight batches of steps")});
   }
   for (const auto& part : core::parts_that_add_up(step)) {
     table.row({"  " + std::string(part.title), show(part.value),
