@@ -188,8 +188,8 @@ std::array<AlgorithmTraits, kBaseAlgorithms> algorithm_rows() {
        .schedule = schedules::custom,
        .why_not_across = "it spans all replicas"},
 
-      // core/lowering/server_plan.cpp and push_pull_plan.cpp make the collectives of this
-      // algorithm.
+      // core/lowering/server_plan.cpp and core/framework/byteps/push_pull_plan.cpp make the
+      // collectives of this algorithm.
       {.algorithm = BaseAlgorithm::kOnServers,
        .name = "variables on servers",
        .has_name_in_scenarios = false,
