@@ -50,6 +50,7 @@ struct Part {
   CpuVendor cpu_vendor = CpuVendor::kNone;  ///< vendor of a CPU; kNone: not specified, or not a CPU
 
   [[nodiscard]] bool is_device() const { return kind == PartKind::kGpu || kind == PartKind::kCpu; }
+  bool operator==(const Part&) const = default;
 };
 
 /// One direction of a connection. `from` and `to` are indices of devices, switches or cards in
@@ -63,6 +64,8 @@ struct MachineLink {
   std::string source;
   Bandwidth nominal{};  ///< nominal rate in the vendor's specification, including packet headers;
                         ///< 0: unknown
+
+  bool operator==(const MachineLink&) const = default;
 };
 
 /// A ring over the machine's GPUs, which `channels` channels of NCCL use. `gpus` contains indices

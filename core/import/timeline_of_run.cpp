@@ -312,10 +312,12 @@ class TimelineOfRun {
   }
 
   void write_steps() {
-    // The end and the parts of a training step, on the rank that ended the step last.
+    // The interval of a training step on the rank that ended the step last, and its parts on the
+    // rank that computed longest, as in simulated and real runs.
     struct Ended {
       std::int64_t end = std::numeric_limits<std::int64_t>::min();
       std::int64_t start = 0;
+      Time computed = Time(-1);
       ReplicaParts parts;
     };
     std::map<std::int32_t, Ended> ended;
@@ -334,14 +336,21 @@ class TimelineOfRun {
         parts.communication = nanoseconds(covered(collectives, nullptr, origin_, last_));
         parts.exposed = nanoseconds(covered(collectives, &compute, origin_, last_));
         if (of.end < last_ || of.parts.communication < parts.communication)
-          of = {last_, origin_, parts};
+          of = {last_, origin_, Time(), parts};
         continue;
       }
       for (std::size_t s = 0; s < rank.steps.size(); ++s) {
         const MeasuredStep& step = rank.steps[s];
         Ended& of = ended[step_of(rank, static_cast<std::int32_t>(s))];
-        if (step.end_ns <= of.end) continue;
-        of = {step.end_ns, step.start_ns, parts_of(step, device, compute, collectives)};
+        if (step.end_ns > of.end) {
+          of.end = step.end_ns;
+          of.start = step.start_ns;
+        }
+        const ReplicaParts parts = parts_of(step, device, compute, collectives);
+        const Time computed = parts.forward + parts.backward + parts.other_compute;
+        if (computed <= of.computed) continue;
+        of.computed = computed;
+        of.parts = parts;
       }
     }
     Time before;

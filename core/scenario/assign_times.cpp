@@ -127,8 +127,10 @@ class Nccl {
   /// Returns the reason why workers differ from each other; empty if all workers are identical.
   [[nodiscard]] std::string same_workers() const {
     const Cluster& cluster = *scenario_.cluster;
+    const Machine& first = *cluster.groups().front().machine;
     for (std::size_t g = 1; g < cluster.replica_groups(); ++g) {
-      if (cluster.groups()[g].machine->name() != cluster.groups().front().machine->name())
+      const Machine& machine = *cluster.groups()[g].machine;
+      if (machine.parts() != first.parts() || machine.links() != first.links())
         return "the cluster has machines of different kinds";
     }
     return "";

@@ -1,6 +1,7 @@
 #include "core/scenario/plan_digest.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include "core/base/fnv.h"
 
@@ -48,6 +49,10 @@ void add_step(Digest& digest, const Step& step, Rank rank, std::int32_t ranks) {
   digest.number(step.inputs);
   digest.number(step.accumulate ? 1 : 0);
   digest.number(step.stride);
+  if (step.kind == StepKind::kScale) digest.number(std::bit_cast<std::int64_t>(step.factor));
+  digest.number(step.group.first);
+  digest.number(step.group.count);
+  digest.number(step.group.stride);
 }
 
 std::int64_t steps_of(const Schedule& schedule) {
@@ -76,6 +81,24 @@ void add_schedule(Digest& digest, const Schedule& schedule, std::int64_t stride)
   }
 }
 
+void add_collective(Digest& digest, const PlannedCollective& planned, std::int64_t stride) {
+  const Collective& first = planned.first;
+  digest.number(static_cast<int>(first.type));
+  digest.number(first.elements);
+  digest.number(first.contributors);
+  digest.number(planned.groups ? 1 : 0);
+  if (planned.groups) {
+    digest.number(planned.groups->size);
+    digest.number(planned.groups->stride);
+    digest.number(planned.groups->is_across ? 1 : 0);
+  }
+  if (planned.members) {
+    for (const std::int64_t replica : planned.members->replicas()) digest.number(replica);
+  }
+  digest.number(planned.sizes ? planned.sizes->min_filled_ppm : -1);
+  add_schedule(digest, *first.schedule, stride);
+}
+
 }  // namespace
 
 std::uint64_t plan_digest(const Scenario& scenario) {
@@ -94,9 +117,12 @@ std::uint64_t plan_digest(const Scenario& scenario) {
   }
   if (scenario.plan.graph) digest.number(scenario.plan.graph->tasks());
   std::int64_t steps = 0;
-  for (const Pack& pack : scenario.plan.packs)
-    steps += steps_of(*scenario.plan.collective(pack).schedule);
+  for (const PlannedCollective& planned : scenario.plan.collectives)
+    steps += steps_of(*planned.first.schedule);
   const std::int64_t stride = std::max<std::int64_t>(1, steps / kMaxDigested + 1);
+  digest.number(static_cast<std::int64_t>(scenario.plan.collectives.size()));
+  for (const PlannedCollective& planned : scenario.plan.collectives)
+    add_collective(digest, planned, stride);
   digest.number(static_cast<std::int64_t>(scenario.plan.packs.size()));
   for (const Pack& pack : scenario.plan.packs) {
     for (const Member& member : pack.payload.members) {
@@ -112,10 +138,15 @@ std::uint64_t plan_digest(const Scenario& scenario) {
     digest.number(pack.also_needs);
     digest.number(static_cast<int>(pack.phase));
     digest.number(static_cast<int>(reduction_of(scenario.strategy, pack)));
-    digest.number(static_cast<int>(scenario.plan.collective(pack).type));
-    digest.number(scenario.plan.collective(pack).elements);
-    digest.number(scenario.plan.collective(pack).contributors);
-    add_schedule(digest, *scenario.plan.collective(pack).schedule, stride);
+    digest.number(pack.collective);
+  }
+  digest.number(static_cast<std::int64_t>(scenario.plan.exchanges.size()));
+  for (const PlannedExchange& planned : scenario.plan.exchanges) {
+    digest.number(planned.communicator);
+    digest.number(planned.exchange.per_forward);
+    digest.number(planned.exchange.per_backward);
+    digest.number(planned.exchange.overlaps ? 1 : 0);
+    digest.number(planned.collective);
   }
   return digest.value();
 }

@@ -41,8 +41,7 @@ class RoundCount {
     std::int64_t next = 0;
     std::int64_t depth = 0;                 ///< number of messages in the longest chain of
                                             ///< dependent messages that ends at the current step
-    std::vector<std::int64_t> depths = {};  ///< the value of `depth` after each step; filled only
-                                            ///< if other lanes wait for this lane
+    std::vector<std::int64_t> depths = {};  ///< the value of `depth` after each step
     std::map<std::size_t, std::deque<std::int64_t>> arrived = {};
     std::vector<std::size_t> waiting = {};  ///< lanes that wait for this lane
   };

@@ -347,6 +347,8 @@ TEST(Plan, RefusesOptionsThatAnExchangeDoesNotUse) {
   const TemporaryFolder folder;
   expect_refused({"plan", scenario("13_tensor_parallel"), "--exchange", "0"}, folder,
                  {ProblemCode::kUnused, "--exchange"});
+  expect_refused({"plan", scenario("13_tensor_parallel"), "--check", "--exchange", "0"}, folder,
+                 {ProblemCode::kUnused, "--exchange"});
 }
 
 TEST(Plan, PrintsNoMoreStepsThanAnyoneReads) {

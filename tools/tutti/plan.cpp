@@ -416,7 +416,7 @@ int plan(const PlanOptions& options, const Environment& environment) {
             ? fmt::format("--exchange {}: the scenario has no exchanges", *options.exchange)
             : fmt::format("--exchange {}: expected a number from 0 to {}", *options.exchange,
                           exchanges - 1)));
-  if (options.exchange && !options.schedule && !options.check)
+  if (options.exchange && !options.schedule)
     return refuse({core::ProblemCode::kUnused, "--exchange"},
                   "--exchange selects the exchange whose steps --schedule prints; add --schedule");
   // If a trace has only messages and no packs, only its graph and its proof can be shown.

@@ -101,7 +101,8 @@ class DistributionLowering {
     const std::int64_t packs = mirrored.num_packs.value_or(1);
     if (const std::string problem = problem_of_num_packs(ops, packs, !mirrored.tf_1_15);
         !problem.empty() || packs > 1 << 20)
-      return complain_at("num_packs", ProblemCode::kTooSmall, "mirrored: num_packs: {}",
+      return complain_at("num_packs", packs < 1 ? ProblemCode::kTooSmall : ProblemCode::kTooLarge,
+                         "mirrored: num_packs: {}",
                          problem.empty() ? "the value exceeds the limit of 1048576" : problem);
     // With a single replica, there is nothing to reduce, and TensorFlow does not pack gradients.
     strategy_.num_packs = cluster_.replicas() > 1 ? static_cast<int>(packs) : 0;

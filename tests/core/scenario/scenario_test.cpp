@@ -105,6 +105,12 @@ TEST(PlanDigest, DiffersWhereverThePlanDoes) {
       seen.insert(digest("variable { name: \"c\" shape: 1000 } variable { name: \"b\" shape: 10 }",
                          "algorithm: \"ring\""))
           .second);
+  const std::string exchange =
+      "algorithm: \"ring\" }} communicator {{ name: \"tensor\" size: 2 algorithm: \"ring\" "
+      "exchange {{ collective: ALL_REDUCE bytes: {} per_forward: {} }} ";
+  for (const auto& [bytes, per_forward] : {std::pair(64, 1), {128, 1}, {64, 2}})
+    EXPECT_TRUE(
+        seen.insert(digest(two, fmt::format(fmt::runtime(exchange), bytes, per_forward))).second);
 }
 
 TEST(Scenario, IsTheSameAsJson) {

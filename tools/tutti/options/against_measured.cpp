@@ -128,38 +128,47 @@ void add_validate(CLI::App& app, ValidateOptions& o) {
   CLI::Option* const tables =
       c->add_option("--tables", o.tables,
                     "CSV file with the columns table_id, size_bytes, time_us (out of place)");
-  c->add_option("--meta", o.meta,
-                "JSON file with a list of records: the hardware facts of each table");
-  c->add_option("--noise", o.noise,
-                "CSV file with the spread of repeated measurements (columns config, size_bytes, "
-                "cv), which is printed next to the errors");
-  c->add_option(
+  CLI::Option* const meta = c->add_option(
+      "--meta", o.meta, "JSON file with a list of records: the hardware facts of each table");
+  CLI::Option* const noise = c->add_option(
+      "--noise", o.noise,
+      "CSV file with the spread of repeated measurements (columns config, size_bytes, "
+      "cv), which is printed next to the errors");
+  CLI::Option* const times = c->add_option(
       "--times", o.times,
       "CSV file with the parameters of the time model (default: the shipped nccl_time.csv)");
-  c->add_option("--calibrate-on", o.calibrate_on,
-                "Calibrate predictions with these tables (names, separated by commas), and report "
-                "only the errors of the other tables of the same systems")
-      ->delimiter(',');
-  c->add_option("--spread", o.spread,
-                "CSV file that states how much NCCL's times vary between systems, which "
-                "calibrations use (default: the shipped nccl_spread.csv)");
-  c->add_option("--report", o.report,
-                "Write an HTML report with a plot of every table to this file");
-  c->add_option(
-       "--trace", o.traces,
-       "Traces of the ranks of a run (as for tutti import): calibrate on the first half of "
-       "the steps, and predict the others")
-      ->excludes(tables)
-      ->check(not_utf8);
-  c->add_option(
+  CLI::Option* const calibrate_on =
+      c->add_option(
+           "--calibrate-on", o.calibrate_on,
+           "Calibrate predictions with these tables (names, separated by commas), and report "
+           "only the errors of the other tables of the same systems")
+          ->delimiter(',');
+  CLI::Option* const spread =
+      c->add_option("--spread", o.spread,
+                    "CSV file that states how much NCCL's times vary between systems, which "
+                    "calibrations use (default: the shipped nccl_spread.csv)");
+  CLI::Option* const report = c->add_option(
+      "--report", o.report, "Write an HTML report with a plot of every table to this file");
+  spread->needs(calibrate_on);
+  CLI::Option* const trace = c->add_option(
+      "--trace", o.traces,
+      "Traces of the ranks of a run (as for tutti import): calibrate on the first half of "
+      "the steps, and predict the others");
+  trace->check(not_utf8);
+  for (CLI::Option* const of_tables : {tables, meta, noise, times, calibrate_on, spread, report})
+    trace->excludes(of_tables);
+  CLI::Option* const machine = c->add_option(
       "--machine", o.machine,
       "With --trace: machine of the recorded run (name of a shipped machine, or a machine file)");
-  c->add_option("--nodes", o.nodes, "With --trace: number of machines of the recorded run");
-  c->add_option("--link", o.link,
-                "With --trace: kind of network link between machines, such as ndr");
-  c->add_option("--model", o.model,
-                "With --trace: model with the names and sizes of the gradients, if the trace does "
-                "not contain them");
+  CLI::Option* const nodes =
+      c->add_option("--nodes", o.nodes, "With --trace: number of machines of the recorded run");
+  CLI::Option* const link = c->add_option(
+      "--link", o.link, "With --trace: kind of network link between machines, such as ndr");
+  CLI::Option* const model = c->add_option(
+      "--model", o.model,
+      "With --trace: model with the names and sizes of the gradients, if the trace does "
+      "not contain them");
+  for (CLI::Option* const of_traces : {machine, nodes, link, model}) of_traces->needs(trace);
   add_format(c, o.format);
 }
 

@@ -101,7 +101,7 @@ const std::vector<Row>& rows() {
       {"--instance", {Kind::kText, "INSTANCE"}},
       {"--buffers", one_of({"plain", "registered", "symmetric"})},
       {"--algorithms", {Kind::kText, "ALGORITHM,…"}},
-      {"--emit", one_of({"nccl-tuner"})},
+      {"--emit", one_of({"nccl-tuner", "scenario"})},
       {"--promise", file({"json"})},
       {"--driving", one_of({"process_per_gpu", "thread_per_gpu", "one_thread"})},
       {"--launcher", {Kind::kText, "LAUNCHER"}},
