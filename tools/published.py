@@ -189,7 +189,7 @@ USED = {
 
 NOT_USED = {
     "tf_bench_gce_k80_": "the wiring of n1-standard-32-k80x8 is not described anywhere",
-    "tf_bench_issue201": "the machine is not described, and its two rows differ in precision",
+    "tf_bench_issue201": "the machine is not described, and its two rows have different types (float32 and float16)",
     "horovod_512gpu": "the servers' wiring is not stated",
     "horovod_autotune": "hardware and model are not stated",
     "horovod_288": "neither the kind of InfiniBand nor the wiring of the GPUs is stated",
@@ -206,8 +206,8 @@ NOT_USED = {
     "megatron_bert": "the machine is not described",
     "dle_": "neither the batch of each row nor the packing (Apex, Horovod) is stated",
     "lambda_pytorch_fp16": "the type of the gradients on the wire is not stated",
-    "cnn_benchmarks": "one GPU", "convnet_benchmarks": "one GPU", "pipedream": "one GPU", "nanogpt": "one number",
-    "deepbench": "the result depends on NCCL's choice of algorithm and protocol, which this tool does not model",
+    "cnn_benchmarks": "measured on one GPU", "convnet_benchmarks": "measured on one GPU", "pipedream": "measured on one GPU", "nanogpt": "the throughput of one GPU is not stated",
+    "deepbench": "times of single all-reduces, and no throughputs of training",
     "poseidon": "a system that is not modelled", "bytescheduler": "a system that is not modelled",
     "blueconnect": "a system that is not modelled",
     "hta_ddp": "bound by the CPU that launches; its buckets are tested (tests/core/packing/buckets_test.cpp)",
@@ -215,9 +215,15 @@ NOT_USED = {
 }
 
 
+NOT_VERIFIED = {
+    "recalled": "the figures are quoted from memory and were not compared with the source",
+    "abstract": "the figures are those of the abstract; the paper itself was not read",
+}
+
+
 def why_not(case):
     if case["verification"].split(" ")[0] not in ("read", "parsed"):
-        return f"{case['verification']} only, not verified"
+        return NOT_VERIFIED[case["verification"].split(" ")[0]]
     for prefix, reason in NOT_USED.items():
         if case["id"].startswith(prefix):
             return reason
