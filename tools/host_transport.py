@@ -280,7 +280,7 @@ def tell(options, out):
                     pairs[key][0] += right
                     pairs[key][1] += 1
                     if key == "with" and not right:
-                        wrong.append(f"{a.label}: {a.group} and {b.group}")
+                        wrong.append(f'"{a.group}" and "{b.group}" for {a.label}')
     print(file=out)
     published.paragraph(f"**Order of strategies.** {pairs['with'][1]} pairs of strategies were measured on the same hardware. With the host "
                         f"model, {pairs['with'][0]} pairs are predicted in the right order; without it, {pairs['without'][0]} pairs." +
@@ -288,7 +288,8 @@ def tell(options, out):
     steps = ddp_steps()
     before = pool(lambda s: s.predict(OFF, options.tutti), steps, options.jobs)
     after = pool(lambda s: s.predict(PODS.replace("FIGURES", ""), options.tutti), steps, options.jobs)
-    print("| DDP over TCP | steps | step time, median error | exposed communication, median error | 90th percentile |\n"
+    print("| DDP over TCP | steps | step time: median error without → with host model | exposed communication: median error without → with host model | "
+          "exposed communication: 90th percentile of the error with host model |\n"
           "|---|---:|---:|---:|---:|", file=out)
     for model in ("bert", "cifar10", "imagenet", "all"):
         chosen = [i for i, s in enumerate(steps) if model in (s.model, "all")]
@@ -297,12 +298,12 @@ def tell(options, out):
         (s1, _), (e1, e90) = ddp_errors(of, [after[i] for i in chosen])
         print(f"| {model} | {len(of)} | {100 * s0:.0f} → {100 * s1:.0f} % | {100 * e0:.0f} → {100 * e1:.0f} % | {100 * e90:.0f} % |",
               file=out)
-    print("\n<details><summary>Every row</summary>\n\n| rows | row | measured samples/s | without hosts | with hosts | error |\n"
+    print("\n<details><summary>Every row</summary>\n\n| group of rows | row | measured samples/s | predicted without host model | predicted with host model | error with host model |\n"
           "|---|---|---:|---:|---:|---:|", file=out)
     for r in rows:
         print(f"| {r.group} | {r.label} | {r.measured:.1f} | {r.without:.1f} | {r.with_hosts:.1f} | "
               f"{100 * (r.with_hosts / r.measured - 1):+.0f} % |", file=out)
-    print("\n| model | hosts | GPUs | batch | step ms | predicted | exposed ms | predicted | without hosts |\n"
+    print("\n| model | hosts | GPUs | batch | step time, ms | predicted | exposed communication, ms | predicted | predicted without host model |\n"
           "|---|---:|---:|---:|---:|---:|---:|---:|---:|", file=out)
     for s, p, b in zip(steps, after, before):
         print(f"| {s.model} | {s.hosts} | {s.gpus} | {s.batch} | {s.step:.0f} | {p[0]:.0f} | {s.exposed:.0f} | {p[1]:.0f} | {b[1]:.0f} |",

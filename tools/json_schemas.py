@@ -6,7 +6,7 @@
 
 The outputs are those of the commands in cases(): every shipped scenario with `simulate` and `plan`,
 and one or more samples of each other command. --write derives types from the outputs, and takes
-descriptions from the tables of docs/reports.md; existing descriptions stay. A field that a sample
+descriptions from the tables of docs/reports*.md; existing descriptions stay. A field that a sample
 lacks becomes optional. Fields are never removed, since that is a change of `schema_version`: if a
 required field is in no sample any more, --write stops with an error unless --allow-removal is given.
 
@@ -27,7 +27,7 @@ import jsonschema
 
 SOURCE = Path(__file__).resolve().parents[1]
 SCHEMAS = SOURCE / "docs" / "schema"
-REPORTS = [SOURCE / "docs" / "reports.md", SOURCE / "docs" / "output-and-errors.md"]
+REPORTS = [SOURCE / "docs" / name for name in ("reports.md", "reports-of-searches.md", "output-and-errors.md")]
 SCENARIOS = SOURCE / "scenarios"
 TRACES = SOURCE / "tests" / "data" / "traces"
 WORKLOADS = SOURCE / "tests" / "data" / "execution_traces"

@@ -189,35 +189,41 @@ USED = {
 
 NOT_USED = {
     "tf_bench_gce_k80_": "the wiring of n1-standard-32-k80x8 is not described anywhere",
-    "tf_bench_issue201": "the machine is not described, and its two rows differ in precision",
+    "tf_bench_issue201": "the machine is not described, and its two rows have different types (float32 and float16)",
     "horovod_512gpu": "the servers' wiring is not stated",
     "horovod_autotune": "hardware and model are not stated",
     "horovod_288": "neither the kind of InfiniBand nor the wiring of the GPUs is stated",
-    "horovod_659": "the batch is not stated",
-    "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled: only differences between sizes are predicted (bucket sizes)",
-    "nccl_resnet50_fusion": "NCCL over 1 GbE with its own α and β as the only description of the hardware: only its best size is predicted (bucket sizes)",
-    "mgwfbp": "parameters of a network without a measurement to predict",
-    "tf_issue36008": "the batch is not stated",
-    "byteps_issue59": "neither the batch nor the wiring of the GPUs is stated; the run with 16 GPUs was set up wrongly",
+    "horovod_659": "the batch size is not stated",
+    "ddp_bucket_sweep_gloo": "the GPUs are not stated, and Gloo's rings are not modelled; only differences between sizes are predicted ([bucket sizes](strategies.md#bucket-sizes))",
+    "nccl_resnet50_fusion": "only α and β of NCCL over 1 GbE describe the hardware; only the best size is predicted ([bucket sizes](strategies.md#bucket-sizes))",
+    "mgwfbp": "the table has parameters of a network, but no measured throughput",
+    "tf_issue36008": "the batch size is not stated",
+    "byteps_issue59": "neither the batch size nor the wiring of the GPUs is stated; the run with 16 GPUs was set up wrongly",
     "byteps_issue188": "the model (Faster R-CNN of mmdetection) is not listed",
-    "byteps_readme": "only relative claims, and the wiring of the machines is not stated",
+    "byteps_readme": "the table has only relative claims, and the wiring of the machines is not stated",
     "byteps_issue350": "the GPUs and the network are not stated",
-    "elasticdl": "the library that it uses is not described",
+    "elasticdl": "the run uses a library that is not described",
     "megatron_bert": "the machine is not described",
-    "dle_": "neither the batch of each row nor the packing (Apex, Horovod) is stated",
+    "dle_": "neither the batch size of each row nor the packing (Apex, Horovod) is stated",
     "lambda_pytorch_fp16": "the type of the gradients on the wire is not stated",
-    "cnn_benchmarks": "one GPU", "convnet_benchmarks": "one GPU", "pipedream": "one GPU", "nanogpt": "only one number is published",
-    "deepbench": "the result depends on NCCL's choice of algorithm and protocol, and this script does not model this choice",
+    "cnn_benchmarks": "measured on one GPU", "convnet_benchmarks": "measured on one GPU", "pipedream": "measured on one GPU", "nanogpt": "the throughput of one GPU is not stated",
+    "deepbench": "times of single all-reduces, and no throughputs of training",
     "poseidon": "a system that is not modelled", "bytescheduler": "a system that is not modelled",
     "blueconnect": "a system that is not modelled",
-    "hta_ddp": "bound by the CPU that launches; its buckets are tested (tests/core/packing/buckets_test.cpp)",
+    "hta_ddp": "the CPU that launches kernels limits the step; the buckets of the run are tested (tests/core/packing/buckets_test.cpp)",
     "ddp_bucket_sweep_mi300x": "the table contradicts itself", "tf_issue37913": "the model is not stated",
+}
+
+
+NOT_VERIFIED = {
+    "recalled": "the figures are quoted from memory and were not compared with the source",
+    "abstract": "the figures are those of the abstract; the paper itself was not read",
 }
 
 
 def why_not(case):
     if case["verification"].split(" ")[0] not in ("read", "parsed"):
-        return f"{case['verification']} only, not verified"
+        return NOT_VERIFIED[case["verification"].split(" ")[0]]
     for prefix, reason in NOT_USED.items():
         if case["id"].startswith(prefix):
             return reason

@@ -69,10 +69,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="tutti-security-") as folder:
         scenario = os.path.join(folder, "s.textproto")
         pathlib.Path(scenario).write_text(SCENARIO.format(workers=options.workers))
-        kinds = {"neither": [], "--integrity": ["--integrity"], "--tls secret": ["--tls", "secret"]}
+        kinds = {"no protection": [], "--integrity": ["--integrity"], "--tls secret": ["--tls", "secret"]}
         if certificates(folder):
             kinds["--tls FOLDER"] = ["--tls", folder]
-        kinds["both"] = ["--tls", "secret", "--integrity"]
+        kinds["--integrity and --tls secret"] = ["--tls", "secret", "--integrity"]
         times = {kind: {} for kind in kinds}
         for _ in range(options.passes):
             for kind, words in kinds.items():
@@ -80,12 +80,12 @@ def main():
                     times[kind].setdefault(size, []).append(us)
     print("| size | " + " | ".join(kinds) + " |")
     print("|---|" + "---|" * len(kinds))
-    for size in times["neither"]:
+    for size in times["no protection"]:
         cells = []
         for kind in kinds:
             us = statistics.median(times[kind][size])
-            ratio = us / statistics.median(times["neither"][size])
-            cells.append(f"{us:,.0f} µs" + ("" if kind == "neither" else f" (× {ratio:.2f})"))
+            ratio = us / statistics.median(times["no protection"][size])
+            cells.append(f"{us:,.0f} µs" + ("" if kind == "no protection" else f" (× {ratio:.2f})"))
         print(f"| {size:,} B | " + " | ".join(cells) + " |")
     guesses = []
     for i in range(5):
