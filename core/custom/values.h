@@ -155,8 +155,9 @@ struct Facts {
   [[nodiscard]] bool uses_slot(int slot) const { return (uses >> slot & 1U) != 0; }
 };
 
-/// Builds trees. Derives the properties of each new node from the properties of its operands. The
-/// intervals of the values prove that no divisor is 0 and no value overflows.
+/// Builds trees. Derives the properties of each new node from the properties of its operands. Uses
+/// the intervals of values (`low` to `high`) to prove that no divisor is 0 and no value overflows;
+/// if this cannot be proved, reports a problem.
 class ValueBuilder {
  public:
   /// The callback that receives the code and the text of each problem with the node that is being

@@ -79,8 +79,8 @@ struct ChakraMetadata {
                         ///< writer omitted it
   std::map<std::string, std::string> attributes;  ///< text attributes, truncated to 256 bytes
   /// True if control dependencies may connect an operator with an operator that it calls, as in
-  /// traces of PyTorch. Binary traces are assumed to come from PyTorch if they have the attribute
-  /// `pid`, and traces in the JSON form if a node has control dependencies.
+  /// traces of PyTorch. A binary trace is assumed to come from PyTorch if it has the attribute
+  /// `pid`; a trace in the JSON form, if one of its nodes has control dependencies.
   bool has_call_stack = false;
 };
 

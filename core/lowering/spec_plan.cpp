@@ -155,8 +155,9 @@ class SpecPlanner {
           "remove validation",
           part.collective(*first).elements, cluster_.workers());
     plan_.notes.add("spec.uneven-halves",
-                    "TensorFlow's nccl/rechd fails for {} of its {} packs, because their elements "
-                    "cannot be divided by {} workers; the plan lets halves differ by one element",
+                    "TensorFlow's nccl/rechd fails for {} of its {} packs, because their number of "
+                    "elements is not a multiple of {} (the number of workers); the plan lets "
+                    "halves differ by one element",
                     std::count_if(part.packs.begin(), part.packs.end(), uneven), part.packs.size(),
                     cluster_.workers());
     return std::nullopt;

@@ -28,7 +28,8 @@ Time shares_of(Time time, std::span<const Share> parts, std::int64_t whole);
 
 /// Returns the duration of a compute task on a device. `shares` is Program::shares, and
 /// `share_whole` is Program::share_whole.
-/// REQUIRES: the cost's row and shares exist; the rates that the cost uses are positive.
+/// REQUIRES: for kTime and kShares, `durations` has the row `cost.value`; for kShares, `shares`
+/// contains the range `cost.shares`; for kCopy and kMemory, the rate is positive.
 inline Time duration_of(const TaskCost& cost, std::int64_t pace_ppm, const Durations& durations,
                         const ComputeRates& rates, std::span<const Share> shares,
                         std::int64_t share_whole) {

@@ -83,10 +83,11 @@ std::vector<OnReadVariable> on_read_from(const proto::Workload& workload, Fields
     const std::string what = fmt::format("on_read variable \"{}\"", v.name());
     const auto elements = elements_of({v.shape().begin(), v.shape().end()});
     if (!elements) {
-      fields.complain_at(v, "shape",
-                         "{}: each side of the shape must be at least 0, and the shape may have at "
-                         "most 2^46 elements",
-                         what);
+      fields.complain_at(
+          v, "shape",
+          "{}: each dimension of the shape must be at least 0, and the variable may have "
+          "at most 2^46 elements",
+          what);
       continue;
     }
     variable.elements = *elements;

@@ -196,7 +196,7 @@ class Trace {
   [[nodiscard]] core::Expected<std::vector<core::Span>> spans(std::size_t row, SpanRow::Index first,
                                                               SpanRow::Index end) const;
 
-  /// Returns the reader of the file, which any thread may use. REQUIRES: the trace has only one
+  /// Returns the file's reader; any thread may use the reader. REQUIRES: the trace has only one
   /// timeline.
   [[nodiscard]] const core::TimelineReader& reader() const { return *reader_; }
   /// Calls `each` with every span of a row, in order of time. ERRORS: the file has changed since it

@@ -53,7 +53,8 @@ const char* what_to_do(int error) {
       return "build Tutti's CUDA module for this GPU (-DTUTTI_CUDA_ARCHITECTURES=…), or install a "
              "newer driver";
     case 802: return "machines with NVSwitch need nvidia-fabricmanager to be running";
-    default: return "see the GPU's log (dmesg | grep -i xid) and compute-sanitizer";
+    default:
+      return "see the GPU's log (dmesg | grep -i xid), or run the program under compute-sanitizer";
   }
 }
 

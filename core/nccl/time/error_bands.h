@@ -40,8 +40,9 @@ struct BandFacts {
 BandFacts band_facts(const System& system, CollectiveKind kind, const Parameters& parameters);
 
 /// The error bands of predictions, as estimated by the validation. There is one band for each range
-/// of sizes, for one node and for several nodes. For each property in BandFacts, the band is
-/// widened by a factor, which multiplies the logarithms of the band's ends. The bands were
+/// of sizes, for one node and for several nodes. For each property in BandFacts, the
+/// property's value determines a factor. The ends of the band, which are ratios of measured to
+/// predicted time, are raised to the power of the product of these factors. The bands were
 /// estimated with measurements of systems that were not used to fit the parameters.
 class ErrorBands {
  public:
