@@ -25,7 +25,8 @@ struct FilledRounds {
     return first_gap_end + (i - first_run) / f * n + (i - first_run) % f;
   }
 
-  /// Returns in how many of the rounds 0 … t - 1 the rank at position p handles a non-empty chunk.
+  /// Returns the number of rounds among 0 … t - 1 in which the rank at position p handles a
+  /// non-empty chunk.
   [[nodiscard]] std::int64_t before(std::int64_t t, std::int64_t p) const {
     if (f == 0) return 0;
     if (f == n) return t;

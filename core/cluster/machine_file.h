@@ -14,9 +14,9 @@ namespace tutti::core {
 
 class SourceMap;
 
-/// Builds a machine from the message of a machine file. Expands names with ranges and checks every
-/// value. Adds every problem, with its location, to `problems`. Returns null if there were
-/// problems.
+/// Builds a machine from the parsed Protocol Buffers message of a machine file. Expands names with
+/// ranges and checks every value. Adds every problem, with its location, to `problems`. Returns
+/// null if there were problems.
 std::shared_ptr<const Machine> machine_from(const proto::Machine& message, const SourceMap& sources,
                                             Problems& problems);
 

@@ -8,7 +8,7 @@
 
 namespace tutti::core {
 
-/// Returns the programs and communicators of a plan, with which it is checked for deadlocks. All
+/// Returns what the check for deadlocks needs of a plan: its programs and its communicators. All
 /// packs that NCCL executes belong to one communicator, "gradients". This communicator executes one
 /// collective at a time, in the order in which the ranks start them, unless a gate or BytePS (whose
 /// plans have pulls) makes all ranks start the packs in the same order. Exchanges belong to the

@@ -129,10 +129,12 @@ class CommunicatorsLowering {
     }
     const std::int64_t group = c.size.value_or(0) > 0 ? cluster_.replicas() / *c.size : 1;
     if (traits(strategy_.algorithm).power_of_two && (group & (group - 1)) != 0) {
-      complaints_.complain_at(fmt::format("{}.splits_model", path), ProblemCode::kConflict,
-                              "communicator \"{}\": {} needs groups whose size is a power of two, "
-                              "but {} replicas hold the same part of the model; use ring",
-                              c.name, to_string(strategy_.algorithm), group);
+      complaints_.complain_at(
+          fmt::format("{}.splits_model", path), ProblemCode::kConflict,
+          "communicator \"{}\": {} needs groups whose size is a power of two, but "
+          "with splits_model, gradients are reduced in groups of {} replicas "
+          "(those with the same part of the model); use ring",
+          c.name, to_string(strategy_.algorithm), group);
     }
   }
 

@@ -55,8 +55,9 @@ std::string capped_note(const std::vector<const nccl::CollectiveTime*>& times);
 std::string capped_at(const Collective& collective);
 
 /// Returns notes for the user about NCCL in a prediction: nccl_note() for the plan's collectives,
-/// or the reason why NCCL's cost model was not used. If packs are fused at run time, nccl_note() is
-/// left out, because the plan's gate describes NCCL's choices.
+/// or the reason why NCCL's cost model was not used. If packs are fused at run time, notes
+/// on choices are left out, because NCCL's choices are then only known at run time; the simulator
+/// adds these notes (sim/run/fusing.h).
 std::vector<std::string> nccl_notes(const Scenario& scenario);
 
 }  // namespace tutti::core

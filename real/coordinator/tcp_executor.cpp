@@ -82,8 +82,9 @@ Expected<void> problems_of(const core::Scenario& scenario, const Gathering& gath
   if (emulates && scenario.cluster->fabric()) {
     return wrong(
         {core::ProblemCode::kConflict, "--emulate"},
-        fmt::format("links between switches ({}) cannot be emulated, because no worker process "
-                    "could emulate them; use ONE_SWITCH or RAILS, or tutti simulate",
+        fmt::format("links between switches ({}) cannot be emulated, because an emulated link "
+                    "belongs to a worker process, and these links belong to no worker; set "
+                    "network.kind to ONE_SWITCH or RAILS, or use tutti simulate",
                     scenario.cluster->fabric()->describe()));
   }
   if (gathering.spawn == Gathering::Spawn::kAll && workers > kMaxHere) {

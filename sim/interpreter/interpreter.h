@@ -54,7 +54,7 @@ class Interpreter final : public CollectiveEngine {
   /// From now on, reports to `ties` each resource that an event requests.
   void watch(Ties& ties) { ties_ = &ties; }
 
-  /// The maximum number of lanes of one collective, over all ranks.
+  /// The limit on the number of lanes of one collective, summed over all its ranks.
   static constexpr std::int64_t kMaxLanes = (1 << kTurnBits) - 1;
 
   /// Returns true, because every collective has a schedule.

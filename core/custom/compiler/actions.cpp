@@ -126,7 +126,7 @@ void ActionCompiler::compile_piece(const RangeText& text, RangeCode& place) {
 
 void ActionCompiler::size_depends_on(int value, Position at) {
   like_ |= values_.facts(value).uses;
-  symmetry_.need_same(value, at, "a size must not depend on the rank");
+  symmetry_.need_same(value, at, "a size depends on the node");
 }
 
 PeerCode ActionCompiler::compile_peer(const PeerText& text) {
@@ -153,7 +153,7 @@ void ActionCompiler::compile_lane_of(const PeerText& text, PeerCode& peer) {
   if (text.lane_index < 0 || !family) return;
   const int number = expressions_.evaluate(text.lane_index);
   ways_ |= values_.facts(number).uses;
-  symmetry_.need_same(number, text.lane_at, "the index of a lane must not depend on the rank");
+  symmetry_.need_same(number, text.lane_at, "the index of a lane depends on the node");
   peer.lane_number = values_.value(number);
 }
 
@@ -171,8 +171,8 @@ GroupCode ActionCompiler::compile_group(const GroupText& text) {
   group.stride = values_.value(stride);
   for (const int value : {first, count, stride}) ways_ |= values_.facts(value).uses;
   symmetry_.need_moving(first, text.at);
-  symmetry_.need_same(count, text.at, "the size of a group must not depend on the rank");
-  symmetry_.need_same(stride, text.at, "the step of a group must not depend on the rank");
+  symmetry_.need_same(count, text.at, "the size of a group depends on the node");
+  symmetry_.need_same(stride, text.at, "the step of a group depends on the node");
   // IdenticalSteps can only describe messages to a single rank, so steps for a group are computed
   // one by one.
   like_ = ~0U;

@@ -97,7 +97,7 @@ void StatementCompiler::compile_if(int block, const Statement& statement) {
     compile_dead_marks(block, taken ? statement.otherwise : statement.body);
     return nodes_.append(block, compile_block(taken ? statement.body : statement.otherwise));
   }
-  symmetry_.need_same(condition, statement.at, "the condition must not depend on the rank");
+  symmetry_.need_same(condition, statement.at, "the condition depends on the node");
   const int id = nodes_.add(NodeCode::Kind::kIf);
   path_.push_back(id);
   const int body = compile_block(statement.body);
@@ -120,8 +120,8 @@ void StatementCompiler::compile_for(int block, const Statement& statement) {
     return complain(ProblemCode::kTooLarge, statement.at,
                     "loops are nested deeper than {} levels; use fewer", kSlots - kFirstLoopSlot);
   }
-  symmetry_.need_same(low, statement.at, "the bounds of a loop must not depend on the rank");
-  symmetry_.need_same(high, statement.at, "the bounds of a loop must not depend on the rank");
+  symmetry_.need_same(low, statement.at, "the bounds of a loop depend on the node");
+  symmetry_.need_same(high, statement.at, "the bounds of a loop depend on the node");
   const auto same = [&](auto under) {
     return under(values_.facts(low)) && under(values_.facts(high));
   };

@@ -39,15 +39,16 @@ void SymmetryCheck::need_moving(int peer, Position at) {
 
 void SymmetryCheck::check_declared_symmetry() {
   if (program_.shape.ranks == program_.shape.per_node) return;
-  const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name) {
+  const auto keep = [&](bool promised, const Obstacle& obstacle, const char* name,
+                        const char* relative) {
     if (!promised || obstacle.what.empty()) return;
     complain(ProblemCode::kConflict, obstacle.at,
-             "{}, so the algorithm differs between workers, although the file declares {} (line "
-             "{}); compute the rank from node + …, or remove symmetry",
-             obstacle.what, name, syntax_.symmetry_at.line);
+             "{}, but the file declares {} (line {}), so the steps must be the same on all nodes; "
+             "write ranks relative to the own node, such as {}, or remove symmetry",
+             obstacle.what, name, syntax_.symmetry_at.line, relative);
   };
-  keep(syntax_.shift_promised, program_.to_shift, "symmetry shift");
-  keep(syntax_.exchange_promised, program_.to_exchange, "symmetry exchange");
+  keep(syntax_.shift_promised, program_.to_shift, "symmetry shift", "rank + 1");
+  keep(syntax_.exchange_promised, program_.to_exchange, "symmetry exchange", "xor(rank, …)");
 }
 
 }  // namespace tutti::core::custom

@@ -31,7 +31,7 @@ int WaitCompiler::compile(const WaitText& text) {
   wait.whole_lane = text.whole_lane;
   for (const ExpressionId argument : text.arguments) {
     const int value = expressions_.evaluate(argument);
-    symmetry_.need_same(value, text.at, "the target of a wait must not depend on the rank");
+    symmetry_.need_same(value, text.at, "the target of a wait depends on the node");
     wait.arguments.push_back(values_.value(value));
   }
   program_.waits.push_back(std::move(wait));

@@ -23,7 +23,7 @@ class Communicator {
   /// line applies to this communicator. NCCL then decides alone.
   static std::unique_ptr<Communicator> open(std::size_t ranks, std::size_t nodes, Logger log);
 
-  /// The cost table of one call, of shape algorithms × protocols.
+  /// The cost table that NCCL passes to one call of the tuner: algorithms × protocols.
   struct Costs {
     float* first;
     int algorithms;

@@ -151,9 +151,8 @@ void add_init(CLI::App& app, InitOptions& o) {
   CLI::App* c = app.add_subcommand(
       "init", "Write a new scenario for a model, a machine and a number of nodes");
   c->footer(
-      "Without options on a terminal, tutti init asks for the model, the machine, the network and "
-      "the "
-      "algorithm.\n"
+      "If tutti init is started on a terminal without options, it asks for the model, the machine, "
+      "the network and the algorithm.\n"
       "Examples:\n"
       "  tutti init\n"
       "  tutti init --list\n"

@@ -112,8 +112,9 @@ void add_sweep(CLI::App& app, SweepOptions& o) {
                 "(repeatable; all combinations of values are simulated)")
       ->expected(1)
       ->take_all();
-  c->add_option("--points", o.points,
-                "CSV file with field names in the first row and one point per further row");
+  c->add_option(
+      "--points", o.points,
+      "CSV file: the first row has the names of the fields, every other row is one point");
   c->add_option(
        "--set", o.scenario.set,
        "FIELD=VALUE: override this field of the scenario at all points of the sweep (repeatable)")
@@ -184,8 +185,9 @@ void add_tune(CLI::App& app, TuneOptions& o) {
        "FIELD=VALUES: a field and the values to try, as in tutti sweep --over (repeatable)")
       ->expected(1)
       ->take_all();
-  c->add_option("--points", o.points,
-                "CSV file with field names in the first row and one point per further row");
+  c->add_option(
+      "--points", o.points,
+      "CSV file: the first row has the names of the fields, every other row is one point");
   c->add_option(
        "--evaluations", o.evaluations,
        "Maximum number of simulations, including those for the curves around the best settings")

@@ -78,10 +78,10 @@ void add_joining(CLI::App* c, JoinOptions& o) {
   c->add_option("--launcher", o.launcher,
                 std::string("Launcher that started the processes: ") + real::kLaunchers)
       ->capture_default_str();
-  c->add_option(
-      "--rendezvous", o.rendezvous,
-      "If the launcher does not provide the address of rank 0: this address (HOST:PORT), or a "
-      "shared folder or file in which rank 0 stores its address for the other ranks");
+  c->add_option("--rendezvous", o.rendezvous,
+                "Address of rank 0 (HOST:PORT), or a shared folder or file in which rank 0 stores "
+                "its address "
+                "for the other ranks; needed only if the launcher does not provide the address");
   c->add_option(
       "--tls", o.tls,
       "Encrypt all connections with TLS 1.3. --tls secret derives the key from the shared secret; "
