@@ -139,7 +139,7 @@ double copy_rate(const proto::Device& device) {
   return device.has_copy_gb_per_s() ? device.copy_gb_per_s() : device.memory_gb_per_s() / 2;
 }
 
-void say_source(std::string& source, const std::string& fitted) {
+void append_source(std::string& source, const std::string& fitted) {
   if (!fitted.empty()) source = source.empty() ? fitted : fitted + "; " + source;
 }
 
@@ -416,25 +416,25 @@ void ClusterFigures::set(proto::Cluster& cluster, const Target& target, double v
         if (target.at_least && network.bandwidth_gb_per_s() >= value) return;
         network.set_bandwidth_gb_per_s(value);
       }
-      return say_source(*network.mutable_source(), source);
+      return append_source(*network.mutable_source(), source);
     }
     case Target::Part::kNic: {
       proto::Nic& nic = *machine->mutable_nic(target.index);
       if (target.at_least && nic.bandwidth_gb_per_s() >= value) return;
       nic.set_bandwidth_gb_per_s(value);
-      return say_source(*nic.mutable_source(), source);
+      return append_source(*nic.mutable_source(), source);
     }
     case Target::Part::kLink: {
       proto::Link& link = *machine->mutable_link(target.index);
       target.field == Target::Field::kLatency ? link.set_latency_us(value)
                                               : link.set_bandwidth_gb_per_s(value);
-      return say_source(*link.mutable_source(), source);
+      return append_source(*link.mutable_source(), source);
     }
     case Target::Part::kDevice: {
       proto::Device& device = *machine->mutable_device(target.index);
       target.field == Target::Field::kReduce ? device.set_reduce_gb_per_s(value)
                                              : device.set_copy_gb_per_s(value);
-      return say_source(*device.mutable_source(), source);
+      return append_source(*device.mutable_source(), source);
     }
     case Target::Part::kStrategy: return;
   }

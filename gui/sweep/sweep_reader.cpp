@@ -89,11 +89,11 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<SharedStat
     if (!data) return fail(data.error());
     const auto rest = std::max(kLook, std::chrono::milliseconds(kRest * took.elapsed()));
     say([this, data = *data] { emit read(data); });
-    const auto say_joined = [&] {
+    const auto report_joined = [&] {
       if (wrong) say([this, wrong = *wrong] { emit joined(wrong); });
       wrong.reset();
     };
-    say_joined();
+    report_joined();
     for (auto now = version; *now == *version;) {
       {
         std::unique_lock lock(course->mutex);
@@ -109,7 +109,7 @@ void SweepReader::work(const std::string& path, const std::shared_ptr<SharedStat
       }
       now = store->version();
       if (!now) return fail(now.error());
-      if (*now == *version) say_joined();
+      if (*now == *version) report_joined();
     }
   }
 }

@@ -52,7 +52,7 @@ Expected<void> write_over(const Converted& scenario) {
   return {};
 }
 
-void tell_of(const Converted& scenario, const std::string& output) {
+void print_changes(const Converted& scenario, const std::string& output) {
   if (scenario.moved.empty())
     return print_note(fmt::format("{}: nothing to change\n", scenario.file));
   for (const core::MovedValue& value : scenario.moved)
@@ -102,7 +102,7 @@ int convert(const ConvertOptions& options, const Environment&) {
       status = std::max(status, report(scenario ? written.error() : scenario.error()));
       continue;
     }
-    tell_of(*scenario, options.output);
+    print_changes(*scenario, options.output);
     done.push_back(std::move(*scenario));
   }
   return *format == Format::kJson && status == kDone ? print_out(as_json(done)) : status;

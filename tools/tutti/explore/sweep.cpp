@@ -93,8 +93,8 @@ Expected<void> check_names(const SweepOptions& options, const std::string& datab
 
 /// Prints the report, and writes all other requested outputs except the sweep's file. Returns the
 /// exit status.
-int tell_results(SweepStore& store, const SweepOptions& options, Format format,
-                 const std::vector<std::string>& inputs) {
+int report_results(SweepStore& store, const SweepOptions& options, Format format,
+                   const std::vector<std::string>& inputs) {
   Outcomes outcomes(static_cast<std::size_t>(store.space().size()));
   const auto read =
       store.each([&](std::int64_t point, const Outcome& outcome) { outcomes[point] = outcome; });
@@ -322,113 +322,143 @@ Expected<bool> execute_points(SweepStore& store, const core::Library& library,
   return sim::execute_points(store, library, set, simulator, course);
 }
 
-}  // namespace
-
-int sweep(const SweepOptions& options, const Environment& environment) {
-  const auto format = format_of(options.format);
-  if (!format) return report(format.error());
+/// Checks the options that both a new sweep and a stored sweep accept, and returns the format.
+Expected<Format> check_options(const SweepOptions& options) {
+  auto format = format_of(options.format);
+  if (!format) return failed(format);
   if (options.rows < 0)
-    return refuse({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
+    return refused({ProblemCode::kTooSmall, "--rows"}, "--rows must be at least 0");
   if (options.threads < 0)
-    return refuse({ProblemCode::kTooSmall, "--threads"},
-                  "--threads must be at least 0 (0: all cores)");
+    return refused({ProblemCode::kTooSmall, "--threads"},
+                   "--threads must be at least 0 (0: all cores)");
   if (options.timeout_seconds &&
       !(*options.timeout_seconds > 0 && *options.timeout_seconds <= real::kMaxTimeoutSeconds))
-    return refuse(
+    return refused(
         out_of_range("--timeout-seconds", *options.timeout_seconds, real::kMaxTimeoutSeconds),
         "--timeout-seconds must be above 0 and at most {}", real::kMaxTimeoutSeconds);
-  if (const auto name = check_plot(options.plot); !name) return report(name.error());
-
+  if (const auto name = check_plot(options.plot); !name) return failed(name);
   if (!options.measured.empty() && options.plot.empty())
-    return refuse({ProblemCode::kUnused, "--measured"},
-                  "--measured adds points to a plot; give --plot FILE");
+    return refused({ProblemCode::kUnused, "--measured"},
+                   "--measured adds points to a plot; give --plot FILE");
+  return format;
+}
 
-  if (core::is_database(options.scenario.file)) {
-    if (!options.over.empty() || !options.points.empty() || !options.scenario.settings().empty() ||
-        !options.output.empty() || options.timeout_seconds) {
-      const char* const given = !options.over.empty()           ? "--over"
-                                : !options.points.empty()       ? "--points"
-                                : !options.scenario.set.empty() ? "--set"
-                                : !options.output.empty()       ? "-o"
-                                : options.timeout_seconds       ? "--timeout-seconds"
-                                                                : "--calibration";
-      return refuse({ProblemCode::kConflict, given},
-                    "{} is an existing sweep; --over, --points, --set, --calibration, -o and "
-                    "--timeout-seconds apply only to new sweeps",
-                    options.scenario.file);
-    }
-    if (const auto other = check_names(options, options.scenario.file); !other)
-      return report(other.error());
-    auto store = SweepStore::open(options.scenario.file);
-    if (!store) return report(store.error());
-    return tell_results(*store, options, *format, {options.scenario.file});
+/// Reports the results of a stored sweep, without simulating anything. Returns the exit status.
+int report_stored(const SweepOptions& options, Format format) {
+  const std::string& file = options.scenario.file;
+  const char* const given = !options.over.empty()                  ? "--over"
+                            : !options.points.empty()              ? "--points"
+                            : !options.scenario.set.empty()        ? "--set"
+                            : !options.output.empty()              ? "-o"
+                            : options.timeout_seconds              ? "--timeout-seconds"
+                            : !options.scenario.settings().empty() ? "--calibration"
+                                                                   : nullptr;
+  if (given)
+    return refuse({ProblemCode::kConflict, given},
+                  "{} is an existing sweep; --over, --points, --set, --calibration, -o and "
+                  "--timeout-seconds apply only to new sweeps",
+                  file);
+  if (const auto other = check_names(options, file); !other) return report(other.error());
+  auto store = SweepStore::open(file);
+  if (!store) return report(store.error());
+  return report_results(*store, options, format, {file});
+}
+
+/// A sweep that the user requests, before the settings of the compared strategies are known.
+struct NewSweep {
+  core::SweepInfo info;                 ///< without axes
+  std::vector<core::Axis> axes;         ///< the axes that the options state
+  std::vector<std::string> strategies;  ///< strategies that --over compares; they form an axis of
+                                        ///< their own (add_strategies())
+  std::vector<core::Override> set;      ///< the fields that --set changes at all points
+  std::optional<PartInRun> part;        ///< the role of this process; nullopt: no launcher
+  int threads = 1;                      ///< threads of this process
+  std::chrono::duration<double> timeout;
+
+  [[nodiscard]] core::BaseOfAlternatives base() const {
+    return {info.scenario_text, info.scenario_file, set};
   }
+};
 
+Expected<NewSweep> read_request(const SweepOptions& options) {
   const auto text = read_scenario_file(options.scenario.file);
-  if (!text) return report(text.error());
-  core::SweepInfo info;
+  if (!text) return failed(text);
   std::vector<std::string> over = options.over;
-  const auto strategies = take_strategies(over);
-  if (!strategies) return report(strategies.error());
+  auto strategies = take_strategies(over);
+  if (!strategies) return failed(strategies);
   auto axes = axes_of(options.points, over);
-  if (!axes) return report(axes.error());
+  if (!axes) return failed(axes);
   if (!strategies->empty()) {
-    if (const auto good = core::check_others("--over", *axes); !good) return report(good.error());
+    if (const auto good = core::check_others("--over", *axes); !good) return failed(good);
   }
   if (axes->empty() && strategies->empty()) {
-    return refuse({ProblemCode::kMissing, "--over"},
-                  "no field varies; give one with --over FIELD=VALUES, such as --over "
-                  "strategy.bytes_per_pack=64KiB..256MiB*2");
+    return refused({ProblemCode::kMissing, "--over"},
+                   "no field varies; give one with --over FIELD=VALUES, such as --over "
+                   "strategy.bytes_per_pack=64KiB..256MiB*2");
   }
-  const auto set = settings_of(options.scenario.settings());
-  if (!set) return report(set.error());
+  auto set = settings_of(options.scenario.settings());
+  if (!set) return failed(set);
   warn_of_old_form(*text, options.scenario.file);
-  info.version = core::version();
-  info.scenario_file = options.scenario.file;
-  info.scenario_text = *text;
-  info.set = options.scenario.settings();
-  const core::BaseOfAlternatives base{*text, options.scenario.file, *set};
   auto part = launched_part(options.join);
-  if (!part) return report(part.error());
-  const int threads =
-      *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
-  const std::chrono::duration<double> timeout(options.timeout_seconds.value_or(60));
+  if (!part) return failed(part);
   if (!*part && options.timeout_seconds) {
-    return refuse({ProblemCode::kUnused, "--timeout-seconds"},
-                  "--timeout-seconds applies only to processes of a launcher, such as mpirun, but "
-                  "no launcher started this process");
+    return refused({ProblemCode::kUnused, "--timeout-seconds"},
+                   "--timeout-seconds applies only to processes of a launcher, such as mpirun, but "
+                   "no launcher started this process");
   }
-  if (*part && !(*part)->coordinates) {
-    if (const auto added = add_strategies(*axes, *strategies, base, environment.library, true);
-        !added)
-      return report(added.error());
-    info.axes = std::move(*axes);
-    return help(**part, info, environment.library, *set, threads, timeout);
-  }
-  const std::string output =
-      options.output.empty()
-          ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
-          : options.output;
+  NewSweep request;
+  request.info.version = core::version();
+  request.info.scenario_file = options.scenario.file;
+  request.info.scenario_text = *text;
+  request.info.set = options.scenario.settings();
+  request.axes = std::move(*axes);
+  request.strategies = std::move(*strategies);
+  request.set = std::move(*set);
+  request.threads =
+      *part ? threads_of_rank(options.threads, *(*part)->launch) : threads_of(options.threads);
+  request.timeout = std::chrono::duration<double>(options.timeout_seconds.value_or(60));
+  request.part = std::move(*part);
+  return request;
+}
+
+/// Returns the file in which a new sweep stores its results. ERRORS: the file is the scenario, or
+/// another output of the command.
+Expected<std::string> output_of(const SweepOptions& options) {
+  std::string output = options.output.empty()
+                           ? std::filesystem::path(options.scenario.file).stem().string() + ".sweep"
+                           : options.output;
   std::error_code ignored;
   if (std::filesystem::equivalent(output, options.scenario.file, ignored))
-    return refuse({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
-                  output);
-  if (const auto other = check_names(options, output); !other) return report(other.error());
-  // Determine the settings of the compared strategies only if the rest of the request is valid.
-  const std::vector<core::Axis> provisional = provisional_axes(*strategies, *axes);
-  if (const auto possible = check_plot_options(provisional, options, !strategies->empty());
+    return refused({ProblemCode::kConflict, "-o"}, "-o {}: this is the scenario; name another file",
+                   output);
+  if (const auto other = check_names(options, output); !other) return failed(other);
+  return output;
+}
+
+/// Determines all axes of the sweep. The settings of the compared strategies take time to find, so
+/// the rest of the request is checked first.
+Expected<void> complete_axes(NewSweep& request, const SweepOptions& options,
+                             const std::string& output, const core::Library& library) {
+  const std::vector<core::Axis> provisional = provisional_axes(request.strategies, request.axes);
+  if (const auto possible = check_plot_options(provisional, options, !request.strategies.empty());
       !possible)
-    return report(possible.error());
+    return failed(possible);
   if (const auto agreed = check_size(provisional, output, options.yes); !agreed)
-    return report(agreed.error());
-  if (const auto added = add_strategies(*axes, *strategies, base, environment.library, false);
+    return failed(agreed);
+  if (const auto added =
+          add_strategies(request.axes, request.strategies, request.base(), library, false);
       !added)
-    return report(added.error());
-  info.axes = std::move(*axes);
-  if (const auto possible = check_plot_options(info.axes, options, false); !possible)
-    return report(possible.error());
+    return failed(added);
+  request.info.axes = std::move(request.axes);
+  return check_plot_options(request.info.axes, options, false);
+}
+
+/// Executes the points of the request that the file does not contain yet, and reports all results.
+/// Returns the exit status.
+int execute(NewSweep& request, const SweepOptions& options, const std::string& output,
+            const core::Library& library, Format format) {
   const Interrupt interrupt;
-  auto store = SweepStore::resume(output, info);
+  auto store = SweepStore::resume(output, request.info);
   if (!store) return report(store.error());
   const SweepClaim claim(output);
   if (claim.held_by() != 0) {
@@ -440,8 +470,8 @@ int sweep(const SweepOptions& options, const Environment& environment) {
                       ? "another process"
                       : fmt::format("process {}", claim.held_by()));
   }
-  const auto all =
-      execute_points(*store, environment.library, *set, threads, interrupt, *part, timeout);
+  const auto all = execute_points(*store, library, request.set, request.threads, interrupt,
+                                  request.part, request.timeout);
   if (!all) return report(all.error());
   if (!*all) {
     print_note(
@@ -451,7 +481,32 @@ int sweep(const SweepOptions& options, const Environment& environment) {
     return kRunFailed;
   }
   print_note(fmt::format("results: {}\n", output));
-  return tell_results(*store, options, *format, {options.scenario.file, output});
+  return report_results(*store, options, format, {options.scenario.file, output});
+}
+
+}  // namespace
+
+int sweep(const SweepOptions& options, const Environment& environment) {
+  const auto format = check_options(options);
+  if (!format) return report(format.error());
+  if (core::is_database(options.scenario.file)) return report_stored(options, *format);
+
+  auto request = read_request(options);
+  if (!request) return report(request.error());
+  if (request->part && !request->part->coordinates) {
+    const auto added = add_strategies(request->axes, request->strategies, request->base(),
+                                      environment.library, true);
+    if (!added) return report(added.error());
+    request->info.axes = std::move(request->axes);
+    return help(*request->part, request->info, environment.library, request->set, request->threads,
+                request->timeout);
+  }
+  const auto output = output_of(options);
+  if (!output) return report(output.error());
+  if (const auto complete = complete_axes(*request, options, *output, environment.library);
+      !complete)
+    return report(complete.error());
+  return execute(*request, options, *output, environment.library, *format);
 }
 
 }  // namespace tutti::tools
