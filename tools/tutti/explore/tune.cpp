@@ -24,6 +24,8 @@ using core::Error;
 using core::Outcome;
 using core::ProblemCode;
 
+bool emits_table(const TuneOptions& options) { return options.emit == "nccl-tuner"; }
+
 /// Returns a plot of the step times around the best setting, along the first axis that has ordered
 /// values.
 core::Plot curve_plot(const TuneResult& result) {
@@ -110,80 +112,146 @@ core::Expected<std::vector<core::Override>> take_seeds(std::vector<core::Axis>& 
   return seeds;
 }
 
-}  // namespace
-
-int tune(const TuneOptions& options, const Environment& environment) {
-  const auto format = format_of(options.format);
-  if (!format) return report(format.error());
+/// Checks the options before any file is read, and returns the format.
+core::Expected<Format> check_options(const TuneOptions& options) {
+  auto format = format_of(options.format);
+  if (!format) return failed(format);
   if (options.evaluations < 1)
-    return refuse({ProblemCode::kTooSmall, "--evaluations"}, "--evaluations must be at least 1");
+    return refused({ProblemCode::kTooSmall, "--evaluations"}, "--evaluations must be at least 1");
   if (options.threads < 0)
-    return refuse({ProblemCode::kTooSmall, "--threads"},
-                  "--threads must be at least 0 (0: all cores)");
+    return refused({ProblemCode::kTooSmall, "--threads"},
+                   "--threads must be at least 0 (0: all cores)");
   if (options.emit != "scenario" && options.emit != "nccl-tuner")
-    return refuse({ProblemCode::kUnknownName, "--emit"},
-                  "--emit {}: expected scenario or nccl-tuner", options.emit);
-  const bool emits_table = options.emit == "nccl-tuner";
-  if (emits_table && options.output.empty())
-    return refuse({ProblemCode::kMissing, "--output"},
-                  "--emit nccl-tuner needs -o FILE, the table to write");
+    return refused({ProblemCode::kUnknownName, "--emit"},
+                   "--emit {}: expected scenario or nccl-tuner", options.emit);
+  if (emits_table(options) && options.output.empty())
+    return refused({ProblemCode::kMissing, "--output"},
+                   "--emit nccl-tuner needs -o FILE, the table to write");
   if (const auto distinct = check_distinct(
           {{"-o", options.output}, {"--csv", options.csv}, {"--plot", options.plot}});
       !distinct)
-    return report(distinct.error());
-  if (const auto name = check_plot(options.plot); !name) return report(name.error());
-  const auto set = settings_of(options.scenario.settings());
-  if (!set) return report(set.error());
-  const auto text = read_scenario_file(options.scenario.file);
-  if (!text) return report(text.error());
-  warn_of_old_form(*text, options.scenario.file);
-  auto scenario = core::read_scenario(*text, options.scenario.file, environment.library, *set);
-  if (!scenario) return report(scenario.error());
-  auto axes = axes_of(options.points, options.over);
-  if (!axes) return report(axes.error());
-  auto seeds = take_seeds(*axes);
-  if (!seeds) return report(seeds.error());
-  if (!seeds->empty() && !options.database.empty())
-    return refuse({ProblemCode::kUnsupported, "--database"},
-                  "--database stores one result per setting, so it cannot be combined with several "
-                  "seeds; tutti sweep --over run.seed=… stores the results of all seeds");
+    return failed(distinct);
+  if (const auto name = check_plot(options.plot); !name) return failed(name);
+  return format;
+}
+
+/// What the user wants to tune: a scenario, and the space of its settings.
+struct Request {
+  std::string text;                 ///< the text of the scenario
+  std::vector<core::Override> set;  ///< the fields that --set changes in all settings
+  core::Scenario scenario;
+  core::SweepInfo info;
+  core::Space space;
+  std::vector<core::Override> seeds;  ///< the seeds of every setting; empty: that of the scenario
   std::vector<std::string> notes;
-  // If the user specifies the fields to vary, do not limit the work, because the user has accepted
-  // the time.
+  std::optional<sim::MostWork> max_work;  ///< limit on the work of one simulation. nullopt: the
+                                          ///< user stated the fields to vary, and so accepted the
+                                          ///< time
+};
+
+core::Expected<Request> read_request(const TuneOptions& options, const core::Library& library) {
+  auto set = settings_of(options.scenario.settings());
+  if (!set) return failed(set);
+  const auto text = read_scenario_file(options.scenario.file);
+  if (!text) return failed(text);
+  warn_of_old_form(*text, options.scenario.file);
+  auto scenario = core::read_scenario(*text, options.scenario.file, library, *set);
+  if (!scenario) return failed(scenario);
+  auto axes = axes_of(options.points, options.over);
+  if (!axes) return failed(axes);
+  auto seeds = take_seeds(*axes);
+  if (!seeds) return failed(seeds);
+  if (!seeds->empty() && !options.database.empty())
+    return refused({ProblemCode::kUnsupported, "--database"},
+                   "--database stores one result per setting, so it cannot be combined with "
+                   "several seeds; tutti sweep --over run.seed=… stores the results of all seeds");
+  std::vector<std::string> notes;
   std::optional<sim::MostWork> max_work;
-  if (axes && axes->empty()) {
+  if (axes->empty()) {
     axes = core::default_axes(*scenario);
+    if (!axes) return failed(axes);
     max_work = sim::max_work(*scenario);
-    if (axes) {
-      notes = sim::note_on_left_out(sim::leave_out_long_ones(
-          *axes, {*text, options.scenario.file, *set}, environment.library, *max_work));
-    }
+    notes = sim::note_on_left_out(
+        sim::leave_out_long_ones(*axes, {*text, options.scenario.file, *set}, library, *max_work));
   }
-  if (!axes) return report(axes.error());
   core::SweepInfo info{std::string(core::version()), options.scenario.file, *text,
                        options.scenario.settings(), *axes};
   auto space = core::Space::of(std::move(*axes));
-  if (!space) return report(space.error());
+  if (!space) return failed(space);
   if (!options.plot.empty()) {
     const core::Tuner tuner(*space, {});
     bool any = false;
     for (std::size_t a = 0; a < space->axes().size(); ++a) any = any || tuner.is_ordered(a);
     if (!any)
-      return refuse({ProblemCode::kUnused, "--plot"},
-                    "--plot: there is no curve to draw, because no field has ordered values");
+      return refused({ProblemCode::kUnused, "--plot"},
+                     "--plot: there is no curve to draw, because no field has ordered values");
   }
+  return Request{*text,
+                 std::move(*set),
+                 std::move(*scenario),
+                 std::move(info),
+                 std::move(*space),
+                 std::move(*seeds),
+                 std::move(notes),
+                 std::move(max_work)};
+}
+
+/// Writes the recommended scenario, or the table for NCCL's tuner, to the file of -o.
+core::Expected<void> write_recommended(const TuneOptions& options, const core::Library& library,
+                                       TuneResult& result) {
+  if (emits_table(options)) {
+    if (!result.is_advice())
+      return tl::make_unexpected(Error::run(
+          "--emit nccl-tuner: no valid settings were found, so there is no table to write"));
+    return write_nccl_table(options, result.recommended().scenario, library, result);
+  }
+  if (options.output.empty() || !result.best) return {};
+  if (result.best->outcome.step > result.now.outcome.step) {
+    print_note(fmt::format("tutti: {} was not written, because no better settings were found\n",
+                           options.output));
+    return {};
+  }
+  return write_file(options.output, {options.scenario.file}, result.best_text);
+}
+
+/// Writes all files that the options name.
+core::Expected<void> write_files(const TuneOptions& options, const core::Library& library,
+                                 Tuning& tuning, TuneResult& result) {
+  const std::vector<std::string> inputs{options.scenario.file};
+  if (!options.csv.empty()) {
+    if (auto written =
+            write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
+        !written)
+      return written;
+  }
+  if (auto written = write_recommended(options, library, result); !written) return written;
+  if (options.plot.empty()) return {};
+  if (result.curves.empty())
+    return tl::make_unexpected(
+        Error::run("--plot: there is nothing to draw, because no best settings were found"));
+  return write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
+}
+
+}  // namespace
+
+int tune(const TuneOptions& options, const Environment& environment) {
+  const auto format = check_options(options);
+  if (!format) return report(format.error());
+  auto request = read_request(options, environment.library);
+  if (!request) return report(request.error());
   const Interrupt interrupt;  // installed before a file exists
   std::optional<core::SweepStore> store;
   if (!options.database.empty()) {
-    auto opened = core::SweepStore::resume(options.database, info);
+    auto opened = core::SweepStore::resume(options.database, request->info);
     if (!opened) return report(opened.error());
     store = std::move(*opened);
   }
 
-  Tuning tuning(options, environment.library, std::move(*scenario), *text, *set, std::move(*space),
-                store ? &*store : nullptr, std::move(notes), interrupt);
-  if (max_work) tuning.limit_work(*max_work);
-  tuning.over_seeds(std::move(*seeds));
+  Tuning tuning(options, environment.library, std::move(request->scenario), request->text,
+                request->set, std::move(request->space), store ? &*store : nullptr,
+                std::move(request->notes), interrupt);
+  if (request->max_work) tuning.limit_work(*request->max_work);
+  tuning.over_seeds(std::move(request->seeds));
   const auto done = tuning.execute_points();
   if (!done) return report(done.error());
   if (!*done) {
@@ -195,37 +263,9 @@ int tune(const TuneOptions& options, const Environment& environment) {
     return kRunFailed;
   }
   TuneResult result = tuning.take_result();
-  const std::vector<std::string> inputs{options.scenario.file};
-  if (!options.csv.empty()) {
-    if (const auto written =
-            write_file(options.csv, inputs, [&](std::ostream& out) { write_tried(tuning, out); });
-        !written)
-      return report(written.error());
-  }
   if (result.is_advice()) result.promise = core::promise_of(result.recommended().scenario);
-  if (emits_table) {
-    if (!result.is_advice())
-      return report(Error::run(
-          "--emit nccl-tuner: no valid settings were found, so there is no table to write"));
-    if (const auto written =
-            write_nccl_table(options, result.recommended().scenario, environment.library, result);
-        !written)
-      return report(written.error());
-  } else if (!options.output.empty() && result.best &&
-             result.best->outcome.step > result.now.outcome.step) {
-    print_note(fmt::format("tutti: {} was not written, because no better settings were found\n",
-                           options.output));
-  } else if (!options.output.empty() && result.best) {
-    const auto written = write_file(options.output, inputs, result.best_text);
-    if (!written) return report(written.error());
-  }
-  if (!options.plot.empty()) {
-    if (result.curves.empty())
-      return report(
-          Error::run("--plot: there is nothing to draw, because no best settings were found"));
-    const auto written = write_plot(options.plot, inputs, core::to_svg(curve_plot(result)));
-    if (!written) return report(written.error());
-  }
+  if (const auto written = write_files(options, environment.library, tuning, result); !written)
+    return report(written.error());
   return *format == Format::kJson ? print_out(tune_json(result)) : print_report(tune_text(result));
 }
 
