@@ -59,13 +59,13 @@ TEST_P(Digests, AreAsTheyWere) {
     for (const std::string& line : found) moved += "     " + line + "\n";
   }
   EXPECT_EQ(cases, 0) << fmt::format(
-      "of {} cases of {} predict other values:\n{}"
-      "To see which, print the values of one in a build of before and compare them with those of "
-      "this build:\n"
-      "  digest_tests print {} > before.txt\n"
-      "  digest_tests compare {} before.txt\n"
-      "If they are meant: TUTTI_UPDATE_EXPECTED=1 ctest --preset ci -R Digests\n",
-      block.cases.size(), block.path(), moved, first, first);
+      "{} of the {} checked cases of {} predict values that differ from the recorded ones:\n{}"
+      "To list the differences of the first case, build the previous version and this one:\n"
+      "  digest_tests print {} > before.txt      with the previous version\n"
+      "  digest_tests compare {} before.txt      with this version\n"
+      "If the new values are intended, record them:\n"
+      "  TUTTI_UPDATE_EXPECTED=1 ctest --preset ci -R Digests\n",
+      cases, (block.cases.size() + kEvery - 1) / kEvery, block.path(), moved, first, first);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Digests, testing::ValuesIn(names_of_blocks()),

@@ -206,7 +206,7 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   set(batch, QStringLiteral("thirty"));
   wait_for_check();
   ASSERT_EQ(editor().problem_texts().size(), 1);
-  EXPECT_THAT(editor().problem_texts()[0].toStdString(), StartsWith("line 12: batch: "));
+  EXPECT_THAT(editor().problem_texts()[0].toStdString(), StartsWith("line 19: batch: "));
   const QModelIndex at = form().index_of(batch);
   EXPECT_THAT(form().problem(at).toStdString(), HasSubstr("\"thirty\""));
   EXPECT_THAT(at.data(Qt::AccessibleTextRole).toString().toStdString(),
@@ -221,12 +221,12 @@ TEST_F(Editor, ProblemsAreMarkedAtTheFieldInTheTextAndInWords) {
   EXPECT_TRUE(underlined);
   editor().text_editor().moveCursor(QTextCursor::Start);
   act("problem-next");
-  EXPECT_EQ(editor().text_editor().textCursor().blockNumber(), 11);
+  EXPECT_EQ(editor().text_editor().textCursor().blockNumber(), 18);
   EXPECT_EQ(form().path(editor().form().currentIndex()), batch);
   // Running the scenario reports the same problem at the same place, and opens no timeline.
   act("run");
   EXPECT_FALSE(ran());
-  EXPECT_THAT(said_, HasSubstr("04_resnet50_ring.textproto:12:"));
+  EXPECT_THAT(said_, HasSubstr("04_resnet50_ring.textproto:19:"));
   EXPECT_EQ(editor().problem_texts().size(), 1);
   act("undo");
   wait_for_check();

@@ -181,7 +181,7 @@ TEST(CustomInScenario, WhatNoSwitchDoesIsRefusedWhereItIsWritten) {
   };
   // An NVSwitch of a DGX A100 neither adds nor multicasts.
   EXPECT_EQ(refused(read_with(scenario_with(kOurs), test::text_of_algorithm("in_switch"))),
-            "22:3 unsupported");
+            "24:3 unsupported");
   const auto with = [](const std::string& step) {
     return "collective all_reduce chunks ranks lane {\n  " + step + "\n}";
   };
@@ -219,7 +219,7 @@ TEST(CustomInScenario, RealRunsRefuseToReduceInSwitches) {
   EXPECT_TRUE(prove_custom(*scenario, CustomProof::kQuick));
   const auto proved = prove_custom(*scenario, CustomProof::kWhole);
   ASSERT_FALSE(proved);
-  EXPECT_EQ(test::placed(proved.error().problems()), "24:3 unsupported Custom");
+  EXPECT_EQ(test::placed(proved.error().problems()), "26:3 unsupported Custom");
 }
 
 TEST(CustomInScenario, TheScenarioChoosesTheCollectiveOfForestCollsTrees) {
