@@ -46,7 +46,8 @@ const std::vector<GraphName>& graph_names() {
        {GraphFormat::kChakra, GraphFormat::kChakraJson}},
       {"goal", "a GOAL schedule (text or binary)", {GraphFormat::kGoal}},
       {"pytorch-trace", "an execution trace of PyTorch (PARAM et_replay)", {GraphFormat::kPytorch}},
-      {"simai", "a workload of SimAI or AICB", {GraphFormat::kSimai}}};
+      {"simai", "a workload of SimAI or AICB (text)", {GraphFormat::kSimai}},
+      {"aicb", "a workload of AICB, or the log of its run (CSV)", {GraphFormat::kAicb}}};
   return kNames;
 }
 
@@ -332,6 +333,7 @@ bool is_graph_import(const ImportTraceOptions& options) {
   // The path of a trace may lack the rank and the ending.
   if (!std::filesystem::exists(file, ignored))
     return std::filesystem::exists(file + ".0.et", ignored) ||
+           std::filesystem::exists(file + ".0.et.gz", ignored) ||
            std::filesystem::exists(file + ".0.json", ignored) ||
            std::filesystem::exists(file + ".0.json.gz", ignored);
   const auto bytes = core::first_bytes(file, core::kBytesToRecognise);
