@@ -1,12 +1,16 @@
 // Imports traces and logs on the command line. Other commands must be able to read the results.
 
 #include <filesystem>
+#include <set>
+#include <stdexcept>
 
 #include "core/base/file.h"
 #include "tests/tools/command_line.h"
 
 namespace tutti {
 namespace {
+
+using testing::HasSubstr;
 
 std::string sample(const std::string& name) {
   return test::source_folder() + "/tests/data/traces/" + name;
@@ -214,6 +218,8 @@ TEST(ImportWorkload, WritesAScenarioThatCanBeSimulated) {
   const TemporaryFolder folder;
   for (const Case& one : std::vector<Case>{
            {{workload("simai.txt")}, 8, 15.1},
+           {{workload("aicb.csv")}, 8, 15'000},
+           {{"aicb", workload("aicb.csv")}, 8, 15'000},
            {{"chakra", workload("chakra_json.0.json"), workload("chakra_json.1.json")}, 2, 150},
            {{workload("chakra_json")}, 2, 150},
            {{"pytorch-trace", workload("pytorch.0.json")}, 4, 1},
@@ -279,6 +285,105 @@ TEST(ImportWorkload, IsRefusedByCodeAndPlace) {
                  {ProblemCode::kUnused, "--groups"});
   expect_refused({"import", simai, "--model", "vgg16_keras"}, folder,
                  {ProblemCode::kUnused, "--model"});
+}
+
+TEST(ImportTrace, AllCommandsReportAFileOfAnotherKindInTheSameWay) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", "size,time\n8,10.5\n");
+  const std::string simai = workload("simai.txt");
+  const std::string log = test::source_folder() + "/tests/fuzz/corpus/import/operations.csv";
+  for (const std::string& file : {table, simai, log}) {
+    std::set<std::string> errors;
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"explain", file},
+                                                  {"simulate", file},
+                                                  {"plan", file},
+                                                  {"validate", "--trace", file},
+                                                  {"import", file}}) {
+      // Some commands read the file.
+      const bool reads = (words[0] == "import" && file == simai) ||
+                         (words.size() == 2 && words[0] == "explain" && file == log);
+      if (reads) continue;
+      const Outcome done = run_tutti(words);
+      EXPECT_EQ(done.status, 2) << words.front() << ' ' << file;
+      errors.insert(done.err);
+    }
+    EXPECT_EQ(errors.size(), 1u) << testing::PrintToString(errors);
+  }
+  EXPECT_THAT(run_tutti({"explain", table}).err,
+              testing::AllOf(HasSubstr("its first line is \"size,time\""), HasSubstr("kineto")));
+  EXPECT_THAT(run_tutti({"simulate", simai}).err, HasSubstr("tutti import FILE --machine"));
+  EXPECT_THAT(run_tutti({"simulate", log}).err, HasSubstr("tutti explain FILE"));
+  // A mistake in a scenario is reported at its place.
+  EXPECT_THAT(run_tutti({"simulate", folder.write("a.textproto", "cluste { }\n")}).err,
+              testing::AllOf(HasSubstr("a.textproto:1:"), HasSubstr("cluste")));
+}
+
+std::string content(const std::string& path) {
+  const auto text = core::read_text_file(path, core::TextSource::kAnything);
+  if (!text) throw std::runtime_error(text.error().message());
+  return *text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST(ImportTrace, ReadsFilesThatEditorsAndLaunchersChanged) {
+  const TemporaryFolder folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto ranks = [](const std::string& file) {
+    core::Value document;
+    return report_of(document, {"import", file})["ranks"].number();
+  };
+  EXPECT_EQ(ranks(folder.write("f.json", mark + content(sample("nccl_trace_rank_1.json")))), 1);
+  core::Value ras;
+  EXPECT_EQ(
+      report_of(ras, {"import",
+                      folder.write("r.json",
+                                   mark + content(sample("nccl_ras.json")))})["records"]["unknown"]
+          .number(),
+      0);
+  const std::string log = content(sample("nccl_2_24.log"));
+  EXPECT_EQ(ranks(folder.write("n.log", mark + replaced(log, "\n", "\r\n"))), 2);
+  EXPECT_EQ(ranks(folder.write("c.log", "\x1b[32m" + replaced(log, "\n", "\x1b[0m\n\x1b[1;32m"))),
+            2);
+  const std::string operations =
+      content(test::source_folder() + "/tests/fuzz/corpus/import/operations.csv");
+  const Outcome plain = run_tutti({"explain", folder.write("o.csv", operations)});
+  const std::string quoted =
+      mark + "\"" + replaced(replaced(operations, ",", "\",\""), "\n", "\"\r\n\"");
+  const TemporaryFolder other;
+  const Outcome changed =
+      run_tutti({"explain", other.write("o.csv", quoted.substr(0, quoted.size() - 1))});
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(plain.out, changed.out) << changed.err;
+}
+
+TEST(ImportTrace, TakesTheRankFromTheNameOfAFileThatDoesNotStateIt) {
+  const TemporaryFolder folder;
+  const std::string trace =
+      replaced(content(sample("kineto_rank0.json")), "distributedInfo", "other");
+  core::Value document;
+  const Data report =
+      report_of(document, {"import", folder.write("trace_rank3.json", trace),
+                           folder.write("trace-rank-1.json", trace), "-o", folder.file("m.tutti")});
+  EXPECT_EQ(report["ranks"].number(), 2);
+  for (const Data& note : report["notes"].items())
+    EXPECT_THAT(note.text(), testing::Not(HasSubstr("does not state its rank")));
+}
+
+TEST(ImportTrace, SaysHowToConvertAFileThatCannotBeRead) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& name, const std::string& text) {
+    return run_tutti({"import", folder.write(name, text)}).err;
+  };
+  EXPECT_THAT(error("a.json", std::string("\xFF\xFE{\0", 4)), HasSubstr("iconv"));
+  EXPECT_THAT(error("a.zip", "PK\x03\x04..."), HasSubstr("unpack"));
+  EXPECT_THAT(error("a.nsys-rep", "report"), HasSubstr("nsys export"));
+  EXPECT_THAT(error("empty.json", ""), HasSubstr("empty"));
 }
 
 TEST(ImportTrace, AThroughputIsComparedWithAPrediction) {
