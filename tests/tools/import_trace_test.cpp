@@ -16,6 +16,19 @@ std::string sample(const std::string& name) {
   return test::source_folder() + "/tests/data/traces/" + name;
 }
 
+std::string content(const std::string& path) {
+  const auto text = core::read_text_file(path, core::TextSource::kAnything);
+  if (!text) throw std::runtime_error(text.error().message());
+  return *text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
 Data report_of(core::Value& document, const std::vector<std::string>& words) {
   const Outcome o = run_tutti(test::with(words, {"--format", "json"}));
   EXPECT_EQ(o.status, 0) << o.err;
@@ -242,6 +255,30 @@ TEST(ImportWorkload, WritesAScenarioThatCanBeSimulated) {
   }
 }
 
+TEST(ImportWorkload, TheLogOfAnAicbRunCalibrates) {
+  const TemporaryFolder folder;
+  std::string log =
+      "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time\n"
+      "CommType.all_reduce,CommGroup.tp_group,8,8,init,None,None,,3000\n"
+      "CommType.epoch_end,None,None,0,,None,None,,9\n";
+  // The second row of a size states no group size. Its time differs, so that the median is 0.0625.
+  for (const char* row : {"8,1048576,a,None,None,,0.0625", "None,1048576,a,None,None,,0.5",
+                          "8,1048576,a,None,None,,0.03125", "8,67108864,a,None,None,,0.75"})
+    log += std::string("CommType.all_reduce,CommGroup.tp_group,") + row + "\n";
+  ASSERT_EQ(
+      run_tutti({"import", folder.write("run.csv", log), "-o", folder.file("times.log")}).status,
+      0);
+  const std::string times = content(folder.file("times.log"));
+  EXPECT_THAT(times, testing::AllOf(HasSubstr("all_reduce_perf"), HasSubstr("62.500"),
+                                    HasSubstr("750.000"), testing::Not(HasSubstr("3000000"))));
+  EXPECT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--nodes", "1", "--log",
+                       folder.file("times.log"), "-o", folder.file("mine.calibration")})
+                .status,
+            0);
+  expect_refused({"import", workload("aicb.csv"), "-o", folder.file("none.log")}, folder,
+                 {ProblemCode::kMissing});
+}
+
 TEST(ImportWorkload, SumsOfTheSummaryDoNotOverflow) {
   const TemporaryFolder folder;
   constexpr int kRows = 1000;
@@ -316,19 +353,6 @@ TEST(ImportTrace, AllCommandsReportAFileOfAnotherKindInTheSameWay) {
   // A mistake in a scenario is reported at its place.
   EXPECT_THAT(run_tutti({"simulate", folder.write("a.textproto", "cluste { }\n")}).err,
               testing::AllOf(HasSubstr("a.textproto:1:"), HasSubstr("cluste")));
-}
-
-std::string content(const std::string& path) {
-  const auto text = core::read_text_file(path, core::TextSource::kAnything);
-  if (!text) throw std::runtime_error(text.error().message());
-  return *text;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
 }
 
 TEST(ImportTrace, ReadsFilesThatEditorsAndLaunchersChanged) {
