@@ -11,6 +11,7 @@ namespace tutti::core {
 std::string to_string(const Location& where) {
   if (where.file.empty()) return "";
   if (where.line == 0) return where.file;
+  if (where.column == 0) return fmt::format("{}:{}", where.file, where.line);
   return fmt::format("{}:{}:{}", where.file, where.line, where.column);
 }
 

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/number.h"
 #include "core/base/version.h"
 #include "core/export/collective_messages.h"
 #include "core/export/step_nodes.h"
@@ -66,6 +68,7 @@ class ScenarioExport : public TraceExport {
       group_of_.insert(group_of_.end(), count, g);
     }
     for (const PlannedCollective& one : plan_.collectives) names_.push_back(name_of(one));
+    number_groups();
     give_tags();
   }
 
@@ -241,10 +244,30 @@ class ScenarioExport : public TraceExport {
     }
     return "gradients";
   }
-  /// Returns the name of a group: the communicator's name and the index of the group. In an
-  /// imported trace, each group is a communicator, whose name suffices.
-  [[nodiscard]] std::string group_name(std::size_t collective, std::int64_t group) const {
+  /// Returns the communicator's name and the index of the group. In an imported trace, each group
+  /// is a communicator, whose name suffices.
+  [[nodiscard]] std::string plain_name(std::size_t collective, std::int64_t group) const {
     return plan_.graph ? names_[collective] : fmt::format("{}.{}", names_[collective], group);
+  }
+  /// Numbers all groups, from 1. ASTRA-sim reads the number at the beginning of a group's name, and
+  /// refuses names without a number.
+  void number_groups() {
+    std::set<std::string> names;
+    for (std::size_t c = 0; c < plan_.collectives.size(); ++c) {
+      const PlannedCollective& one = plan_.collectives[c];
+      if (one.members) names.insert(plain_name(c, 0));
+      for (std::int64_t g = 0; one.groups && g < one.groups->groups(); ++g)
+        names.insert(plain_name(c, g));
+    }
+    const bool are_numbers = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+      return whole_number<std::int32_t>(name).value_or(0) > 0;
+    });
+    for (const std::string& name : names)
+      group_names_[name] = are_numbers ? name : fmt::format("{}:{}", group_names_.size() + 1, name);
+  }
+  /// Returns the name of a group in the trace: "3:tensor.0".
+  [[nodiscard]] const std::string& group_name(std::size_t collective, std::int64_t group) const {
+    return group_names_.at(plain_name(collective, group));
   }
 
   /// Returns a number that identifies one execution of a collective in the training step.
@@ -354,7 +377,8 @@ class ScenarioExport : public TraceExport {
   Scenario as_rings_;  ///< the scenario with schedules in place of NCCL's predicted times; GOAL
                        ///< files contain these schedules
   StepPrograms programs_;
-  std::vector<StepNodes> steps_;         ///< the unrolled training step of each kind of device
+  std::vector<StepNodes> steps_;  ///< the unrolled training step of each kind of device
+  std::map<std::string, std::string> group_names_;  ///< names in the trace, by plain name
   std::vector<std::size_t> group_of_;    ///< for each replica, the index of its kind of device
   std::vector<std::string> names_;       ///< name of each collective's communicator
   std::vector<std::int64_t> first_tag_;  ///< first tag of each pack, then first tag of each

@@ -23,7 +23,9 @@ bool LineStream::more() {
 std::optional<std::string_view> LineStream::next() {
   constexpr std::size_t kLongestLine = std::size_t{1} << 20;
   if (at_ == end_ && !more()) return std::nullopt;
-  ++number_;
+  // Text editors of Windows begin a file with a byte order mark.
+  if (++number_ == 1 && std::string_view(buffer_).substr(0, end_).starts_with("\xEF\xBB\xBF"))
+    at_ = 3;
   const auto without_return = [](std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     return line;

@@ -64,6 +64,7 @@ class NcclLineReader {
 
   /// Reads a line. Returns false if NCCL did not write the line.
   bool read(std::string_view line, int number) {
+    line = without_colors(line);
     if (const std::size_t at = line.find("NCCL version "); at != std::string_view::npos) {
       made_ = {};
       made_.line = number;
@@ -87,6 +88,22 @@ class NcclLineReader {
   }
 
  private:
+  /// Removes the escape sequences with which launchers color lines ("\x1b[32m").
+  std::string_view without_colors(std::string_view line) {
+    if (line.find('\x1b') == std::string_view::npos) return line;
+    plain_.clear();
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] != '\x1b') {
+        plain_ += line[i];
+        continue;
+      }
+      while (i < line.size() && (line[i] == '\x1b' || line[i] == '[' || line[i] == ';' ||
+                                 (line[i] >= '0' && line[i] <= '9')))
+        ++i;
+    }
+    return plain_;
+  }
+
   void give(std::string_view text = {}) {
     made_.text = text.substr(0, 512);
     take_(made_);
@@ -252,6 +269,7 @@ class NcclLineReader {
   }
 
   const std::function<void(const NcclLogLine&)>& take_;
+  std::string plain_;
   RecordCounts& counts_;
   NcclLogLine made_;
 };

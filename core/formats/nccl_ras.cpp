@@ -250,6 +250,7 @@ Expected<RasStatus> read_nccl_ras(ByteInput& input, const std::string& name,
   const auto got = input.read(begin.data(), begin.size());
   if (!got) return tl::make_unexpected(got.error());
   begin.resize(*got);
+  if (begin.starts_with("\xEF\xBB\xBF")) begin.erase(0, 3);
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && begin[first] == '{';
   Rejoined whole(std::move(begin), input);

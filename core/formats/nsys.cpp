@@ -4,10 +4,10 @@
 #include "core/formats/nsys.h"
 
 #include <sqlite3.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -475,6 +475,10 @@ tl::unexpected<Error> no_database(const std::string& name, const std::string& wh
 Expected<NsysHeader> read_nsys(const std::string& path, const TakeNsysEvent& take,
                                RecordCounts& counts) {
   sqlite3* made = nullptr;
+  char begin[2] = {};
+  std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+  if (begin[0] == '\x1f' && begin[1] == '\x8b')
+    return no_database(path, "it is compressed; decompress it with gunzip");
   // Open the file as immutable, so that SQLite does not change it and needs no journal.
   std::string uri = "file:";
   for (const char c : path) {

@@ -21,10 +21,17 @@ enum Column { kDpRank, kStage, kRank, kStep, kName, kStart, kDuration, kSequence
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
+  if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   if (line.ends_with('\r')) line.remove_suffix(1);
+  // Cells may have quotation marks, but neither commas nor further marks between them.
+  const auto without_quotes = [](std::string_view cell) {
+    return cell.size() > 1 && cell.front() == '"' && cell.back() == '"'
+               ? cell.substr(1, cell.size() - 2)
+               : cell;
+  };
   while (true) {
     const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
+    cells.push_back(without_quotes(line.substr(0, comma)));
     if (comma == std::string_view::npos) return cells;
     line.remove_prefix(comma + 1);
   }

@@ -405,6 +405,7 @@ Expected<PlainDocument> read_plain_document(ByteInput& input, const std::string&
           {ProblemCode::kTooLarge}, "this dump exceeds the limit of 256 MiB", {name, 0, 0}));
   }
   PlainDocument document;
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.erase(0, 3);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && (bytes[first] == '{' || bytes[first] == '[');
   const auto read = is_json ? JsonDocument(bytes, name, document).read()

@@ -105,7 +105,6 @@ class SimaiReader {
   std::vector<SimaiWord> next_words() {
     while (const auto line = lines_.next()) {
       line_ = *line;
-      if (lines_.number() == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
       auto words = simai_words(line_);
       if (!words.empty()) return words;
     }

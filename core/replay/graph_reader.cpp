@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/formats/aicb.h"
 #include "core/formats/chakra.h"
 #include "core/formats/goal.h"
 #include "core/formats/pytorch_trace.h"
@@ -28,7 +29,7 @@ std::optional<std::string> without_rank(const std::string& path, std::string_vie
 }
 
 /// The endings of files of one rank, after its number.
-constexpr std::array<std::string_view, 3> kEndings{".et", ".json", ".json.gz"};
+constexpr std::array<std::string_view, 4> kEndings{".et", ".et.gz", ".json", ".json.gz"};
 
 bool exists(const std::string& path) {
   std::error_code ignored;  // errors for names that no file can have
@@ -72,8 +73,8 @@ Expected<FoundFiles> find(const std::string& path) {
   if (!format)
     return fail({ProblemCode::kInvalid, "ExecutionTrace.path"}, path,
                 "this file is neither a GOAL schedule, a Chakra trace, an execution trace of "
-                "PyTorch, nor a workload of SimAI; hint: the files of a Chakra trace are named "
-                "<path>.<rank>.et");
+                "PyTorch, nor a workload of SimAI or AICB; hint: the files of a Chakra trace are "
+                "named <path>.<rank>.et");
   found.format = *format;
   return found;
 }
@@ -102,6 +103,7 @@ Expected<ExecutionGraph> read_one_file(const GraphFiles& files, GraphFormat form
                                        RecordCounts* counts) {
   auto input = open_byte_input(files.path);
   if (!input) return tl::make_unexpected(input.error());
+  if (format == GraphFormat::kAicb) return read_aicb_graph(**input, files.path, counts);
   return format == GraphFormat::kGoal ? read_goal_graph(**input, files.path, counts)
                                       : read_simai_graph(**input, files.path, counts);
 }
@@ -111,6 +113,7 @@ Expected<ExecutionGraph> read_one_file(const GraphFiles& files, GraphFormat form
 std::optional<GraphFormat> recognise_graph(std::string_view first_bytes) {
   if (is_goal_binary(first_bytes) || is_goal_text(first_bytes)) return GraphFormat::kGoal;
   if (is_simai(first_bytes)) return GraphFormat::kSimai;
+  if (is_aicb(first_bytes)) return GraphFormat::kAicb;
   if (is_chakra_json(first_bytes)) return GraphFormat::kChakraJson;
   if (is_pytorch_trace(first_bytes)) return GraphFormat::kPytorch;
   if (is_chakra(first_bytes)) return GraphFormat::kChakra;

@@ -14,17 +14,17 @@
 namespace tutti::core {
 
 /// The formats of execution traces.
-enum class GraphFormat : std::uint8_t { kChakra, kChakraJson, kGoal, kSimai, kPytorch };
+enum class GraphFormat : std::uint8_t { kChakra, kChakraJson, kGoal, kSimai, kAicb, kPytorch };
 
 /// Recognises the format of an execution trace by the first bytes of one of its files. Returns
 /// nullopt if the format is unknown.
 std::optional<GraphFormat> recognise_graph(std::string_view first_bytes);
 
 struct GraphFiles {
-  /// The path of the trace. A GOAL schedule (text or binary) or a workload of SimAI is one file. A
-  /// Chakra trace or an execution trace of PyTorch has a file for each rank; `path` is then the
-  /// path of one of these files, with or without the suffix ".<rank>.et" or ".<rank>.json". A
-  /// single file of PyTorch without such a suffix is the trace of all ranks.
+  /// The path of the trace. A GOAL schedule (text or binary) or a workload of SimAI or AICB is one
+  /// file. A Chakra trace or an execution trace of PyTorch has a file for each rank, and `path` is
+  /// then the path of one of these files, with or without the suffix ".<rank>.et" or
+  /// ".<rank>.json". A single file of PyTorch without such a suffix is the trace of all ranks.
   std::string path;
   /// For Chakra: the path of a JSON file with the ranks of each communicator whose name (pg_name)
   /// occurs in nodes: {"<name>": [ranks…]}. Empty if nodes name no communicators.
@@ -46,6 +46,13 @@ Expected<ExecutionGraph> read_goal_graph(ByteInput& input, const std::string& na
 /// Reads a workload of SimAI from any input. Error messages use `name` as the name of the input.
 Expected<ExecutionGraph> read_simai_graph(ByteInput& input, const std::string& name,
                                           RecordCounts* counts = nullptr);
+
+/// Reads a workload of AICB, or the log of a run of AICB, from any input. Errors call it `name`.
+/// All ranks of a pipeline stage execute the same operations one after the other. The graph has the
+/// last iteration of the file. ERRORS: as for read_aicb(); the sizes of groups contradict each
+/// other or the number of ranks.
+Expected<ExecutionGraph> read_aicb_graph(ByteInput& input, const std::string& name,
+                                         RecordCounts* counts = nullptr);
 
 /// The files of a trace that has a file for each rank, and a function that opens them.
 struct RankFiles {

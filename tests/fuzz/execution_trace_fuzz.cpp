@@ -1,7 +1,7 @@
-// libFuzzer target: reads any bytes as a GOAL schedule, as a workload of SimAI, and as the trace of
-// each of two ranks by Chakra (binary and JSON) and PyTorch. The bytes must be read and checked, or
-// rejected with a message that names a place. A schedule that was read must be unchanged after
-// writing and reading it.
+// libFuzzer target: reads any bytes as a GOAL schedule, as a workload of SimAI and of AICB, and as
+// the trace of each of two ranks by Chakra (binary and JSON) and PyTorch. The bytes must be read
+// and checked, or rejected with a message that names a place. A schedule that was read must be
+// unchanged after writing and reading it.
 
 #include <cstdint>
 #include <cstdio>
@@ -71,6 +71,13 @@ void simai(std::string_view bytes) {
   static_cast<void>(problems_of(*graph));
 }
 
+void aicb(std::string_view bytes) {
+  const auto input = byte_input_of(bytes, "fuzz");
+  const auto graph = read_aicb_graph(*input, "fuzz");
+  if (!graph) return must_have_places(graph.error());
+  static_cast<void>(problems_of(*graph));
+}
+
 void per_rank(std::string_view bytes, GraphFormat format, std::int64_t ranks) {
   RankFiles files;
   files.path = "fuzz";
@@ -92,6 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   goal(bytes);
   simai(bytes);
+  aicb(bytes);
   static_cast<void>(recognise_graph(bytes));
   per_rank(bytes, GraphFormat::kChakra, 2);
   per_rank(bytes, GraphFormat::kChakraJson, 2);

@@ -55,6 +55,10 @@ class Exported {
       trace_->write_chakra(r, out);
     }
     const std::string groups = trace_->chakra_groups();
+    // ASTRA-sim reads the number of a group, which is at least 1, from the beginning of its name.
+    for (std::size_t name = groups.find("  \""); name != std::string::npos;
+         name = groups.find("  \"", name + 1))
+      EXPECT_TRUE(groups[name + 3] >= '1' && groups[name + 3] <= '9') << groups;
     if (!groups.empty()) std::ofstream(path("groups.json")) << groups;
     return again(scenario, "t", groups.empty() ? "" : "groups.json");
   }

@@ -1,6 +1,8 @@
 // Imports traces and logs on the command line. Other commands must be able to read the results.
 
 #include <filesystem>
+#include <set>
+#include <stdexcept>
 
 #include "core/base/file.h"
 #include "tests/tools/command_line.h"
@@ -8,8 +10,23 @@
 namespace tutti {
 namespace {
 
+using testing::HasSubstr;
+
 std::string sample(const std::string& name) {
   return test::source_folder() + "/tests/data/traces/" + name;
+}
+
+std::string content(const std::string& path) {
+  const auto text = core::read_text_file(path, core::TextSource::kAnything);
+  if (!text) throw std::runtime_error(text.error().message());
+  return *text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
 }
 
 Data report_of(core::Value& document, const std::vector<std::string>& words) {
@@ -214,6 +231,8 @@ TEST(ImportWorkload, WritesAScenarioThatCanBeSimulated) {
   const TemporaryFolder folder;
   for (const Case& one : std::vector<Case>{
            {{workload("simai.txt")}, 8, 15.1},
+           {{workload("aicb.csv")}, 8, 15'000},
+           {{"aicb", workload("aicb.csv")}, 8, 15'000},
            {{"chakra", workload("chakra_json.0.json"), workload("chakra_json.1.json")}, 2, 150},
            {{workload("chakra_json")}, 2, 150},
            {{"pytorch-trace", workload("pytorch.0.json")}, 4, 1},
@@ -234,6 +253,30 @@ TEST(ImportWorkload, WritesAScenarioThatCanBeSimulated) {
     const Data step = report_of(simulated, {"simulate", out});
     EXPECT_GT(step["step_time_us"].real(), one.least_us) << one.words.back();
   }
+}
+
+TEST(ImportWorkload, TheLogOfAnAicbRunCalibrates) {
+  const TemporaryFolder folder;
+  std::string log =
+      "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time\n"
+      "CommType.all_reduce,CommGroup.tp_group,8,8,init,None,None,,3000\n"
+      "CommType.epoch_end,None,None,0,,None,None,,9\n";
+  // The second row of a size states no group size. Its time differs, so that the median is 0.0625.
+  for (const char* row : {"8,1048576,a,None,None,,0.0625", "None,1048576,a,None,None,,0.5",
+                          "8,1048576,a,None,None,,0.03125", "8,67108864,a,None,None,,0.75"})
+    log += std::string("CommType.all_reduce,CommGroup.tp_group,") + row + "\n";
+  ASSERT_EQ(
+      run_tutti({"import", folder.write("run.csv", log), "-o", folder.file("times.log")}).status,
+      0);
+  const std::string times = content(folder.file("times.log"));
+  EXPECT_THAT(times, testing::AllOf(HasSubstr("all_reduce_perf"), HasSubstr("62.500"),
+                                    HasSubstr("750.000"), testing::Not(HasSubstr("3000000"))));
+  EXPECT_EQ(run_tutti({"calibrate", "--cluster", "hgx-h100", "--nodes", "1", "--log",
+                       folder.file("times.log"), "-o", folder.file("mine.calibration")})
+                .status,
+            0);
+  expect_refused({"import", workload("aicb.csv"), "-o", folder.file("none.log")}, folder,
+                 {ProblemCode::kMissing});
 }
 
 TEST(ImportWorkload, SumsOfTheSummaryDoNotOverflow) {
@@ -279,6 +322,92 @@ TEST(ImportWorkload, IsRefusedByCodeAndPlace) {
                  {ProblemCode::kUnused, "--groups"});
   expect_refused({"import", simai, "--model", "vgg16_keras"}, folder,
                  {ProblemCode::kUnused, "--model"});
+}
+
+TEST(ImportTrace, AllCommandsReportAFileOfAnotherKindInTheSameWay) {
+  const TemporaryFolder folder;
+  const std::string table = folder.write("t.csv", "size,time\n8,10.5\n");
+  const std::string simai = workload("simai.txt");
+  const std::string log = test::source_folder() + "/tests/fuzz/corpus/import/operations.csv";
+  for (const std::string& file : {table, simai, log}) {
+    std::set<std::string> errors;
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"explain", file},
+                                                  {"simulate", file},
+                                                  {"plan", file},
+                                                  {"validate", "--trace", file},
+                                                  {"import", file}}) {
+      // Some commands read the file.
+      const bool reads = (words[0] == "import" && file == simai) ||
+                         (words.size() == 2 && words[0] == "explain" && file == log);
+      if (reads) continue;
+      const Outcome done = run_tutti(words);
+      EXPECT_EQ(done.status, 2) << words.front() << ' ' << file;
+      errors.insert(done.err);
+    }
+    EXPECT_EQ(errors.size(), 1u) << testing::PrintToString(errors);
+  }
+  EXPECT_THAT(run_tutti({"explain", table}).err,
+              testing::AllOf(HasSubstr("its first line is \"size,time\""), HasSubstr("kineto")));
+  EXPECT_THAT(run_tutti({"simulate", simai}).err, HasSubstr("tutti import FILE --machine"));
+  EXPECT_THAT(run_tutti({"simulate", log}).err, HasSubstr("tutti explain FILE"));
+  // A mistake in a scenario is reported at its place.
+  EXPECT_THAT(run_tutti({"simulate", folder.write("a.textproto", "cluste { }\n")}).err,
+              testing::AllOf(HasSubstr("a.textproto:1:"), HasSubstr("cluste")));
+}
+
+TEST(ImportTrace, ReadsFilesThatEditorsAndLaunchersChanged) {
+  const TemporaryFolder folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto ranks = [](const std::string& file) {
+    core::Value document;
+    return report_of(document, {"import", file})["ranks"].number();
+  };
+  EXPECT_EQ(ranks(folder.write("f.json", mark + content(sample("nccl_trace_rank_1.json")))), 1);
+  core::Value ras;
+  EXPECT_EQ(
+      report_of(ras, {"import",
+                      folder.write("r.json",
+                                   mark + content(sample("nccl_ras.json")))})["records"]["unknown"]
+          .number(),
+      0);
+  const std::string log = content(sample("nccl_2_24.log"));
+  EXPECT_EQ(ranks(folder.write("n.log", mark + replaced(log, "\n", "\r\n"))), 2);
+  EXPECT_EQ(ranks(folder.write("c.log", "\x1b[32m" + replaced(log, "\n", "\x1b[0m\n\x1b[1;32m"))),
+            2);
+  const std::string operations =
+      content(test::source_folder() + "/tests/fuzz/corpus/import/operations.csv");
+  const Outcome plain = run_tutti({"explain", folder.write("o.csv", operations)});
+  const std::string quoted =
+      mark + "\"" + replaced(replaced(operations, ",", "\",\""), "\n", "\"\r\n\"");
+  const TemporaryFolder other;
+  const Outcome changed =
+      run_tutti({"explain", other.write("o.csv", quoted.substr(0, quoted.size() - 1))});
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(plain.out, changed.out) << changed.err;
+}
+
+TEST(ImportTrace, TakesTheRankFromTheNameOfAFileThatDoesNotStateIt) {
+  const TemporaryFolder folder;
+  const std::string trace =
+      replaced(content(sample("kineto_rank0.json")), "distributedInfo", "other");
+  core::Value document;
+  const Data report =
+      report_of(document, {"import", folder.write("trace_rank3.json", trace),
+                           folder.write("trace-rank-1.json", trace), "-o", folder.file("m.tutti")});
+  EXPECT_EQ(report["ranks"].number(), 2);
+  for (const Data& note : report["notes"].items())
+    EXPECT_THAT(note.text(), testing::Not(HasSubstr("does not state its rank")));
+}
+
+TEST(ImportTrace, SaysHowToConvertAFileThatCannotBeRead) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& name, const std::string& text) {
+    return run_tutti({"import", folder.write(name, text)}).err;
+  };
+  EXPECT_THAT(error("a.json", std::string("\xFF\xFE{\0", 4)), HasSubstr("iconv"));
+  EXPECT_THAT(error("a.zip", "PK\x03\x04..."), HasSubstr("unpack"));
+  EXPECT_THAT(error("a.nsys-rep", "report"), HasSubstr("nsys export"));
+  EXPECT_THAT(error("empty.json", ""), HasSubstr("empty"));
 }
 
 TEST(ImportTrace, AThroughputIsComparedWithAPrediction) {

@@ -86,17 +86,19 @@ std::vector<Case> training(const std::vector<System>& systems) {
 
 Spread learn(const std::vector<System>& systems) {
   const std::vector<Case> cases = training(systems);
-  const Spread start = Spread::initial();
+  Spread start = Spread::initial();
+  start.at(Scale::kAcross) = kAcrossNodes;
   Spread spread = start;
   double best = loss(cases, spread, start);
   for (double step = 0.4; step > 0.03;) {
     bool better = false;
     for (std::size_t k = 0; k < core::nccl::kScales; ++k) {
       const auto scale = static_cast<Scale>(k);
+      if (scale == Scale::kAcross) continue;
       for (const double factor : {std::exp(step), std::exp(-step)}) {
         Spread there = spread;
         there.at(scale) *= factor;
-        if (scale == Scale::kAcross || scale == Scale::kOtherPattern || scale == Scale::kSettings)
+        if (scale == Scale::kOtherPattern || scale == Scale::kSettings)
           there.at(scale) = std::min(there.at(scale), 1.0);
         const double now = loss(cases, there, start);
         if (now >= best - 1e-5) continue;

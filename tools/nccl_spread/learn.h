@@ -9,10 +9,16 @@
 
 namespace tutti::nccl_spread {
 
+/// The correlation between errors of one and of several nodes. The hops and rates of NVLink and of
+/// a network have different causes, so the correlation is low. It cannot be learned: only eight
+/// systems have tables of both, some of their errors have no cause in the model, and for such
+/// errors the likelihood rewards the wide bands that a high correlation makes.
+inline constexpr double kAcrossNodes = 0.1;
+
 /// Returns the scales with which the Gaussian process best predicts tables of a system from other
 /// tables of the same system. The scales minimise the mean negative log-likelihood of the
 /// measurements under Student's t distribution with 5 degrees of freedom, with a weak
-/// regularization towards the start values.
+/// regularization towards the start values. Scale::kAcross is not learned, but kAcrossNodes.
 core::nccl::Spread learn(const std::vector<System>& systems);
 
 /// The deviation of a measurement from its prediction.

@@ -49,6 +49,21 @@ std::vector<Case> cases(const std::vector<System>& systems, Given given, Asked r
   return made;
 }
 
+/// Returns one case per system, in which all tables that `given` selects are given.
+template <class Given, class Asked>
+std::vector<Case> one_case_each(const std::vector<System>& systems, Given given, Asked requested) {
+  std::vector<Case> made;
+  for (const System& system : systems) {
+    Case one{&system, {}, {}, 1};
+    for (std::size_t t = 0; t < system.tables.size(); ++t) {
+      if (given(system.tables[t])) one.given.push_back(t);
+      if (requested(system.tables[t])) one.requested.push_back(t);
+    }
+    if (!one.given.empty() && !one.requested.empty()) made.push_back(std::move(one));
+  }
+  return made;
+}
+
 }  // namespace
 
 core::Expected<std::vector<System>> read_systems(std::string_view dump, const std::string& file) {
@@ -124,17 +139,14 @@ std::vector<Case> other_collectives(const std::vector<System>& systems) {
 }
 
 std::vector<Case> more_nodes(const std::vector<System>& systems) {
-  std::vector<Case> made;
-  for (const System& system : systems) {
-    Case one{&system, {}, {}, 1};
-    for (std::size_t t = 0; t < system.tables.size(); ++t) {
-      const int hosts = system.tables[t].hosts;
-      if (hosts <= 2) one.given.push_back(t);
-      if (hosts >= 4) one.requested.push_back(t);
-    }
-    if (!one.given.empty() && !one.requested.empty()) made.push_back(std::move(one));
-  }
-  return made;
+  return one_case_each(
+      systems, [](const Table& t) { return t.hosts <= 2; },
+      [](const Table& t) { return t.hosts >= 4; });
+}
+
+std::vector<Case> between_nodes(const std::vector<System>& systems) {
+  const auto inside = [](const Table& t) { return t.rows.front().at.nodes == 1; };
+  return one_case_each(systems, inside, [&](const Table& t) { return !inside(t); });
 }
 
 }  // namespace tutti::nccl_spread

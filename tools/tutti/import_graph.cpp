@@ -17,6 +17,8 @@
 #include "core/cluster/machine_file.h"
 #include "core/formats/byte_input.h"
 #include "core/formats/recognise.h"
+#include "core/import/aicb_times.h"
+#include "core/import/measurements_of_run.h"
 #include "core/scenario/scenario.h"
 #include "core/text/report.h"
 #include "tools/tutti/io/output_file.h"
@@ -46,7 +48,8 @@ const std::vector<GraphName>& graph_names() {
        {GraphFormat::kChakra, GraphFormat::kChakraJson}},
       {"goal", "a GOAL schedule (text or binary)", {GraphFormat::kGoal}},
       {"pytorch-trace", "an execution trace of PyTorch (PARAM et_replay)", {GraphFormat::kPytorch}},
-      {"simai", "a workload of SimAI or AICB", {GraphFormat::kSimai}}};
+      {"simai", "a workload of SimAI or AICB (text)", {GraphFormat::kSimai}},
+      {"aicb", "a workload of AICB, or the log of its run (CSV)", {GraphFormat::kAicb}}};
   return kNames;
 }
 
@@ -111,7 +114,8 @@ class GraphImport {
     graph_ = *graph;
     notes_ = graph_->notes;
     for (const std::string& path : options_.output) {
-      if (const auto written = write_scenario(path); !written) return report(written.error());
+      const auto written = path.ends_with(".log") ? write_times(path) : write_scenario(path);
+      if (!written) return report(written.error());
     }
     if (*output_format == Format::kJson) return print_out(result_json(report_of()));
     for (const std::string& note : notes_) print_note(fmt::format("note: {}\n", note));
@@ -122,7 +126,8 @@ class GraphImport {
  private:
   Expected<void> check_options() const {
     for (const std::string& path : options_.output) {
-      if (!path.ends_with(".textproto"))
+      const bool has_times = path.ends_with(".log") && is_aicb_file();
+      if (!path.ends_with(".textproto") && !has_times)
         return refused({ProblemCode::kUnknownName, "-o"},
                        "-o {}: an execution trace has no measured times, so only a scenario can be "
                        "written; the file name must end in .textproto",
@@ -168,6 +173,23 @@ class GraphImport {
             {file, 0, 0}));
     }
     return {};
+  }
+
+  [[nodiscard]] bool is_aicb_file() const {
+    const auto bytes = core::first_bytes(options_.files.front(), core::kBytesToRecognise);
+    return bytes && core::recognise_graph(*bytes) == GraphFormat::kAicb;
+  }
+
+  /// Writes the measured times in the log of an AICB run.
+  Expected<void> write_times(const std::string& output) const {
+    const std::string& file = options_.files.front();
+    auto input = core::open_byte_input(file);
+    if (!input) return failed(input);
+    core::MeasuredRun run;
+    if (auto read = core::import_aicb_times(**input, file, run); !read) return failed(read);
+    const auto text = core::measurements_of_run(run);
+    if (!text) return failed(text);
+    return write_file(output, options_.files, *text);
   }
 
   // --- the scenario ---
@@ -332,6 +354,7 @@ bool is_graph_import(const ImportTraceOptions& options) {
   // The path of a trace may lack the rank and the ending.
   if (!std::filesystem::exists(file, ignored))
     return std::filesystem::exists(file + ".0.et", ignored) ||
+           std::filesystem::exists(file + ".0.et.gz", ignored) ||
            std::filesystem::exists(file + ".0.json", ignored) ||
            std::filesystem::exists(file + ".0.json.gz", ignored);
   const auto bytes = core::first_bytes(file, core::kBytesToRecognise);

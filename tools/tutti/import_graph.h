@@ -18,8 +18,8 @@ std::string_view described_graph(std::string_view name);
 /// of another simulator.
 bool is_graph_import(const ImportTraceOptions& options);
 
-/// `tutti import` of an execution trace (Chakra, GOAL, PyTorch, SimAI): reads and checks the trace,
-/// prints a summary, and writes a scenario that executes the trace.
+/// `tutti import` of an execution trace (Chakra, GOAL, PyTorch, SimAI, AICB): reads and checks the
+/// trace, prints a summary, and writes a scenario that executes it.
 int import_graph(const ImportTraceOptions& options, const Environment& environment);
 
 }  // namespace tutti::tools

@@ -36,6 +36,7 @@
 #include "tools/tutti/io/terminal.h"
 #include "tools/tutti/predicted_step.h"
 #include "tools/tutti/report/table.h"
+#include "tools/tutti/unknown_file.h"
 
 namespace tutti::tools {
 namespace {
@@ -81,16 +82,7 @@ Expected<core::TraceFormat> format_of_files(const ImportTraceOptions& options) {
     const auto begin = core::first_bytes(file, core::kBytesToRecognise);
     if (!begin) return failed(begin);
     const auto found = core::recognise(*begin);
-    if (!found)
-      return tl::make_unexpected(Error::request(
-          {ProblemCode::kUnsupported},
-          fmt::format("the format of this file was not recognised; to select the format, use tutti "
-                      "import {}|{} FILE. Logs of nccl-tests and of the OSU micro-benchmarks are "
-                      "read by tutti calibrate, logs of operations (CSV) by tutti explain, and "
-                      "timelines of Tutti by tutti export",
-                      fmt::join(core::trace_format_names(), "|"),
-                      fmt::join(graph_format_names(), "|")),
-          {file, 0, 0}));
+    if (!found) return tl::make_unexpected(wrong_file(file, *begin));
     if (format && *format != *found)
       return tl::make_unexpected(
           Error::request({ProblemCode::kConflict},

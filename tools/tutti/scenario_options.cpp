@@ -7,7 +7,10 @@
 #include "core/base/file.h"
 #include "core/edit/old_form_text.h"
 #include "core/explore/database.h"
+#include "core/formats/byte_input.h"
+#include "core/formats/recognise.h"
 #include "tools/tutti/io/capture.h"
+#include "tools/tutti/unknown_file.h"
 
 namespace tutti::tools {
 
@@ -75,6 +78,10 @@ Expected<std::string> read_scenario_file(const std::string& path) {
                                               "sweep to print it, or tutti view to show it",
                                               {path, 0, 0}));
   }
+  // Recognise traces and logs before the whole file is read, because they may be large.
+  if (const auto begin = core::first_bytes(path, core::kBytesToRecognise);
+      begin && !may_be_scenario(*begin))
+    return tl::make_unexpected(wrong_file(path, *begin));
   return core::read_text_file(path, core::TextSource::kAnything);
 }
 

@@ -93,7 +93,7 @@ TEST(ExecutionGraph, FindsCycles) {
   EXPECT_THAT(problems_of_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na requires b\n"
                                "b requires a\n}\n"),
               testing::ElementsAre(
-                  HasSubstr("s.goal:3:0: rank 0: the dependencies of operations form a cycle")));
+                  HasSubstr("s.goal:3: rank 0: the dependencies of operations form a cycle")));
   EXPECT_FALSE(problems_of_goal("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na irequires b\n"
                                 "b requires a\n}\n")
                    .empty());

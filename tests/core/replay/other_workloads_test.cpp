@@ -1,5 +1,5 @@
-// Reads workloads of SimAI, Chakra traces in the JSON form, and execution traces of PyTorch
-// (tests/data/execution_traces), and damaged ones.
+// Reads workloads of SimAI and AICB, Chakra traces in the JSON form, and execution traces of
+// PyTorch (tests/data/execution_traces), and damaged ones.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,6 +120,119 @@ TEST(SimaiWorkload, ProblemsHaveTheirPlaces) {
     EXPECT_THAT(test::kinds_of(read), ElementsAre(one.kind)) << one.text;
     EXPECT_EQ(problem.where.line, one.line) << one.text;
     EXPECT_EQ(problem.where.column, one.column) << one.text << problem.text;
+  }
+}
+
+// ------------------------------------------------------------------------------ AICB
+
+Expected<ExecutionGraph> aicb(const std::string& text) {
+  const auto input = byte_input_of(text, "file");
+  return read_aicb_graph(*input, "file");
+}
+
+const std::string kAicbHead =
+    "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time\n";
+
+TEST(AicbWorkload, EachStageExecutesItsLastIterationInItsGroups) {
+  RecordCounts counts;
+  const ExecutionGraph graph = graph_of("aicb.csv", &counts);
+  EXPECT_EQ(graph.source, "AICB");
+  // Two stages of four ranks. The initialisation is not part of the graph.
+  ASSERT_EQ(graph.ranks.size(), 8u);
+  EXPECT_EQ(counts.ignored().at("operation of the initialisation or of an earlier iteration"), 4);
+  EXPECT_EQ(counts.used().at("computation"), 4);
+  EXPECT_EQ(total_compute(graph.ranks[2]), 6'000'000'000);
+  EXPECT_EQ(total_compute(graph.ranks[5]), 9'000'000'000);
+  std::map<std::string, std::vector<std::int64_t>> ranks;
+  for (const auto& communicator : graph.communicators)
+    ranks[communicator.name] = communicator.ranks;
+  EXPECT_THAT(ranks["tp_group of rank 2"], ElementsAre(2, 3));
+  EXPECT_THAT(ranks["dp_group of rank 1"], ElementsAre(1, 3));
+  EXPECT_THAT(ranks["dp_group of rank 4"], ElementsAre(4, 6));
+  // Rank 3 sends activations to rank 7 and receives gradients from it.
+  ASSERT_EQ(graph.ranks[3].messages.size(), 2u);
+  EXPECT_TRUE(graph.ranks[3].messages[0].sends);
+  EXPECT_FALSE(graph.ranks[3].messages[1].sends);
+  for (const ExecutionGraph::Message& message : graph.ranks[3].messages) {
+    EXPECT_EQ(message.peer, 7);
+    EXPECT_EQ(message.bytes, 262'144);
+  }
+  for (const auto& one : graph.collectives) {
+    if (one.kind == CollectiveKind::kReduceScatter) {
+      EXPECT_EQ(one.elements, 4'194'304 / 2);
+    }
+  }
+  EXPECT_TRUE(problems_of(graph).empty());
+}
+
+TEST(AicbWorkload, ALogHasMillisecondsAndItsRanksFollowFromTheGroups) {
+  const auto log = aicb(kAicbHead +
+                        "all_reduce,tp_group,2,64,a,None,None,,0.5\n"
+                        "epoch_end,None,None,0,,None,None,,1\n"
+                        "computation,all,None,((4, 8), (8, 4)),b,None,None,,2.5\n"
+                        "all_gather,dp_group,3,100,b,None,None,,0.5\n"
+                        "all_reduce,tp_group,2,7,b,None,None,,0.25\n");
+  ASSERT_TRUE(log) << log.error().message();
+  ASSERT_EQ(log->ranks.size(), 6u);
+  EXPECT_EQ(total_compute(log->ranks[0]), 2'500'000'000);
+  EXPECT_THAT(log->notes, Contains(HasSubstr("log of a run")));
+  EXPECT_THAT(log->notes, Contains(HasSubstr("6 follow from the sizes of its groups")));
+  // The data-parallel groups have stride 2. Blocks have whole elements.
+  for (const auto& one : log->collectives) {
+    if (one.kind != CollectiveKind::kAllGather) continue;
+    EXPECT_EQ(log->communicators[one.communicator].ranks.size(), 3u);
+    EXPECT_EQ(one.elements, 51);
+  }
+  EXPECT_TRUE(problems_of(*log).empty());
+}
+
+TEST(AicbWorkload, TheFileOfOneStageIsExecutedWithoutItsMessages) {
+  RecordCounts counts;
+  const std::string text = "[rank0 ~ rank7]\n" + kAicbHead +
+                           "all_reduce,tp_group,2,64,a,None,None,,None\n"
+                           "isend,pp_group,1,64,a,None,None,send_next,None\n"
+                           "all_reduce,dp_group,2,64,a,None,None,,None\n";
+  const auto input = byte_input_of(text, "file");
+  const auto graph = read_aicb_graph(*input, "file", &counts);
+  ASSERT_TRUE(graph) << graph.error().message();
+  EXPECT_EQ(graph->ranks.size(), 4u);
+  EXPECT_TRUE(graph->ranks[0].messages.empty());
+  EXPECT_EQ(RecordCounts::sum(counts.ignored()), 1);
+  EXPECT_THAT(graph->notes, Contains(HasSubstr("one pipeline stage")));
+}
+
+TEST(AicbWorkload, ProblemsHaveTheirLines) {
+  struct Case {
+    std::string text;
+    int line;
+    std::string kind;
+  };
+  const std::string row = "all_reduce,tp_group,2,64,a,None,None,,None\n";
+  for (const Case& one : std::vector<Case>{
+           {"", 0, "missing AICB"},
+           {"hello\n", 1, "syntax AICB"},
+           {"[rank0 ~ rank3]\n", 1, "missing AICB"},
+           {"[rankx ~ rank3]\n", 1, "invalid AICB"},
+           {"[rank0, rank2]\n", 1, "unsupported AICB"},
+           {"comm_type,comm_group,msg_size\n", 1, "missing AICB"},
+           {kAicbHead, 1, "missing AICB"},
+           {kAicbHead + row + "all_reduce,tp_gr", 3, "syntax AICB"},
+           {kAicbHead + "all,tp_group,2,64,a,None,None,,None\n", 2, "unknown-name AICB"},
+           {kAicbHead + "all_reduce,group,2,64,a,None,None,,None\n", 2, "unknown-name AICB"},
+           {kAicbHead + "all_reduce,tp_group,2,x,a,None,None,,None\n", 2, "invalid AICB"},
+           {kAicbHead + "isend,pp_group,1,8,a,None,None,up,None\n", 2, "unknown-name AICB"},
+           {kAicbHead + "reduce,tp_group,2,8,a,2,None,,None\n", 2, "invalid AICB"},
+           {kAicbHead + row + "all_reduce,tp_group,4,8,a,None,None,,None\n", 3, "conflict AICB"},
+           {kAicbHead + row + "all_reduce,ep_group,None,8,a,None,None,,None\n", 3, "missing AICB"},
+           {"[rank0 ~ rank2]\n" + kAicbHead + row, 3, "conflict AICB"},
+           {"[rank0 ~ rank1]\n" + kAicbHead + row + "[rank4 ~ rank5]\n" + kAicbHead + row, 4,
+            "conflict AICB"},
+           {kAicbHead + "all_reduce,tp_group,1,64,a,None,None,,None\n", 1, "missing AICB"}}) {
+    const auto read = aicb(one.text);
+    ASSERT_FALSE(read) << one.text;
+    EXPECT_THAT(test::kinds_of(read), ElementsAre(one.kind)) << one.text;
+    EXPECT_EQ(read.error().problems().front().where.line, one.line)
+        << one.text << read.error().message();
   }
 }
 

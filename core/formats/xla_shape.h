@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::core {
+
+/// The size of a shape of XLA.
+struct XlaShape {
+  std::int64_t bytes = 0;
+  std::string_view type;           ///< the first type that is known
+  std::uint64_t unknown_type = 0;  ///< a type that is not known; the size is then unknown
+};
+
+/// Adds the bytes of a shape (ShapeProto: 2 element type, 3 dimensions, 4 shapes of a tuple).
+/// Types, tuples and dimensions that are nested deeper than three levels are ignored; `depth` is
+/// the level of `shape`.
+void add_shape(std::string_view shape, int depth, XlaShape& to);
+
+}  // namespace tutti::core

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace tutti::tools {
+
+/// False if a file with these first bytes cannot be a scenario, because it has a known format of
+/// another kind, or does not begin with a field ("cluster {", "name: …").
+bool may_be_scenario(std::string_view first_bytes);
+
+/// Returns the error for a file that a command cannot read, with the command that can. If the
+/// format is unknown, the error lists the formats that Tutti reads. All commands report unknown
+/// files with this error.
+core::Error wrong_file(const std::string& path, std::string_view first_bytes);
+
+}  // namespace tutti::tools
