@@ -38,7 +38,7 @@ std::string fitted(const std::string& to) {
   return fmt::format("{} calibrated {{ {} }}", kMachine, to);
 }
 
-TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
+TEST(Extrapolation, ReportsPacksOutsideOfTheMeasuredSizes) {
   EXPECT_THAT(said(kMachine), IsEmpty()) << "nothing was fitted";
   EXPECT_THAT(said(fitted("least_bytes: 1000 most_bytes: 16000 workers: 1")), IsEmpty())
       << "the ends are in it";
@@ -50,11 +50,11 @@ TEST(Extrapolation, PacksThatAreSmallerOrLargerThanWhatWasMeasuredAreNamed) {
                           HasSubstr("pack 0")));
 }
 
-TEST(Extrapolation, SoIsAnotherNumberOfWorkers) {
+TEST(Extrapolation, ReportsADifferentNumberOfWorkers) {
   EXPECT_THAT(said(fitted("workers: 2")), SizeIs(1));
 }
 
-TEST(Extrapolation, AFileOfTheClusterSaysIt) {
+TEST(Extrapolation, ReadsTheMeasuredSizesFromAClusterFile) {
   const test::TemporaryFolder folder;
   static_cast<void>(folder.write("c.textproto", fitted("least_bytes: 1 most_bytes: 15999")));
   const auto scenario = read_scenario(std::string("cluster { file: \"c.textproto\" } ") + kRest,

@@ -108,7 +108,7 @@ std::string exchange(const std::string& type = "memory") {
                            "], \"dst_buff\": [" + at("i", 0, 2) + "]")});
 }
 
-TEST(MscclPp, APutAndASignalAreAMessage) {
+TEST(MscclPp, APutWithASignalIsAMessage) {
   Problems problems;
   const auto algorithm = algorithm_of(pair_plan({exchange()}), {2, 1, 0}, problems);
   ASSERT_EQ(placed(problems), "");
@@ -134,7 +134,7 @@ TEST(MscclPp, PortsSendThroughAProxyUntilAFlush) {
   EXPECT_EQ(proof(pair_plan({flushed})), std::vector<Violation>());
 }
 
-TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
+TEST(MscclPp, ARemoteReadIsARequestAndAReply) {
   const auto half = [](const char* name, bool sends) {
     std::string both;
     return op(name, std::string("\"channel_type\": \"memory\", \"src_buff\": [") +
@@ -157,7 +157,7 @@ TEST(MscclPp, RemoteReadsAskAndAreAnswered) {
   EXPECT_EQ(proof(pair_plan({all({get, add})})).front().kind, ViolationKind::kRace);
 }
 
-TEST(MscclPp, PacketsAreTheirOwnSignals) {
+TEST(MscclPp, PacketsNeedNoSignal) {
   const std::string plan =
       pair_plan({all({moves("ppkt", at("i", 0, 2), there(1, 0, 2)),
                       op("repkt", "\"src_buff\": [" + at("i", 0, 2) + ", " + at("s", 0, 2) +
@@ -211,14 +211,14 @@ TEST(MscclPp, BarriersAndSemaphoresOrderThreadBlocks) {
   EXPECT_EQ(proof(with(op("nop"), barrier)).front().kind, ViolationKind::kDeadlock);
 }
 
-TEST(MscclPp, DeadlocksAreNamedByTheirCycle) {
+TEST(MscclPp, DeadlocksAreReportedWithTheirCycle) {
   const std::string text = pair_plan({all({on("wait"), on("signal")})});
   const auto found = proof(text);
   ASSERT_EQ(found.front().kind, ViolationKind::kDeadlock);
   EXPECT_GE(found.size(), 2U);
 }
 
-TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
+TEST(MscclPp, PipelinesHaveOneRoundPerUnitOfBytes) {
   const auto plan = [](int unit) {
     return pair_plan({op("pipeline", fmt::format("\"iter_context\": {{\"unit_size\": {}, "
                                                  "\"num_chunks\": 2}}, \"ops\": [{}]",
@@ -235,7 +235,7 @@ TEST(MscclPp, PipelinesHaveRoundsOfBytes) {
   EXPECT_NE(algorithm->note().find("1024 rounds"), std::string::npos);
 }
 
-TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
+TEST(MscclPp, ThreadBlockGroupsDivideTheirRanges) {
   const auto part = [](int i) {
     const std::string group = fmt::format("\"tbg_info\": {{\"tb_id\": {}, \"tbg_size\": 2}}", i);
     return all({op("put", "\"src_buff\": [" + at("i", 0, 2) + "], \"dst_buff\": [" +
@@ -250,7 +250,7 @@ TEST(MscclPp, ThreadBlockGroupsDivideTheirPlaces) {
     EXPECT_EQ(proof(pair_plan({part(0), part(1)}), elements), std::vector<Violation>());
 }
 
-TEST(MscclPp, ErrorsHaveNamesAndPositions) {
+TEST(MscclPp, ErrorsHaveCodesAndPositions) {
   const auto with = [](const std::string& one) { return wrong_plan(pair_plan({one})); };
   EXPECT_EQ(wrong_plan("{"), "1:2 syntax");
   EXPECT_EQ(wrong_plan("{}"), "1:1 missing collective");
@@ -389,7 +389,7 @@ TEST(MscclPp, ReadsItsOwnExport) {
   }
 }
 
-TEST(MscclPp, BuiltInAlgorithmsAreReadAgain) {
+TEST(MscclPp, ReadsExportedBuiltInAlgorithms) {
   RingOptions options;
   options.lanes = {RingPath{4, {0, 1, 2, 3}}, RingPath{4, {3, 1, 0, 2}}};
   expect_read_again(*ring_all_reduce(8, 16, options), Contract::all_reduce(8, 16), 4, true);
@@ -400,7 +400,7 @@ TEST(MscclPp, BuiltInAlgorithmsAreReadAgain) {
                     Contract::all_reduce(8, 1), 4, false);
 }
 
-TEST(MscclPp, WhatItDoesNotHaveIsRefused) {
+TEST(MscclPp, RefusesToExportUnsupportedAlgorithms) {
   const auto broadcast = Contract::of(CollectiveKind::kBroadcast, 4, 8, 0, false);
   EXPECT_FALSE(to_mscclpp(*ring_all_reduce(4, 8), broadcast, "b", 4));
 }

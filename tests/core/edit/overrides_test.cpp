@@ -75,11 +75,11 @@ TEST(Overrides, AddAndRemoveMessages) {
   EXPECT_THAT(error_of({"cluster.workers[7]={}"}), ElementsAre("unknown-field cluster.workers[7]"));
 }
 
-TEST(Overrides, TheLastOneHolds) {
+TEST(Overrides, TheLastOverrideOfAFieldWins) {
   EXPECT_EQ(read_with({"strategy.shards=2", "strategy.shards=4"})->strategy.shards, 4);
 }
 
-TEST(Overrides, TakeElementsByIndexAndAddTheNextOne) {
+TEST(Overrides, SetElementsByIndexAndAppendTheNextOne) {
   const auto scenario = read_with({"cluster.workers[1].machine=dgx1-v100",
                                    "cluster.workers[1].count=3", "cluster.workers[0].count=1"});
   ASSERT_TRUE(scenario) << scenario.error().message();
@@ -119,7 +119,7 @@ TEST(Overrides, ErrorsNameTheOverride) {
   of_override("strategy.reduction=NONE", ProblemCode::kUnknownName, "Strategy.reduction");
 }
 
-TEST(Overrides, OtherProblemsAreAtTheirPlacesInTheFile) {
+TEST(Overrides, OtherErrorsKeepTheirPositionsInTheFile) {
   std::string text = kText;
   text.replace(text.find("backward_ms: 2"), 14, "backward_ms: -");
   EXPECT_THAT(read_with({}, text),
@@ -139,7 +139,7 @@ TEST(Overrides, ReportErrorsOfTheText) {
             read_with({}, broken).error().message());
 }
 
-TEST(Overrides, TfConfigSaysHowManyWorkers) {
+TEST(Overrides, TfConfigSetsTheNumberOfWorkers) {
   const auto config = read_tf_config(
       R"({"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1"]}})", "TF_CONFIG");
   ASSERT_TRUE(config);

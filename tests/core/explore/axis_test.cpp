@@ -32,7 +32,7 @@ TEST(Axis, IsAListOfValues) {
               ElementsAre("[('xring', 2)]", "nccl"));
 }
 
-TEST(Axis, RangesAreGeometricOrLinearAndHoldTheirEnds) {
+TEST(Axis, RangesAreGeometricOrLinearAndIncludeBothEnds) {
   EXPECT_THAT(values("strategy.shards=1..8*2"), ElementsAre("1", "2", "4", "8"));
   EXPECT_THAT(values("strategy.shards=1..7*2"), ElementsAre("1", "2", "4"));
   EXPECT_THAT(values("cluster.workers.count=2..8+3"), ElementsAre("2", "5", "8"));
@@ -46,7 +46,7 @@ TEST(Axis, RangesAreGeometricOrLinearAndHoldTheirEnds) {
       << "ln(2^20)/ln(1.1) = 145.4, and the first";
 }
 
-TEST(Axis, SaysWhatIsWrongWithIt) {
+TEST(Axis, ReportsSyntaxErrors) {
   const auto wrong = [](const std::string& written, const std::string& code) {
     EXPECT_THAT(test::kinds_of(parse_axis("--over", written)), ElementsAre(code + " --over"))
         << written;
@@ -71,7 +71,7 @@ TEST(Axis, SaysWhatIsWrongWithIt) {
   wrong("strategy.algorithm=\"ring", "syntax");
 }
 
-TEST(Points, AreATableOfFieldsThatVaryTogether) {
+TEST(Points, ListFieldsThatVaryTogether) {
   const auto axis = read_points("strategy.algorithm,strategy.shards\nring,\nxring,2\n", "p.csv");
   ASSERT_TRUE(axis) << axis.error().message();
   EXPECT_THAT(axis->fields, ElementsAre("strategy.algorithm", "strategy.shards"));
@@ -86,7 +86,7 @@ TEST(Points, AreATableOfFieldsThatVaryTogether) {
       test::FailsWith(Mistake{ProblemCode::kUnknownField, "strategy.shard", 1, 1, "p.csv"}));
 }
 
-TEST(Space, VisitsEveryCombinationOnceTheLastAxisFastest) {
+TEST(Space, VisitsEveryCombinationOnceWithTheLastAxisFastest) {
   const auto space = Space::of(
       {*parse_axis("", "strategy.shards=1,2"), *parse_axis("", "strategy.bytes_per_pack=0,5,7")});
   ASSERT_TRUE(space);
