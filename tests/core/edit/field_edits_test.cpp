@@ -186,7 +186,7 @@ TEST(FieldEdits, RefusesToEditATextWithSyntaxErrors) {
               FailsWith(Mistake{kUnknownField, "run"}));
 }
 
-TEST(FieldEdits, SettingAFieldOfAOneofReplacesTheOtherField) {
+TEST(FieldEdits, SettingAFieldOfAOneofRemovesItsOtherField) {
   google::protobuf::FileDescriptorSet files;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       "file { name: 'x.proto' syntax: 'proto3' message_type { name: 'M' oneof_decl { name: 'which' "

@@ -45,7 +45,7 @@ TEST(NcclPaths, OfADgx1) {
   EXPECT_EQ(to_net(Paths(t, with("NCCL_PXN_DISABLE", "1")), 0, 1), PathType::kPhb);
 }
 
-TEST(NcclPaths, OverPcieAlone) {
+TEST(NcclPaths, PcieOnly) {
   const Topology t = test::topology("l40s8_amd");
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kPhb);
@@ -80,20 +80,20 @@ TEST(NcclPaths, CardsOfGpus) {
   EXPECT_EQ(all.local_net(0, 0), all.local_net(0, 2));
 }
 
-TEST(NcclPaths, PeerAccessIsGivenUpWhereItIsForbidden) {
+TEST(NcclPaths, VariablesDisablePeerAccess) {
   const Topology t = test::topology("dgxa100");
   const Paths paths(t, with("NCCL_P2P_DISABLE", "1"));
   EXPECT_GE(gpus(paths, 0, 7), PathType::kPhb) << "through the host's memory";
   EXPECT_EQ(gpus(paths, 0, 0), PathType::kLoc);
 }
 
-TEST(NcclPaths, WithoutSharedMemoryOnlyThePeersAreOfOneNode) {
+TEST(NcclPaths, WithoutSharedMemoryOnlyGpusWithPeerAccessAreOneNode) {
   const Topology t = test::topology("a100pcie4_nvbridge");
   EXPECT_THAT(Paths(t, {}).domains(), testing::ElementsAre(0, 0, 0, 0));
   EXPECT_THAT(Paths(t, with("NCCL_SHM_DISABLE", "1")).domains(), testing::ElementsAre(0, 0, 2, 2));
 }
 
-TEST(NcclPaths, NoPathIsWiderThanItsLinks) {
+TEST(NcclPaths, APathIsNoWiderThanItsLinks) {
   for (const std::string& name : test::topology_names()) {
     const Topology t = test::topology(name);
     const Paths paths(t, {});
@@ -119,7 +119,7 @@ TEST(NcclPaths, NoPathIsWiderThanItsLinks) {
   }
 }
 
-TEST(SearchSettings, KnowWhatTheyTake) {
+TEST(SearchSettings, AcceptOnlyValidValues) {
   SearchSettings settings;
   EXPECT_TRUE(set(settings, "NCCL_P2P_LEVEL", "PHB"));
   EXPECT_EQ(settings.p2p_level, PathType::kPhb);

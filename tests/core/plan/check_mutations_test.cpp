@@ -314,7 +314,7 @@ std::string all_texts(const std::vector<PlanProblem>& problems) {
 
 constexpr std::uint64_t kDrafts = 1500;
 
-TEST(CheckMutations, ProgramsThatAreRightHaveNoProblemsAndEnd) {
+TEST(CheckMutations, CorrectProgramsHaveNoProblemsAndEnd) {
   int with_blocks = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     const Draft draft = Author(seed).draft();
@@ -327,7 +327,7 @@ TEST(CheckMutations, ProgramsThatAreRightHaveNoProblemsAndEnd) {
   EXPECT_GT(with_blocks, 200);
 }
 
-TEST(CheckMutations, EveryEdgeBackIsFound) {
+TEST(CheckMutations, FindsEveryBackwardEdge) {
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
     Draft draft = author.draft();
@@ -345,7 +345,7 @@ TEST(CheckMutations, EveryEdgeBackIsFound) {
   }
 }
 
-TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
+TEST(CheckMutations, FindsEverySwapOfTwoCollectivesOnOneRank) {
   int swaps = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
@@ -374,7 +374,7 @@ TEST(CheckMutations, EverySwapOfTwoCollectivesOnOneRankIsFound) {
   EXPECT_GT(swaps, 1000);
 }
 
-TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
+TEST(CheckMutations, FindsEveryCollectiveThatOneRankOmits) {
   int mutants = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);
@@ -403,7 +403,7 @@ TEST(CheckMutations, EveryCollectiveThatOneRankLeavesOutIsFound) {
 
 /// Removes edges. If this lets a random run deadlock, or lets a task outlast its step, then the
 /// checker must report it.
-TEST(CheckMutations, EveryLostEdgeThatMattersIsFound) {
+TEST(CheckMutations, FindsEveryMissingEdgeThatMatters) {
   int lost = 0, matter = 0, found_mistakes = 0;
   for (std::uint64_t seed = 0; seed < kDrafts; ++seed) {
     Author author(seed);

@@ -29,7 +29,7 @@ constexpr const char* kCluster =
     "\"n\" "
     "kind: PCIE bandwidth_gb_per_s: 6 latency_us: 1 } }";
 
-TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
+TEST(ClusterFile, IsEquivalentToTheClusterInTheScenario) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
   static_cast<void>(folder.write("clusters/c.textproto", kCluster));
@@ -54,7 +54,7 @@ TEST(ClusterFile, SaysTheSameAsTheClusterInTheScenario) {
   }
 }
 
-TEST(ClusterFile, NamesMachinesFromWhereItLies) {
+TEST(ClusterFile, MachineFilesAreRelativeToIt) {
   const test::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() + "/clusters");
   static_cast<void>(

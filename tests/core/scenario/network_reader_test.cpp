@@ -44,7 +44,7 @@ std::vector<std::string> problems(const std::string& text, const std::string& ma
 const std::string kTree =
     "kind: FAT_TREE latency_us: 2 switch_us: 0.5 fat_tree { workers_per_leaf: 4 spines: 2 ";
 
-TEST(NetworkOfScenario, UplinksFollowFromPortsSpinesAndOversubscription) {
+TEST(NetworkOfScenario, ComputesUplinksFromPortsSpinesAndOversubscription) {
   EXPECT_EQ(network_of(kTree + "}").fat_tree.uplink, Bandwidth(4 * 3'125'000'000 / 2))
       << "non-blocking";
   EXPECT_EQ(network_of(kTree + "oversubscription: 4 }").fat_tree.uplink,
@@ -60,7 +60,7 @@ TEST(NetworkOfScenario, UplinksFollowFromPortsSpinesAndOversubscription) {
   EXPECT_EQ(network_of(kTree + "}").fat_tree.switch_latency, nanoseconds(500));
 }
 
-TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
+TEST(NetworkOfScenario, HostOverheadAppliesOnlyToTcp) {
   EXPECT_FALSE(network_of("kind: ONE_SWITCH latency_us: 2").host);
   EXPECT_FALSE(network_of("kind: ONE_SWITCH link: \"edr\"").host);
   ASSERT_TRUE(network_of("kind: ONE_SWITCH link: \"ethernet-25\"").host);
@@ -80,7 +80,7 @@ TEST(NetworkOfScenario, HostsTakeOfMessagesOnlyOverTcp) {
 
 /// With an oversubscription of r:1, a leaf's links to the spines carry 1/r of the bandwidth of its
 /// ports. The ratio that is computed from the graph's links must be r.
-TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
+TEST(NetworkOfScenario, TheLinksOfAFatTreeHaveTheStatedOversubscription) {
   for (const double ratio : {1.0, 2.0, 5.0}) {
     const auto scenario = read(kTree + fmt::format("oversubscription: {} }}", ratio));
     ASSERT_TRUE(scenario);
@@ -99,7 +99,7 @@ TEST(NetworkOfScenario, OversubscriptionComesOutOfTheGraph) {
 
 /// If a field is wrong, a default replaces it, and the resulting network may be impossible. Here
 /// each of eight groups would have five links. So no network is built after a wrong field.
-TEST(NetworkOfScenario, NothingIsBuiltOfAShapeWithAFieldThatDoesNotFit) {
+TEST(NetworkOfScenario, ReportsAnInvalidFieldWithoutBuildingTheNetwork) {
   const auto fly = [](const std::string& rest) {
     return problems(
         "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 dragonfly { routers_per_group: 3 " + rest +
@@ -151,7 +151,7 @@ TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
   EXPECT_EQ(tree.fat_tree.switch_latency, nanoseconds(180));
 }
 
-TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
+TEST(NetworkOfScenario, ReportsAllErrors) {
   EXPECT_THAT(problems("latency_us: 1"), ElementsAre("missing Network.kind"));
   EXPECT_THAT(problems("kind: ONE_SWITCH"), ElementsAre("missing Network.latency_us"));
   EXPECT_THAT(problems("kind: ONE_SWITCH link: \"edt\""), ElementsAre("unknown-name Network.link"));
@@ -186,7 +186,7 @@ TEST(NetworkOfScenario, ItsMistakesAreAllReported) {
   EXPECT_THAT(links(5000), ElementsAre("too-large Dragonfly.global_links_per_router"));
 }
 
-TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
+TEST(NetworkOfScenario, ConditionsCanNameItsSwitches) {
   const auto with = [](const std::string& from, const std::string& to) {
     return read(
         kTree + "}", "cpu-host", 16,
@@ -210,7 +210,7 @@ TEST(NetworkOfScenario, ConditionsNameItsSwitches) {
     EXPECT_THAT(of_one_switch.error().problems().front().text, HasSubstr(name));
 }
 
-TEST(ShippedLinks, AreReadAndCarryLessThanTheirLine) {
+TEST(ShippedLinks, HaveLessBandwidthThanTheirLineRate) {
   for (const std::string& name : test::shipped_library().names(Library::Kind::kLink)) {
     const auto file = test::shipped_library().read(Library::Kind::kLink, name, "");
     ASSERT_TRUE(file && *file);

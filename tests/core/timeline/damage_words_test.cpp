@@ -73,7 +73,7 @@ void spoil(std::string& bytes, const TimelineReader::SpanBlock& block) {
   bytes.replace(static_cast<std::size_t>(block.offset) + 8, 16, std::string(16, '\xff'));
 }
 
-TEST(TimelineDamage, ADamagedSpanBlockIsOneNote) {
+TEST(TimelineDamage, ADamagedSpanBlockCausesOneNote) {
   constexpr int kSpans = 10'000;
   const std::string whole = three_lanes(kSpans);
   const TimelineReader sane = reader_of(whole);
@@ -133,7 +133,7 @@ TEST(TimelineDamage, TruncatedFilesAreNotDamaged) {
   EXPECT_THAT(reader_of(index_lost).path(), SizeIs(1)) << "nothing is missing";
 }
 
-TEST(TimelineDamage, WhereNothingIsWholeThereIsNoTimeline) {
+TEST(TimelineDamage, RefusesAFileWithoutAnUndamagedBlock) {
   const Indexed whole = indexed();
   for (const std::string& bytes : {whole.bytes.substr(0, 8), whole.bytes.substr(0, 10)}) {
     const auto reader = TimelineReader::from_bytes(bytes, "t");
