@@ -120,13 +120,13 @@ Time end_of(Device& device, Time duration, std::int64_t compute_bound = kAll) {
   return ends.empty() ? Time(-1) : ends[0];
 }
 
-TEST(ComputeStream, AloneTakesWhatItTakes) {
+TEST(ComputeStream, WithoutInterferenceATaskTakesItsTime) {
   Device device(gpu(10));
   EXPECT_EQ(end_of(device, Time(12'345)), Time(12'345));
   EXPECT_EQ(device.stream().slowed(), Time());
 }
 
-TEST(ComputeStream, GoesAtTheShareOfMultiprocessorsThatIsLeft) {
+TEST(ComputeStream, RunsOnTheRemainingShareOfMultiprocessors) {
   for (int held = 0; held < 12; ++held) {
     Device device(gpu(10));
     for (int i = 0; i < held; ++i) device.hold(Time(), Time(1'000'000));
@@ -136,7 +136,7 @@ TEST(ComputeStream, GoesAtTheShareOfMultiprocessorsThatIsLeft) {
 }
 
 /// Communication holds 3 of 10 multiprocessors for 1000 ps, so 300 ps of work are missing.
-TEST(ComputeStream, IsSlowedWhileAndOnlyWhileMultiprocessorsAreHeld) {
+TEST(ComputeStream, IsSlowedOnlyWhileMultiprocessorsAreInUse) {
   Device inside(gpu(10));
   for (int i = 0; i < 3; ++i) inside.hold(Time(500), Time(1'500));
   EXPECT_EQ(end_of(inside, Time(4'000)), Time(4'300));
@@ -149,7 +149,7 @@ TEST(ComputeStream, IsSlowedWhileAndOnlyWhileMultiprocessorsAreHeld) {
   EXPECT_EQ(end_of(behind, Time(4'000)), Time(4'000));
 }
 
-TEST(ComputeStream, WhatWaitsForMemoryIsSlowedByTheBytesThatOthersMove) {
+TEST(ComputeStream, MemoryTrafficOfOthersSlowsMemoryBoundTasks) {
   for (const std::int64_t bound : {std::int64_t{0}, kAll / 4, kAll}) {
     Device device(gpu(10));  // 1 byte per picosecond
     device.move(Time(0), 100);
@@ -161,7 +161,7 @@ TEST(ComputeStream, WhatWaitsForMemoryIsSlowedByTheBytesThatOthersMove) {
   }
 }
 
-TEST(ComputeStream, ArrivalsChangeOnlyLaterComputation) {
+TEST(ComputeStream, InterferenceChangesOnlyLaterComputation) {
   Device device(gpu(10));
   device.arrive(Time(0), 100);
   device.arrive(Time(700), 60);
@@ -197,7 +197,7 @@ TEST(ComputeStream, AnAdditionAndATaskShareEvenly) {
       << "nothing is computed any more";
 }
 
-TEST(ComputeStream, OfWhatSharesTheDeviceAnAdditionMeetsTheMemoryBoundPart) {
+TEST(ComputeStream, ReductionsCompeteOnlyWithTheMemoryBoundPart) {
   EventQueue events;
   ComputeStream stream(0);
   stream.share(gpu(10, 1'000'000'000'000, 4));
@@ -264,7 +264,7 @@ std::vector<Time> integrated(const core::Part& part, const std::vector<Deed>& de
 
 /// Devices are small and times are short, so that an error of one multiprocessor or thread is
 /// visible.
-TEST(ComputeStream, EndsTasksWhenAnIntegratorDoes) {
+TEST(ComputeStream, EndTimesMatchANumericalIntegration) {
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     core::Random random(seed);
     const auto below = [&](std::int64_t n) {

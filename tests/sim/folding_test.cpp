@@ -68,7 +68,7 @@ std::string random_scenario(core::Random& random) {
 
 class Folding : public testing::TestWithParam<int> {};
 
-TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
+TEST(FoldingSpecs, FoldingPacksOfDifferentAlgorithmsDoesNotChangeTheResult) {
   int folded = 0;
   for (const std::string machine : {"dgx1-v100", "pcie4-a100", "hgx-h100"}) {
     for (const std::string spec :
@@ -92,7 +92,7 @@ TEST(FoldingSpecs, ChangesNothingWherePacksGoByDifferentAlgorithms) {
   EXPECT_GE(folded, 2);
 }
 
-TEST_P(Folding, ChangesNothing) {
+TEST_P(Folding, DoesNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 1);
   int folded = 0;
   constexpr int kCases = 15;
@@ -113,7 +113,7 @@ TEST_P(Folding, ChangesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Random, Folding, testing::Range(0, 12));
 
-TEST_P(Folding, AndRememberingChangeNothingTogether) {
+TEST_P(Folding, FoldingAndSkippingStepsTogetherDoNotChangeTheResult) {
   core::Random random(static_cast<std::uint64_t>(GetParam()) * 7919 + 2);
   int remembered = 0;
   constexpr int kCases = 12;
@@ -133,7 +133,7 @@ TEST_P(Folding, AndRememberingChangeNothingTogether) {
 
 /// Scenarios with servers or several communicators do not fold. The effect of slow devices is the
 /// same in every step.
-TEST(Remembering, ChangesNothingWhereWorkersDiffer) {
+TEST(Remembering, SkippingStepsDoesNotChangeTheResultIfWorkersDiffer) {
   const std::string workload =
       "workload { variable { name: \"a\" shape: 100000 backward_ms: 0.7 } variable { name: "
       "\"b\" shape: 3333 backward_ms: 0.1 } forward_ms: 1 micro_batches: 2 }\n";
@@ -246,7 +246,7 @@ TEST_P(FoldingATimeline, RecordsTheFirstWorkerUnchanged) {
   EXPECT_EQ(shown.most, 3);
 }
 
-TEST(Folding, NamesTheOwnersOfLinks) {
+TEST(Folding, NotesNameTheOwnersOfLinks) {
   const auto notes_of = [](const std::string& text, Folds folds) {
     const std::optional<Summary> summary = simulated(read(text), folds);
     std::string notes;
@@ -299,7 +299,7 @@ TEST(Folding, RefusesScenariosThatCannotBeFolded) {
   EXPECT_TRUE(summary.steps().empty());
 }
 
-TEST(Folding, TakesAMillionGpus) {
+TEST(Folding, SupportsAMillionGpus) {
   const Scenario scenario = read(ring_of(131'072));
   const std::optional<Summary> summary = simulated(scenario, Folds::kAutomatic);
   ASSERT_TRUE(summary && summary->steady_parts());
@@ -308,7 +308,7 @@ TEST(Folding, TakesAMillionGpus) {
   EXPECT_GT(summary->step_time(), Time(2 * 131'071 * core::microseconds(3).count()));
 }
 
-TEST(Ties, MatterBetweenTheSamePlaceOfWorkersAtDifferentDistancesOnly) {
+TEST(Ties, MatterOnlyBetweenTheSameLaneOfWorkersAtDifferentDistances) {
   using Thing = Ties::Thing;
   Ties ties;
   const auto comes = [&ties](std::uint64_t lane, std::int32_t away) {

@@ -71,7 +71,7 @@ LinkHealth loaded(std::vector<core::BackgroundLoad> loads, std::uint64_t seed = 
   return {*test::plain_cluster(2, rates), changes, loads, seed};
 }
 
-TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
+TEST(Background, LeavesTheRemainingBandwidthAndSeveralLoadsMultiply) {
   LinkHealth quarter = loaded({load(250'000)});
   EXPECT_EQ(quarter.tail(0, Bytes(750), Bandwidth(kGb), Time()), nanoseconds(1'000));
   LinkHealth two = loaded({load(250'000), load(200'000)});
@@ -84,7 +84,7 @@ TEST(Background, LeavesWhatItDoesNotTakeAndSeveralMultiply) {
 
 /// Over thousands of bursts, a link has 1 - share · burst / (burst + pause) of its bandwidth on
 /// average.
-TEST(Background, InBurstsTakesItsShareOfTheTime) {
+TEST(Background, BurstsTakeTheirShareOfTheTime) {
   struct Case {
     std::int64_t share_ppm, burst_us, pause_us;
   };
@@ -121,13 +121,13 @@ TEST(Background, BurstsDependOnlyOnSeedEntryAndLink) {
   EXPECT_NE(phases(loaded({load(0), bursts}), 0), phases(loaded({bursts}), 0)) << "another entry";
 }
 
-TEST(Background, ADeadLinkStaysDeadWhateverOthersSend) {
+TEST(Background, ADeadLinkStaysDeadUnderBackgroundTraffic) {
   LinkHealth link = loaded({load(500'000, core::microseconds(1), core::microseconds(1))}, 1,
                            {{0, 0, nanoseconds(100)}});
   EXPECT_EQ(link.tail(0, Bytes(1'000'000), Bandwidth(kGb), Time()), core::kNever);
 }
 
-TEST(LinkHealth, APartOfABandwidthIsNothingOnlyIfNothingIsLeft) {
+TEST(LinkHealth, APartOfABandwidthIsZeroOnlyIfTheShareIsZero) {
   EXPECT_EQ(part_of(Bandwidth(1'000), 0), Bandwidth(0));
   EXPECT_EQ(part_of(Bandwidth(1'000), 1), Bandwidth(1));
   EXPECT_EQ(part_of(Bandwidth(9'000'000'000'000'000), 999'999), Bandwidth(8'999'991'000'000'000));

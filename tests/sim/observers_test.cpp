@@ -18,7 +18,7 @@ using testing::ElementsAre;
 
 /// If two groups reduce the same pack, its record spans both, and is complete when the second group
 /// has finished.
-TEST(PackRecords, AreCompleteWhenAllGroupsAre) {
+TEST(PackRecords, AreCompleteWhenAllGroupsHaveCompleted) {
   PackRecords records(2);
   records.ready(3, 7, Time(1));
   records.ready(3, 7, Time(5));
@@ -66,7 +66,7 @@ TEST(StepEnds, MakeOneRecordOfAllReplicas) {
 
 /// Pack 1 is the pull of push pack 0. A helper starts its part of pack 1 when it has completed its
 /// part of pack 0.
-TEST(PullOrder, StartWhenARankIsDoneWithWhatIsAnswered) {
+TEST(PullOrder, PullsStartOnARankWhenItHasCompletedItsPush) {
   core::Plan plan;
   const auto cluster = test::plain_cluster(2);
   for (const int answered : {-1, 0}) {

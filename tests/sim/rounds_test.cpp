@@ -81,7 +81,7 @@ std::string ring_of(const std::string& machine, int workers, const std::string& 
          " }";
 }
 
-TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
+TEST(Rounds, MostOfTheTwoMillionRoundsOfAMillionGpusAreSkipped) {
   const std::optional<Summary> summary = simulated(read(ring_of("dgx-a100", 131'072, "", "FIFO")),
                                                    Folds::kAutomatic, SkipRepeats::kAutomatic);
   ASSERT_TRUE(says_rounds(*summary));
@@ -95,7 +95,7 @@ TEST(Rounds, OfAMillionGpusAreTwoMillionOfWhichSomeThousandsAreSimulated) {
   }
 }
 
-TEST(Rounds, AreAllSimulatedWhereMessagesShareLinks) {
+TEST(Rounds, AreAllSimulatedIfMessagesShareLinks) {
   const auto told_of = [](const std::string& model) {
     return simulated(read(ring_of("dgx-a100", 1024, "", model)), Folds::kAlways,
                      SkipRepeats::kAlways);

@@ -38,7 +38,7 @@ std::vector<std::vector<int>> fused(const std::vector<int>& sizes, int threshold
   return core::fused(ready, Bytes(threshold));
 }
 
-TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
+TEST(FuseResponses, FillsUpToTheThreshold) {
   EXPECT_THAT(fused({10, 20, 30}, 60), ElementsAre(ElementsAre(0, 1, 2)));
   EXPECT_THAT(fused({10, 20, 30}, 59), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
   EXPECT_THAT(fused({100, 1, 1}, 50), ElementsAre(ElementsAre(0), ElementsAre(1, 2)))
@@ -48,7 +48,7 @@ TEST(FuseResponses, FillsUpToTheThresholdAndNeverBeyond) {
 }
 
 /// Gradients of another type are skipped, as long as the skipped gradients would still fit.
-TEST(FuseResponses, LooksPastOtherTypes) {
+TEST(FuseResponses, SkipsOtherTypes) {
   const std::vector<GateItem> mixed{
       {Bytes(10), 0, 1}, {Bytes(20), 0, 2}, {Bytes(10), 0, 1}, {Bytes(20), 0, 2}};
   EXPECT_THAT(core::fused(mixed, Bytes(40)), ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
@@ -82,7 +82,7 @@ class ResponseCache {
   std::vector<int> bits_;
 };
 
-TEST(FusionOrder, IsThatOfTheCoordinatorAtFirstAndThenThatOfTheResponseCache) {
+TEST(FusionOrder, IsThatOfTheCoordinatorFirstAndOfTheResponseCacheLater) {
   const auto items =
       std::make_shared<const std::vector<GateItem>>(std::vector<GateItem>{{Bytes(40), 0, 1},
                                                                           {Bytes(40), 0, 2},
@@ -199,7 +199,7 @@ TEST(Horovod, CyclesFusePacksThatAreReadyAtTheirStart) {
 }
 
 /// The step ends with the last all-reduce, which takes as long as if it ran alone.
-TEST(Horovod, AFusedPackTakesWhatOneOfItsSizeTakes) {
+TEST(Horovod, AFusedPackTakesTheTimeOfAPackOfItsSize) {
   const core::Scenario s = horovod("cycle_time_ms: 100");
   const FusedRun told = fused_run(s);
   const core::Collective whole =
@@ -240,7 +240,7 @@ TEST(Horovod, TheResponseCacheSkipsNegotiation) {
   EXPECT_EQ(small.back(), 120);
 }
 
-TEST(Horovod, OneStreamCarriesThemOneAfterTheOther) {
+TEST(Horovod, FusedPacksRunOneAfterTheOther) {
   const FusedRun told = fused_run(horovod("cycle_time_ms: 100 fusion_threshold: 2000000"));
   Time before;
   std::vector<PackRecord> packs = told.packs;
@@ -329,7 +329,7 @@ TEST(Horovod, ErrorBandsAreThoseOfTheFusedBuffers) {
 }
 
 /// A pack that is alone is always the plan's pack, so its properties are known at all times.
-TEST(Horovod, SinglePacksKeepTheirPlan) {
+TEST(Horovod, APackThatIsNotFusedKeepsItsPlan) {
   const core::Scenario s = horovod("cycle_time_ms: 1 fusion_threshold: 0");
   sim::Fusing fusing(s);
   for (std::int32_t step = 0; step < 3; ++step) {
@@ -342,7 +342,7 @@ TEST(Horovod, SinglePacksKeepTheirPlan) {
   EXPECT_EQ(fusing.of(two).get(), fusing.of(two).get()) << "made once";
 }
 
-TEST(Horovod, SaysWhatItFused) {
+TEST(Horovod, NotesWhatItFused) {
   EXPECT_THAT(fused_run(horovod("cycle_time_ms: 3")).notes,
               testing::Contains(HasSubstr("6 gradients were fused into 3 all-reduces per step")));
 }
@@ -350,7 +350,7 @@ TEST(Horovod, SaysWhatItFused) {
 TEST(Horovod, WorkersAreNotFolded) { EXPECT_FALSE(sim::fold(horovod("", 8)).why_not.empty()); }
 
 /// Memoized steps must not change the results, even with cycles in between.
-TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
+TEST(Horovod, SkippingRoundsDoesNotChangeTheResult) {
   for (const char* settings :
        {"cycle_time_ms: 3", "cycle_time_ms: 0.7 fusion_threshold: 2000000"}) {
     const core::Scenario s = horovod(settings, 64, "", 2);
@@ -363,7 +363,7 @@ TEST(Horovod, IsTheSameWhereRoundsAreRemembered) {
 
 /// All other replicas wait for the gradients of a straggler: no gradient is reduced before the last
 /// replica has it.
-TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
+TEST(Horovod, ReducesAGradientOnlyWhenAllReplicasHaveIt) {
   std::string text = horovod("cycle_time_ms: 1").text;
   text += "conditions { slow { worker: 1 slowdown: 2 } }\n";
   const FusedRun told = fused_run(test::read(text));
@@ -375,7 +375,7 @@ TEST(Horovod, NothingTravelsBeforeEverybodyHasIt) {
   }
 }
 
-TEST(Horovod, SaysWhatItCannotDo) {
+TEST(Horovod, RefusesUnsupportedSettings) {
   const auto wrong = [](const std::string& strategy) {
     return test::kinds_of(core::read_scenario(
         fmt::format("cluster {{ workers {{ machine: \"dgx1-v100\" count: 2 }} network "

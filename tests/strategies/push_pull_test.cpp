@@ -42,7 +42,7 @@ TEST(BytePsKeys, AreHashedAsBytePsDoes) {
 
 // --- shares ---
 
-TEST(Shares, AreEvenExceptTheLast) {
+TEST(Shares, AreEqualExceptTheLast) {
   EXPECT_EQ(core::share_of(3, 11, 0), (core::Range{core::Buffer::kData, 0, 3}));
   EXPECT_EQ(core::share_of(3, 11, 2), (core::Range{core::Buffer::kData, 6, 5}));
   EXPECT_EQ(core::share_of(4, 2, 1).count, 0);
@@ -128,7 +128,7 @@ Time latency(const core::Cluster& cluster, core::PartId from, core::PartId to) {
 /// The GPU sends its share to its CPU. Two CPUs send to the server, whose port receives one message
 /// after the other, and the server adds the second message to the first. Both CPUs request the sum
 /// meanwhile, and receive the sum one after the other. Then the sum is sent to the GPU.
-TEST(PushPull, OfOnePartitionInClosedForm) {
+TEST(PushPull, OnePartitionHasAClosedForm) {
   const core::Scenario s =
       byteps("partition_bytes: 4096000",
              "variable { name: \"v\" shape: 1000000 } forward_ms: 1 backward_ms: 2 update_ms: 0");
@@ -153,7 +153,7 @@ TEST(PushPull, OfOnePartitionInClosedForm) {
 
 /// No pull starts before the server has the pushes of all workers. Earlier partitions are pulled
 /// while later ones are pushed.
-TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
+TEST(PushPull, PullsOverlapWithLaterPushes) {
   for (const char* settings :
        {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
     const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
@@ -179,7 +179,7 @@ TEST(PushPull, PullsGoWhileOthersWaitToBePushed) {
 
 /// Partitions become ready from v3 to v0, but after the first partition, the gate starts them from
 /// v0 to v3. Pulls pass no gate.
-TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
+TEST(PushPull, TheGateOfAWorkerPrefersTheVariableCreatedFirst) {
   const core::Scenario s = byteps("scheduling_credit: 1 partition_bytes: 500000", four_variables());
   const core::PlanGate plan(s.plan);
   ASSERT_TRUE(plan.any());
@@ -209,7 +209,7 @@ TEST(PushPull, TheGateOfAWorkerTakesTheVariableCreatedFirst) {
 /// Sending a share to the CPU takes 2.5 ms, so gradients queue behind the first. With a credit of
 /// one item, the next gradient to be sent is that of the earliest variable. Without credit,
 /// gradients are sent in order of readiness.
-TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
+TEST(PushPull, WithACreditTheFirstVariableIsPushedFirst) {
   const std::string large = four_variables(6'250'000);
   const std::string whole = "partition_bytes: 25001984";
   const core::Scenario with = byteps(whole + " scheduling_credit: 1", large),
@@ -222,7 +222,7 @@ TEST(PushPull, WithACreditTheFirstVariableGoesFirst) {
 
 /// The replicas of a worker start a partition together, so that none waits for another that has
 /// spent its credit on another partition.
-TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
+TEST(PushPull, ReplicasAtDifferentPacesDoNotDeadlock) {
   for (const char* settings :
        {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
     const PushPullRun told = push_pull_run(
@@ -234,7 +234,7 @@ TEST(PushPull, ReplicasThatDriftApartDoNotHoldEachOtherUp) {
   }
 }
 
-TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
+TEST(PushPull, SkippingRoundsDoesNotChangeTheResult) {
   for (const char* settings : {"", "scheduling_credit: 1"}) {
     const core::Scenario s = byteps(settings, four_variables(), 6, 4, 3, "steps: 3");
     const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
@@ -247,7 +247,7 @@ TEST(PushPull, IsTheSameWhereRoundsAreRemembered) {
 
 /// Updates follow pulls: one update follows the last pull, or with PER_PACK, each pull is followed
 /// by the update of its part of the variable.
-TEST(PushPull, VariablesAreUpdatedWhenTheyAreBack) {
+TEST(PushPull, UpdatesFollowPulls) {
   std::string text = byteps("", four_variables()).text;
   text.replace(text.find("update_ms: 0"), 12, "update_ms: 4");
   const core::Scenario after_all = test::read(text);

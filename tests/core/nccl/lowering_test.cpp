@@ -210,7 +210,7 @@ TEST(Lowering, NvlsSendsEveryBlockOnce) {
 
 // Computed by hand from addCBDCollToPlan of 2.21.5. A portion is 4 KiB with Simple, 60 doubles per
 // warp with LL128, and 8 bytes per thread with LL.
-TEST(DealOut, AssignsEqualNumbersOfPortionsIn2_21) {
+TEST(ChannelAssignment, AssignsEqualNumbersOfPortionsIn2_21) {
   const Communicator comm = hopper(1, 8, {2, 21, 5});
   const auto of = [&](std::int64_t bytes, Protocol protocol) {
     return assign_channels(comm, Function::kAllReduce, choice(Algorithm::kRing, protocol, 24),
@@ -234,7 +234,7 @@ TEST(DealOut, AssignsEqualNumbersOfPortionsIn2_21) {
 }
 
 // Computed by hand from the kernels of 2.19.4, in which channels take turns in every loop.
-TEST(DealOut, AssignsChannelsRoundRobinBefore2_20) {
+TEST(ChannelAssignment, AssignsChannelsRoundRobinBefore2_20) {
   const Communicator comm = hopper(1, 8, {2, 19, 4});
   const auto of = [&](std::int64_t bytes, Algorithm algorithm, Protocol protocol, int channels,
                       int threads) {
@@ -267,7 +267,7 @@ TEST(DealOut, AssignsChannelsRoundRobinBefore2_20) {
   EXPECT_EQ(tree[2].at(0, 0).count, 0);
 }
 
-TEST(DealOut, AssignsEveryElement) {
+TEST(ChannelAssignment, AssignsEveryElement) {
   for (const Version version :
        {Version{2, 6, 4}, Version{2, 9, 9}, Version{2, 12, 10}, Version{2, 19, 4},
         Version{2, 20, 5}, Version{2, 21, 5}, kDefaultVersion}) {

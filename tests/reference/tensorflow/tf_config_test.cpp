@@ -126,7 +126,7 @@ TEST(TensorFlowClusterReference, Chiefs) {
 }
 
 // The texts of the errors differ from TensorFlow's, but the rejected configurations are the same.
-TEST(TensorFlowClusterReference, TasksThatCannotBeAreRefused) {
+TEST(TensorFlowClusterReference, ImpossibleTasksAreRefused) {
   for (const Data& c : test::golden_cases("validation")) {
     SCOPED_TRACE(test::golden_name(c));
     const Data in = c["input"];
@@ -154,7 +154,7 @@ TEST(TensorFlowClusterReference, WorkersAreCounted) {
   }
 }
 
-TEST(TensorFlowClusterReference, ServersHaveNoPlaceAmongThoseThatTrain) {
+TEST(TensorFlowClusterReference, ServersHaveNoIdAmongTrainingTasks) {
   for (const Data& c : test::golden_cases("id_in_cluster")) {
     SCOPED_TRACE(test::golden_name(c));
     ASSERT_EQ(c["expected"]["error"].text(), "ValueError");
@@ -171,7 +171,7 @@ TEST(TensorFlowClusterReference, AnEvaluatorHasNoLeader) {
   }
 }
 
-TEST(TensorFlowClusterReference, AListIsNoCluster) {
+TEST(TensorFlowClusterReference, AListIsRefusedAsACluster) {
   for (const Data& c : test::golden_cases("normalize_cluster_spec")) {
     SCOPED_TRACE(test::golden_name(c));
     const auto config = core::read_tf_config(
