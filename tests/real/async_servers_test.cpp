@@ -68,7 +68,7 @@ TEST(InCluster, CollectivesOfEveryWorkerAreProvedInTheClustersRanks) {
   }
 }
 
-TEST(InCluster, RanksGoThereAndBack) {
+TEST(InCluster, RanksConvertBothWays) {
   const core::Partition workers{6, 2, 1, false};
   for (std::int64_t g = 0; g < 3; ++g) {
     const GroupRanks ranks{workers, g};
@@ -167,7 +167,7 @@ class ServerTest : public testing::Test {
 };
 
 /// The last value that is read must equal the first value plus all pushes in between, bit by bit.
-TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
+TEST_F(ServerTest, AVariableIsTheSumOfAllPushes) {
   read(0, 0);
   read(1, 0);
   push(1, 0);
@@ -197,7 +197,7 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllThatWasPushed) {
   EXPECT_EQ(server().pace.take_behind().updates, 0) << "told once";
 }
 
-TEST_F(ServerTest, APushThatIsNotTheWorkersGradientsIsFound) {
+TEST_F(ServerTest, FindsAPushThatDiffersFromTheWorkersGradients) {
   push(0, 0, 1);
   const auto right = server().pace.verify();
   ASSERT_FALSE(right);
@@ -205,7 +205,7 @@ TEST_F(ServerTest, APushThatIsNotTheWorkersGradientsIsFound) {
               testing::ContainsRegex("variable \"v\", worker 0: element 7 of a push"));
 }
 
-TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
+TEST_F(ServerTest, FindsAReadThatDiffersFromTheVariableAtThatTime) {
   push(0, 0);
   read(1, 0);
   reinterpret_cast<std::int32_t*>(server().net.buffers[tag(1, 0, kRead)][kServer])[3] ^= 1;
@@ -215,7 +215,7 @@ TEST_F(ServerTest, WhatWasSentMustHaveBeenTheVariableThen) {
 }
 
 /// The hashes of both ends must agree if and only if the bytes do.
-TEST_F(ServerTest, BothEndsOfAReadTellTheSame) {
+TEST_F(ServerTest, HashesOfBothEndsOfAReadAgree) {
   read(0, 0);
   read(1, 0);
   reinterpret_cast<std::int32_t*>(ends_[1]->net.buffers[tag(1, 0, kRead)][1])[9] ^= 64;

@@ -116,7 +116,7 @@ double bound_of(const Kept& kept) {
   return at == std::string::npos ? -1 : std::stod(note.substr(at + std::string("± ").size()));
 }
 
-TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
+TEST(Cluster, ClocksThatDifferBySecondsGiveOneTimeline) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::vector<WorkerClock> clocks{
       {"machine a", 0, 0}, {"machine b", 10 * kSecond, 80}, {"machine c", -3 * kSecond, -90}};
@@ -152,7 +152,7 @@ TEST(Cluster, ClocksThatAreSecondsApartMakeOneTimeline) {
   }
 }
 
-TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
+TEST(Cluster, MicroBatchesAreReplayedAndGradientsAreSentOncePerStep) {
   Kept kept;
   const auto done = run(ring(2, 2, "micro_batches: 3 accumulate_ms: 1"),
                         {{"machine a", 0, 0}, {"machine a", 0, 0}}, kept);
@@ -175,7 +175,7 @@ TEST(Cluster, MicroBatchesAreReplayedAndGradientsLeaveOnceAStep) {
   }
 }
 
-TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
+TEST(Cluster, PacksAreSentInTheNarrowTypeAndConversionsAreReplayed) {
   for (const char* const of : {"GRADIENTS", "PACKS"}) {
     Kept kept;
     const core::Scenario scenario =
@@ -194,7 +194,7 @@ TEST(Cluster, PacksTravelInTheNarrowTypeAndConversionsAreReplayed) {
   }
 }
 
-TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
+TEST(Cluster, MessagesArriveBeforeTheyAreSentByAtMostTheClockBound) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   Kept kept;
   ASSERT_TRUE(
@@ -229,7 +229,7 @@ TEST(Cluster, NothingArrivesBeforeItWasSentByMoreThanTheBound) {
   EXPECT_GE(pairs, 6);
 }
 
-TEST(Cluster, OneMachineHasOneClockAndSaysNothing) {
+TEST(Cluster, OneMachineHasOneClockAndNoNote) {
   Kept kept;
   ASSERT_TRUE(run(ring(2, 2), {{}, {}}, kept));
   EXPECT_EQ(note_with(kept, "other machines"), "");
@@ -326,7 +326,7 @@ TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
             "lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
 }
 
-TEST(WorkerSet, WaitingForABusyWorkerIsNoStandstill) {
+TEST(WorkerSet, WaitingForABusyWorkerIsNotAStandstill) {
   TwoWorkers two;
   two.say(0, 1000, "rank 0 lane 0 waits for a message");
   two.say(1, 0, "");
@@ -349,7 +349,7 @@ TEST(WorkerSet, EndedWorkersCountAsWaiting) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
 }
 
-TEST(WorkerSet, TimeoutsAreNotTheCauseIfAnotherWorkerFailed) {
+TEST(WorkerSet, AFailureOfAnotherWorkerTakesPrecedenceOverTimeouts) {
   const std::string cause = "worker {} sent data that is not a message of Tutti (in step 3)";
   const std::string waits = "no progress for 1 s: rank 1 lane 0 waits for a message (in step 3)";
   for (const std::size_t knows : {0u, 1u}) {
@@ -442,7 +442,7 @@ TEST(WorkerSet, WorkersThatSendTooMuchFail) {
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kProtocol, "", 0}));
 }
 
-TEST(WorkerSet, PartsOfLongMessagesAreSignsOfLife) {
+TEST(WorkerSet, PartsOfLongMessagesCountAsActivity) {
   TwoWorkers two;
   two.worker_set.limit_inboxes({4, std::size_t{8} << 20});
   proto::Control ready;
@@ -479,7 +479,7 @@ TEST(WorkerSet, ShortensAndCleansTextsOfWorkers) {
   EXPECT_EQ(member.stands, "one tutti: all is well?");
 }
 
-TEST(Failure, OfAnotherProcessIsCutAndSafeToPrint) {
+TEST(Failure, TextsOfOtherProcessesAreTruncatedAndSafeToPrint) {
   proto::Failure sent;
   sent.set_text("line 1\nline 2\x1b[31m" + std::string(1 << 20, 'y'));
   const std::string text = error_of(sent).message();
@@ -488,7 +488,7 @@ TEST(Failure, OfAnotherProcessIsCutAndSafeToPrint) {
   EXPECT_LE(text.size(), 4096u);
 }
 
-TEST(Failure, IsTheSameOnTheOtherSide) {
+TEST(Failure, EncodingAndDecodingPreserveIt) {
   for (const core::ProblemKind& kind : {core::ProblemKind{ProblemCode::kLost, "", 12},
                                         core::ProblemKind{ProblemCode::kOutOfMemory}}) {
     for (const core::Error& error :
@@ -502,7 +502,7 @@ TEST(Failure, IsTheSameOnTheOtherSide) {
   }
 }
 
-TEST(Failure, OfAStrangerIsTakenForWhatItCanBe) {
+TEST(Failure, InvalidFieldsAreIgnored) {
   proto::Failure strange;
   strange.set_code("no such code");
   strange.set_worker(-7);

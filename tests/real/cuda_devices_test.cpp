@@ -231,7 +231,7 @@ TEST_P(OnGpus, KernelsMatchTheHostBitForBit) {
 }
 
 /// The length needs more than one iteration of the widest grid.
-TEST_P(OnGpus, KernelsGoThroughLongRanges) {
+TEST_P(OnGpus, KernelsProcessLongRanges) {
   constexpr std::int64_t kCount = 3'000'001;
   const auto gpus = devices(1, 1);
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
@@ -285,7 +285,7 @@ TEST_P(OnGpus, StepsOfALaneAreReportedInOrder) {
   }
 }
 
-TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
+TEST_P(OnGpus, HostAndDeviceReachBuffersForTheHost) {
   const auto gpus = devices(1, 1);
   const Devices::Memory far = gpus->take(0, 4000, false);
   const Devices::Memory near = gpus->take(0, 4000, true);
@@ -311,7 +311,7 @@ TEST_P(OnGpus, BuffersForTheHostAreReachedFromBothSides) {
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(element_at(DataType::kInt32, got.data(), i), 2 * i);
 }
 
-TEST_P(OnGpus, ComputationEndsWhenItsTimeHasComeOnEveryRank) {
+TEST_P(OnGpus, ComputationTakesItsTimeOnEveryRank) {
   const auto gpus = devices(2, 1);
   const auto begin = Devices::Clock::now();
   Recorder told;
@@ -416,7 +416,7 @@ TEST_F(OnFakeGpus, NotesSharedGpusAndMissingPeerAccess) {
                                    testing::ContainsRegex("^GPU 1 .*GPU 0")));
 }
 
-TEST_F(OnFakeGpus, NoDriverAndNoDeviceAreErrorsThatSayWhatToDo) {
+TEST_F(OnFakeGpus, AMissingDriverOrDeviceIsAnErrorWithARemedy) {
   FakeCudaOptions options;
   options.count_error = kTuttiCudaNoDriver;
   FakeCuda::the().reset(options);
@@ -431,7 +431,7 @@ TEST_F(OnFakeGpus, NoDriverAndNoDeviceAreErrorsThatSayWhatToDo) {
               HasSubstr("nvidia-smi -L"));
 }
 
-TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
+TEST_F(OnFakeGpus, LanesBeyondTheLimitShareStreams) {
   const auto gpus = open({});
   ASSERT_TRUE(gpus);
   const Devices::Memory memory = (*gpus)->take(0, 4096, false);
@@ -450,7 +450,7 @@ TEST_F(OnFakeGpus, LanesBeyondAsManyShareStreams) {
 
 // --- without GPUs ---
 
-TEST(MemoryPool, BlocksAreNeverTooSmallAndAtMostAnEighthTooLarge) {
+TEST(MemoryPool, BlocksAreLargeEnoughAndAtMostAnEighthTooLarge) {
   for (std::int64_t bytes = 1; bytes < (1 << 20); bytes += bytes < 5000 ? 1 : 977) {
     const std::int64_t block = block_bytes(bytes);
     EXPECT_GE(block, bytes);

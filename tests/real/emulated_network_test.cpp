@@ -126,7 +126,7 @@ TEST(EmulatedNetwork, ImpossibleTimestampsNameTheSender) {
   }
 }
 
-TEST(EmulatedNetwork, AcceptsMessagesAtTheTimeOfTheirLinks) {
+TEST(EmulatedNetwork, DeliversMessagesAfterTheTimeOfTheirLinks) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), {now, now, now + 1'000}));
@@ -142,7 +142,7 @@ TEST(EmulatedNetwork, AcceptsMessagesAtTheTimeOfTheirLinks) {
   EXPECT_LT(worker.clock, Clock::time_point(std::chrono::hours(1)) + std::chrono::seconds(1));
 }
 
-TEST(EmulatedNetwork, WhatNoScheduleSendsToThisWorkerIsRefused) {
+TEST(EmulatedNetwork, RefusesMessagesThatNoScheduleSendsToThisWorker) {
   Worker worker;
   Receiver& receiver = worker.below.receiver();
   const Channel in = worker.channel(true);
@@ -166,7 +166,7 @@ TEST(EmulatedNetwork, WhatNoScheduleSendsToThisWorkerIsRefused) {
   EXPECT_FALSE(refused(in));
 }
 
-TEST(EmulatedNetwork, MoreMessagesThanThereAreSlotsForAreRefused) {
+TEST(EmulatedNetwork, RefusesMoreMessagesThanSlots) {
   Worker worker;
   const std::int64_t now = worker.clock.time_since_epoch().count();
   std::uint32_t taken = 0;

@@ -317,7 +317,7 @@ void for_all(std::uint64_t seeds, Check check) {
   }
 }
 
-TEST(FaultlessTransport, OvertakingAndDelaysDoNoHarm) {
+TEST(FaultlessTransport, ReorderingAndDelaysDoNotChangeTheResult) {
   for_all(12, [](const core::Collective& collective, std::uint64_t seed, const std::string& what) {
     EXPECT_TRUE(run(collective, Fault::kNone, seed).right) << what;
     EXPECT_TRUE(run(collective, Fault::kNone, seed, true).right) << what << ", emulated";
@@ -332,7 +332,7 @@ std::string to_string(const End& end) {
 /// One fault, given by its number.
 class FaultyTransport : public testing::TestWithParam<std::tuple<int, bool>> {};
 
-TEST_P(FaultyTransport, NothingGoesWrongUnnoticed) {
+TEST_P(FaultyTransport, EveryFaultIsDetectedOrHarmless) {
   const auto fault = static_cast<Fault>(std::get<0>(GetParam()));
   const bool emulated = std::get<1>(GetParam());
   int struck = 0;

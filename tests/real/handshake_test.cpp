@@ -77,7 +77,7 @@ TEST(Handshake, ProvesTheSecretAndIdentifiesBothSides) {
   EXPECT_EQ(a.run(), kRun);
 }
 
-TEST(Handshake, TheSecretNeverTravelsAndASecondTimeEverythingDiffers) {
+TEST(Handshake, TheSecretIsNotSentAndMessagesNeverRepeat) {
   std::vector<std::string> first, second;
   for (auto* heard : {&first, &second}) {
     Handshake a = Handshake::join("the one secret", {Purpose::kControl, 3, kCoordinator, "v"},
@@ -104,7 +104,7 @@ TEST(Handshake, TheVersionOfTheOtherEndIsKnownEvenIfTheHandshakeFails) {
   EXPECT_EQ(c.stated_version(), "1.2.4");
 }
 
-TEST(Handshake, AnotherSecretIsNoticedByBothEnds) {
+TEST(Handshake, BothEndsDetectADifferentSecret) {
   Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("0123456789abcdef0123456789abcdee");
   talk(a, b);
@@ -112,7 +112,7 @@ TEST(Handshake, AnotherSecretIsNoticedByBothEnds) {
   EXPECT_EQ(b.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, AListenerWithoutTheSecretCannotPretend) {
+TEST(Handshake, AListenerWithoutTheSecretIsRejected) {
   Handshake a = joiner(kHandshakeSecret);
   Handshake b = listener("guess");
   talk(a, b, [](int message, std::string& bytes) {
@@ -121,7 +121,7 @@ TEST(Handshake, AListenerWithoutTheSecretCannotPretend) {
   EXPECT_EQ(a.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, WhatWasOverheardIsOfNoUseASecondTime) {
+TEST(Handshake, ARecordedHandshakeCannotBeReplayed) {
   std::vector<std::string> heard;
   Handshake a = joiner();
   Handshake b = listener();
@@ -150,7 +150,7 @@ TEST(Handshake, RefusesAReflectedProof) {
   EXPECT_EQ(a.state(), State::kWrongSecret);
 }
 
-TEST(Handshake, NoBitCanBeChangedOnTheWay) {
+TEST(Handshake, DetectsEveryChangedBit) {
   const std::size_t sizes[] = {81, 88, 32, 33};
   for (int message = 0; message < 4; ++message) {
     for (std::size_t at = 0; at < sizes[message]; ++at) {
@@ -169,7 +169,7 @@ TEST(Handshake, NoBitCanBeChangedOnTheWay) {
   }
 }
 
-TEST(Handshake, AConnectionIsForOnePurposeOneWorkerAndOneRun) {
+TEST(Handshake, AConnectionIsBoundToOnePurposeOneWorkerAndOneRun) {
   {
     Handshake a = joiner(kHandshakeSecret, 3, 1, kRun, Purpose::kPeer, 1);
     Handshake b = listener(kHandshakeSecret, 2, Purpose::kPeer, 1);
@@ -197,7 +197,7 @@ TEST(Handshake, AConnectionIsForOnePurposeOneWorkerAndOneRun) {
   }
 }
 
-TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
+TEST(Handshake, AStrangerGetsNoReplyAndCanSendNoMoreThanAHandshake) {
   Handshake b = listener();
   ASSERT_LE(b.wants(), 256u);
   std::string http =
@@ -211,7 +211,7 @@ TEST(Handshake, AStrangerGetsNoAnswerAndNothingBeyondAHandshakesBytes) {
   EXPECT_EQ(b.state(), State::kUnknownProtocol);
 }
 
-TEST(Handshake, AVersionIsPrintedAsWords) {
+TEST(Handshake, VersionsOfStrangersAreSafeToPrint) {
   Handshake a = Handshake::join(kHandshakeSecret,
                                 {Purpose::kControl, 0, kCoordinator, "1\x1b[2J\n2"}, nonce_of(1));
   Handshake b = listener();
@@ -219,7 +219,7 @@ TEST(Handshake, AVersionIsPrintedAsWords) {
   EXPECT_EQ(b.peer().version, "1?[2J?2");
 }
 
-TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
+TEST(Handshake, BothEndsDeriveTheSameKeysThatDifferBetweenConnections) {
   std::set<Sha256> keys;
   for (const int nonce : {1, 9}) {
     Handshake a = joiner(kHandshakeSecret, 3, nonce);
@@ -244,7 +244,7 @@ TEST(Handshake, BothEndsDeriveTheSameKeysAndEveryConnectionHasItsOwn) {
   }
 }
 
-TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
+TEST(Handshake, EndsWithDifferentTlsSettingsDisconnectAndReportWhy) {
   constexpr TlsMode kModes[] = {TlsMode::kNone, TlsMode::kSecret, TlsMode::kCertificates};
   for (const TlsMode one : kModes) {
     for (const TlsMode other : kModes) {
@@ -264,7 +264,7 @@ TEST(Handshake, EndsWithDifferentSettingsOfTlsPartAndKnowWhy) {
 }
 
 /// An attacker who has recorded a handshake compares its proof with the proofs of guessed secrets.
-TEST(RunSecret, ASecretThatMightBeGuessedIsStretchedByRun) {
+TEST(RunSecret, SecretsThatCouldBeGuessedAreStretchedWithASaltOfTheRun) {
   const RunSecret guessable("correct horse battery staple");
   const std::string key = guessable.key(kRun);
   // python3: hashlib.scrypt(secret, salt=b"tutti run \x07\x08" + bytes(14), n=2**15, r=8, p=1,
@@ -281,7 +281,7 @@ TEST(RunSecret, ASecretThatMightBeGuessedIsStretchedByRun) {
   EXPECT_EQ(a.state(), State::kDone);
 }
 
-TEST(RunSecret, OnlyRandomDigitsCountAsRandom) {
+TEST(RunSecret, OnlyRandomDigitsAreNotStretched) {
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(is_random(random_secret()));
   EXPECT_TRUE(is_random("DEADBEEF0123456789abcdef01234567"));
   EXPECT_FALSE(is_random("0123456789abcdef0123456789abcde")) << "31 digits";
@@ -290,7 +290,7 @@ TEST(RunSecret, OnlyRandomDigitsCountAsRandom) {
   EXPECT_FALSE(is_random(""));
 }
 
-TEST(RunSecret, OneThatIsEasyToGuessIsRefusedWithTheReason) {
+TEST(RunSecret, RefusesSecretsThatAreEasyToGuessWithTheReason) {
   EXPECT_EQ(weakness_of(kHandshakeSecret), "");
   EXPECT_EQ(weakness_of("correct horse battery staple"), "");
   EXPECT_EQ(weakness_of("1234"), "has 4 characters; with other machines it needs at least 16");
@@ -298,13 +298,13 @@ TEST(RunSecret, OneThatIsEasyToGuessIsRefusedWithTheReason) {
             "has only 4 different characters; with other machines it needs at least 8");
 }
 
-TEST(Hmac, IsTheOneOfRfc4231) {
+TEST(Hmac, MatchesRfc4231) {
   const Sha256 mac = hmac_sha256("Jefe", "what do ya want for nothing?");
   EXPECT_EQ(hex_of({reinterpret_cast<const char*>(mac.data()), mac.size()}),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
-TEST(Hkdf, IsTheOneOfRfc5869) {
+TEST(Hkdf, MatchesRfc5869) {
   std::string salt, info;
   for (char c = 0; c <= 0x0c; ++c) salt += c;
   for (int c = 0xf0; c <= 0xf9; ++c) info += static_cast<char>(c);

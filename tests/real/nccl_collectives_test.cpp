@@ -135,7 +135,7 @@ class NcclOnFakeGpus : public testing::Test {
   std::unique_ptr<NcclCollectives> run_;
 };
 
-TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
+TEST_F(NcclOnFakeGpus, ReducesEveryTypeAndOperationForAnyNumberOfRanks) {
   for (const int ranks : {1, 2, 4}) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
@@ -160,7 +160,7 @@ TEST_F(NcclOnFakeGpus, EveryTypeAndOperationAndNumberOfRanks) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
+TEST_F(NcclOnFakeGpus, RunsEveryCollectiveInPlaceAndOutOfPlace) {
   for (const int ranks : {1, 2, 3, 4}) {
     const auto cluster = test::plain_cluster(ranks);
     ASSERT_TRUE(open(ranks, in_all(ranks)));
@@ -204,7 +204,7 @@ TEST_F(NcclOnFakeGpus, EveryCollectiveInPlaceAndOutOfPlace) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
+TEST_F(NcclOnFakeGpus, LaunchesPacksInOrderWhicheverIsReadyFirst) {
   const auto cluster = test::plain_cluster(3);
   ASSERT_TRUE(open(3, in_all(3, 0.25)));
   const core::Collective collective =
@@ -231,7 +231,7 @@ TEST_F(NcclOnFakeGpus, PacksGoInTheirOrderWhicheverIsReadyFirst) {
                        "a mean, as it were");
 }
 
-TEST_F(NcclOnFakeGpus, APeerThatIsGoneIsAnErrorAndCommunicatorsAreAborted) {
+TEST_F(NcclOnFakeGpus, AMissingPeerIsAnErrorThatAbortsCommunicators) {
   const auto cluster = test::plain_cluster(2);
   ::setenv("TUTTI_FAKE_NCCL_FAILS_AT", "1", 1);
   ASSERT_TRUE(open(2, in_all(2)));
@@ -261,7 +261,7 @@ TEST_F(NcclOnFakeGpus, TheWaitForMissingRanksTimesOut) {
   EXPECT_THAT(opened.error().message(), testing::ContainsRegex("3 ranks: .* 0.02 s"));
 }
 
-TEST_F(NcclOnFakeGpus, TwoRanksOnOneGpuAreRefusedAsNcclDoes) {
+TEST_F(NcclOnFakeGpus, RefusesTwoRanksOnOneGpuLikeNccl) {
   const auto opened = open(2, in_all(2), 1);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message(), HasSubstr("communicator of 2 ranks"));
@@ -361,7 +361,7 @@ TEST_F(NcclChannels, LateReportsAreCounted) {
   for (const auto& [what, times] : heard) EXPECT_EQ(times, 1);
 }
 
-TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
+TEST_F(NcclOnFakeGpus, RefusesAnIdOfAnotherLength) {
   FakeCuda::the().reset(gpus_of(4));
   devices_ = devices_of(FakeCuda::the().api(), 2, 4);
   for (const std::size_t size :
@@ -377,7 +377,7 @@ TEST_F(NcclOnFakeGpus, ANameOfAnotherLengthIsRefused) {
   }
 }
 
-TEST_F(NcclOnFakeGpus, AnotherProfilerStaysAndIsNoted) {
+TEST_F(NcclOnFakeGpus, KeepsAnotherProfilerWithANote) {
   ::setenv("NCCL_PROFILER_PLUGIN", "libtheirs.so", 1);
   NcclOptions options = in_all(2);
   options.follow_channels = true;
@@ -446,7 +446,7 @@ INSTANTIATE_TEST_SUITE_P(Nccl, NcclCalls, testing::Values(Which::kFake, Which::k
                            return which.param == Which::kFake ? "Fake" : "Real";
                          });
 
-TEST_P(NcclCalls, EveryCollectiveDoesWhatItsNameSays) {
+TEST_P(NcclCalls, EveryCollectiveGivesItsDefinedResult) {
   constexpr std::int64_t kCount = 1001;
   const auto devices = devices_of(*cuda_, ranks_, ranks_);
   std::vector<char> id(kTuttiNcclIdBytes);

@@ -64,7 +64,7 @@ void send_all(const Socket& socket, const std::string& bytes) {
             static_cast<ssize_t>(bytes.size()));
 }
 
-TEST(Reception, ReachesOneThatListens) {
+TEST(Reception, ConnectsToAListener) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception there(options_of(kReceptionSecret), &*listener);
   Reception here(options_of(kReceptionSecret, 1), nullptr);
@@ -94,7 +94,7 @@ TEST(Reception, DropsSlowHandshakesWithoutDelayingOthers) {
   EXPECT_EQ(receive_all(silent.get(), 1), "") << "closed";
 }
 
-TEST(Reception, AFullReceptionDropsTheOldestHandshake) {
+TEST(Reception, DropsTheOldestHandshakeIfThereAreTooMany) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception::Options options = options_of(kReceptionSecret);
   options.most_waiting = 3;
@@ -108,7 +108,7 @@ TEST(Reception, AFullReceptionDropsTheOldestHandshake) {
   EXPECT_EQ(::recv(strangers[4].get(), &byte, 1, MSG_DONTWAIT), -1) << "still waited for";
 }
 
-TEST(Reception, AHandshakeThatWasRecordedOpensNothing) {
+TEST(Reception, RefusesARecordedHandshake) {
   const auto listener = Listener::open({"127.0.0.1", 0});
   Reception there(options_of(kReceptionSecret), &*listener);
   Nonce nonce{};
@@ -169,7 +169,7 @@ char receive_one(Connection& connection) {
 
 class Meeting : public testing::TestWithParam<bool> {};
 
-TEST_P(Meeting, EveryoneIsConnectedToEveryoneWhateverStrangersDo) {
+TEST_P(Meeting, ConnectsAllWorkersInSpiteOfStrangers) {
   constexpr std::int32_t kWorkers = 5;
   std::vector<Listener> listeners;
   PeerConnectionOptions all;
@@ -240,7 +240,7 @@ TEST(MeetingErrors, RefusesOtherRunsAndSecrets) {
 
 /// Version 0.2.0 has another key for a secret that might be guessed, so it seems to have another
 /// secret.
-TEST(MeetingErrors, AnotherVersionWithAnotherSecretIsNamed) {
+TEST(MeetingErrors, ReportsAnotherVersionWithAnotherSecret) {
   // All attempts to join share the key, which takes scrypt a while.
   static_assert(std::is_same_v<decltype(Appointment::secret), RunSecret>);
   const auto listener = Listener::open({"127.0.0.1", 0});

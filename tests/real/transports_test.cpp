@@ -157,7 +157,7 @@ std::vector<Case> cases_on(std::size_t shape) {
   return cases;
 }
 
-TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
+TEST(EveryAlgorithmBetween, ShapesTogetherCoverEveryTypeAndOperation) {
   std::map<core::AlgorithmChoice, std::set<DataType>> types;
   std::map<core::AlgorithmChoice, std::set<Operation>> operations;
   std::map<core::AlgorithmChoice, std::set<std::int64_t>> sizes;
@@ -179,7 +179,7 @@ TEST(EveryAlgorithmBetween, AnyWorkersIsEveryTypeAndOperationToo) {
 
 class EveryAlgorithm : public testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
-TEST_P(EveryAlgorithm, IsRight) {
+TEST_P(EveryAlgorithm, GivesTheCorrectResult) {
   const auto& [transport, place] = GetParam();
   const Shape shape = kShapes[place];
   const core::Cluster cluster = cluster_of(shape);
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
 
 class Transports : public testing::TestWithParam<std::string> {};
 
-TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
+TEST_P(Transports, FullSocketsAndRingsDoNotBlockForever) {
   const auto cluster = test::plain_cluster(2);
   const std::int64_t elements = 8 << 20;  // 64 MB, much more than any socket's buffer
   execute_points(test::on_plain_cluster(*cluster, core::ring_all_reduce(2, elements), elements,
@@ -253,7 +253,7 @@ TEST_P(Transports, AFullSocketOrRingIsNoEndOfIt) {
 
 /// Workers may be one iteration apart. Each iteration uses the buffers that the previous one has
 /// left.
-TEST_P(Transports, IterationsBackToBackAreRight) {
+TEST_P(Transports, ConsecutiveIterationsGiveTheCorrectResult) {
   const core::Library library(".");
   for (const char* const strategy :
        {"algorithm: \"ring\"", "algorithm: \"recursive_doubling\"",
