@@ -29,7 +29,7 @@ using testing::IsEmpty;
 constexpr int kBackward =
     core::SpanKind::kFirstCompute + static_cast<int>(core::ComputeKind::kBackward);
 
-TEST(Naming, TellsTheBeginningOfANameFromAPieceAndAPieceFromAPart) {
+TEST(Naming, DistinguishesBeginningsWholeWordsAndPartsOfNames) {
   EXPECT_EQ(naming("conv1", "conv1"), Naming::kBegin);
   EXPECT_EQ(naming("Conv1.weight", "conv1"), Naming::kBegin);
   EXPECT_EQ(naming("layer1.0.conv1.weight", "layer1.0"), Naming::kBegin);
@@ -150,7 +150,7 @@ std::string two_layers(const std::string& strategy) {
   return text;
 }
 
-TEST(Search, OfALayersNameFindsThePacksThatCarryItAndThePieceThatMakesIt) {
+TEST(Search, TheNameOfALayerFindsItsPacksAndItsBackwardSegment) {
   const auto trace = test::simulated_trace(two_layers("algorithm: \"ring\""));
   // Every gradient is a pack. Packs are in the order of creation, and the backward pass is in the
   // reverse order.
@@ -165,7 +165,7 @@ TEST(Search, OfALayersNameFindsThePacksThatCarryItAndThePieceThatMakesIt) {
   EXPECT_THAT(narrowed.devices, ElementsAre("gpu1"));
 }
 
-TEST(Search, OfAWordThatRowsHaveMeansTheseUnlessItIsCalledALayer) {
+TEST(Search, AWordInRowNamesSelectsRowsUnlessPrecededByLayer) {
   const auto trace = test::simulated_trace(two_layers("algorithm: \"ring\""));
   EXPECT_THAT(all_found(*trace, "gpu1").packs, ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(all_found(*trace, "layer gpu1").packs, ElementsAre(2));
@@ -174,7 +174,7 @@ TEST(Search, OfAWordThatRowsHaveMeansTheseUnlessItIsCalledALayer) {
   EXPECT_FALSE(find_next(*trace, Query("nosuch", *trace), core::Time()));
 }
 
-TEST(Search, OfALayersNameInTwoTimelinesMeansThePackOfEach) {
+TEST(Search, TheNameOfALayerSelectsThePackOfEachTimeline) {
   const auto first = test::simulated_trace(two_layers("algorithm: \"ring\""));
   const auto second = test::simulated_trace(two_layers("algorithm: \"ring\" bytes_per_pack: 1"));
   const Comparison b = compare_traces(first, second, Align::kStart, {"a", "b"});

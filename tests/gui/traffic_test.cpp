@@ -27,7 +27,7 @@ using core::Time;
 
 Time at(std::uint64_t t) { return Time(static_cast<std::int64_t>(t)); }
 
-TEST(Counter, IsTheSumOfTheChangesUpToThen) {
+TEST(Counter, IsTheSumOfAllEarlierChanges) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     core::Random random(seed);
     std::vector<Counter::Change> changes;
@@ -119,7 +119,7 @@ Received told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   return {seen, seen, end, to.start, std::max(end, seen)};
 }
 
-TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
+TEST(Traffic, MatchesAnExhaustiveSearch) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const RandomLanes lanes = random_lanes(seed);
     const auto trace = Trace::from_bytes(lanes.bytes, "t");
@@ -150,7 +150,7 @@ TEST(Traffic, IsWhatASearchThroughAllSpansFinds) {
   }
 }
 
-TEST(Traffic, OfASimulatedRunIsJoinedWholeAndInOrder) {
+TEST(Traffic, MatchesEverySendOfASimulatedRunWithItsReceive) {
   for (const char* strategy :
        {"algorithm: \"ring\"", "algorithm: \"pscpu\" shards: 2", "algorithm: \"nccl\"",
         "algorithm: \"halving_doubling\"", "algorithm: \"nccl/ring\""}) {
@@ -198,7 +198,7 @@ std::ptrdiff_t place(const std::vector<TimeRange>& ranges, Time from, Time to) {
   return holds == ranges.end() ? -1 : holds - ranges.begin();
 }
 
-TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
+TEST(Traffic, EveryExchangeHasItsOwnMessages) {
   for (const char* algorithm : {"ring", "halving_doubling"}) {
     const auto trace =
         test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 2, 2) +
@@ -247,7 +247,7 @@ TEST(Traffic, EveryExchangeHasMessagesOfItsOwn) {
   }
 }
 
-TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
+TEST(Traffic, ExtremeValuesDoNotOverflow) {
   std::ostringstream out;
   core::TimelineWriter writer(out);
   writer.begin({});
@@ -278,7 +278,7 @@ TEST(Traffic, OfAMadeUpFileIsCountedWithoutOverflow) {
   EXPECT_LE((*traffic)->steps_done(0, 0, 0, -1, Time(1000)), 8);
 }
 
-TEST(Traffic, StopsWhenItIsTold) {
+TEST(Traffic, CanBeStopped) {
   const auto trace = test::simulated_trace(test::small_scenario("algorithm: \"ring\"", 1, 2));
   const std::atomic<bool> cancel = true;
   const auto traffic = Traffic::read(*trace, &cancel);

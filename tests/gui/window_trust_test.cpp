@@ -64,7 +64,7 @@ TEST_F(Window, ATimelineThatChangesOnDiskIsOfferedForReload) {
   EXPECT_EQ(view().view().range(), (TimeRange{kMs * 20, kMs * 60})) << "the view stays";
 }
 
-TEST_F(Window, AnOverwrittenTimelineIsNotCalledDamaged) {
+TEST_F(Window, AnOverwrittenTimelineIsNotReportedAsDamaged) {
   const std::string path = write("small.tutti", small_timeline());
   ASSERT_TRUE(open(path));
   write("small.tutti", std::string(100, 'x'));
@@ -87,7 +87,7 @@ TEST_F(Window, MarksOfTwoWindowsOnOneFileAreKept) {
   EXPECT_EQ(window_.marks().marks().all().size(), 2u);
 }
 
-TEST_F(Window, TabLeavesThePanels) {
+TEST_F(Window, TabMovesTheFocusOutOfPanels) {
   open_small();
   for (const char* const name : {"details", "numbers"}) {
     auto* const table =
@@ -100,7 +100,7 @@ TEST_F(Window, TabLeavesThePanels) {
   }
 }
 
-TEST_F(Window, WholeRowsAreCopiedAndNumbersSorted) {
+TEST_F(Window, CopiesWholeRowsAndSortsNumerically) {
   open_small();
   auto* const table = window_.numbers().findChild<QTableWidget*>();
   ASSERT_EQ(table->rowCount(), 5);
@@ -158,7 +158,7 @@ TEST_F(Window, TheLegendHasEveryKindAndSearchesForIt) {
   EXPECT_FALSE(window_.legend().isVisible());
 }
 
-TEST_F(Window, TheDarkThemeIsThatOfEveryDialogMenuAndFloatingPanel) {
+TEST_F(Window, TheDarkThemeAppliesToDialogsMenusAndFloatingPanels) {
   open_small();
   window_.set_dark(true);
   const auto is_dark = [](const QWidget& widget) {
@@ -229,7 +229,7 @@ TEST_F(Window, AnExportProposesANameBesideTheTimeline) {
   EXPECT_EQ(window_.proposed_name(QStringLiteral(".png")).toStdString(), folder_.file("small.png"));
 }
 
-TEST_F(Window, AMenuIsAboutTheSpanUnderTheMouse) {
+TEST_F(Window, TheContextMenuIsForTheSpanUnderTheMouse) {
   open_small();
   const QPoint there = point("worker 0/gpu0/compute", kMs * 10);
   QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
@@ -311,7 +311,7 @@ TEST_F(Window, AFileIsWatchedInABusyFolderAndBeforeItExists) {
   EXPECT_GT(writes, 5);
 }
 
-TEST_F(Window, WhatWasNotRecordedIsHatchedAndSaid) {
+TEST_F(Window, UnrecordedPartsAreHatchedWithANote) {
   const std::string text = test::small_scenario("algorithm: \"ring\"", 2, 2);
   core::RecordOptions record;
   record.level = core::RecordLevel::kSteps;
@@ -375,7 +375,7 @@ TEST_F(Window, TheLegendHasRoomForEveryKindAndForWaits) {
   EXPECT_TRUE(QTest::qWaitFor([&] { return legend.height() < 30; }, 5000)) << "one line is enough";
 }
 
-TEST_F(Window, MarksWhoseFileCannotBeReadAreListedAsTheyAre) {
+TEST_F(Window, MarksAreListedButNotSavedIfTheirFileIsInvalid) {
   ASSERT_TRUE(open(write("small.tutti", small_timeline())));
   for (const int at : {20, 50, 80}) {
     view().select_range(TimeRange{kMs * at, kMs * (at + 5)});

@@ -114,7 +114,7 @@ TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
     EXPECT_GE(suggestions[i]["band_width"].real(), suggestions[i - 1]["band_width"].real());
 }
 
-TEST(CalibrateNccl, ScenariosTakeIt) {
+TEST(CalibrateNccl, ScenariosUseTheCalibration) {
   const TemporaryFolder folder;
   put(folder, "A.log", log(perf({}, folder), 1.4));
   ASSERT_EQ(
@@ -154,7 +154,7 @@ strategy { algorithm: "nccl" }
 
 /// A time of 0 would make a calibration file that cannot be read. nccl-tests prints rows of 0 bytes
 /// if they are requested.
-TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
+TEST(CalibrateNccl, RefusesImpossibleTimesAndSkipsEmptyCollectives) {
   const TemporaryFolder folder;
   const Predicted all_reduce = perf({}, folder);
   const std::string whole = log(all_reduce, 1.2);
@@ -181,7 +181,7 @@ TEST(CalibrateNccl, RefusesTimesThatNothingTakesAndSkipsEmptyCollectives) {
       << "the file can be read again";
 }
 
-TEST(CalibrateNccl, RefusesWhatDoesNotFit) {
+TEST(CalibrateNccl, RefusesOptionsAndLogsThatDoNotMatch) {
   const TemporaryFolder folder;
   put(folder, "A.log", log(perf({}, folder), 1));
   const auto refused = [&](const std::vector<std::string>& words) {

@@ -25,7 +25,7 @@ std::string content(const std::string& path) {
   return text.str();
 }
 
-TEST(Convert, RewritesFilesInPlaceAndTwiceChangesNothing) {
+TEST(Convert, RewritesFilesInPlaceAndIsIdempotent) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a.textproto", kOld), b = folder.write("b.textproto", kNow);
   fs::permissions(a, fs::perms::owner_read | fs::perms::owner_write);
@@ -57,7 +57,7 @@ TEST(Convert, WritesToAnotherFileOrStandardOutput) {
   EXPECT_THAT(o.out, AllOf(HasSubstr("\"was\": \"strategy.mirrored\""), HasSubstr("\"line\": 4")));
 }
 
-TEST(Convert, RefusesWhatItCannotRead) {
+TEST(Convert, RefusesInvalidFiles) {
   const TemporaryFolder folder;
   const std::string broken = folder.write("broken.textproto", "strategy { mirrored { }\n");
   const std::string a = folder.write("a.textproto", kOld);
@@ -70,7 +70,7 @@ TEST(Convert, RefusesWhatItCannotRead) {
   EXPECT_EQ(content(a), kNow) << "others are converted all the same";
 }
 
-TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesWithoutOne) {
+TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesLoadWithoutOne) {
   const TemporaryFolder folder;
   const std::string old_form = folder.write("a.textproto", kOld),
                     now = folder.write("b.textproto", kNow);

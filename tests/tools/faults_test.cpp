@@ -65,7 +65,7 @@ std::unique_ptr<Control> next(ControlChannel& channel) {
 
 // --- processes that end, stop or are slow ---
 
-TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
+TEST(Faults, AKilledRemoteWorkerIsNamedByAllOthers) {
   ClusterRun run(long_ring_of(3));
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
   let_it_run(run);
@@ -76,7 +76,7 @@ TEST(Faults, AWorkerElsewhereThatIsKilledIsNamedOnEveryOther) {
     expect_failed(run.worker(w), says_the_run_failed(named), "survivor");
 }
 
-TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
+TEST(Faults, AStoppedRemoteWorkerIsNamedByAllOthers) {
   ClusterRun run(long_ring_of(3), {"--timeout-seconds", "1"});
   for (const char* number : {"0", "1", "2"}) run.join({"--worker", number});
   let_it_run(run);
@@ -88,7 +88,7 @@ TEST(Faults, AWorkerElsewhereThatIsStoppedIsNamedOnEveryOther) {
 }
 
 /// Everything is slowed down except the time until the fault is detected.
-TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
+TEST(Faults, AStoppedEmulatedWorkerIsNamedInTimeAtAnyTimeScale) {
   ClusterRun run(long_ring_of(2, 3, 500),
                  {"--emulate", "--time-scale", "10000", "--timeout-seconds", "1"});
   run.join({"--worker", "0"});
@@ -100,7 +100,7 @@ TEST(Faults, AnEmulatedWorkerThatIsStoppedIsNamedAsSoonWhateverTheTimeScale) {
   expect_failed(run.worker(0), says_the_run_failed(named), "survivor");
 }
 
-TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
+TEST(Faults, TimeoutsDoNotExpireAtOnceAtAnyTimeScale) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(1, 1));
   const Outcome outcome = run_tutti(
@@ -108,7 +108,7 @@ TEST(Faults, NoTimeoutAtAnyTimeScaleIsOverAtOnce) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, InterruptedWorkersAreNamed) {
+TEST(Faults, ReportsInterruptedWorkers) {
   ClusterRun run(long_ring_of(2));
   for (const char* number : {"0", "1"}) run.join({"--worker", number});
   let_it_run(run);
@@ -139,7 +139,7 @@ TEST(Faults, WorkersEndThemselvesWhenTheCoordinatorIsStopped) {
     expect_failed(run.worker(w), HasSubstr("not been heard from for 3 s ("), "worker");
 }
 
-TEST(Faults, AWorkerThatIsSlowIsWaitedFor) {
+TEST(Faults, WaitsForASlowWorker) {
   ClusterRun run(long_ring_of(2, 2, 300), {"--timeout-seconds", "20"});
   run.join();
   run.join();
@@ -162,7 +162,7 @@ TEST(Faults, AStepMayTakeLongerThanTheTimeoutWhileItsWorkersCompute) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Faults, WorkersWithoutMemoryAreNamed) {
+TEST(Faults, ReportsWorkersThatRunOutOfMemory) {
 #ifdef TUTTI_SANITIZED
   GTEST_SKIP() << "sanitizers need all the address space there is";
 #endif
@@ -205,7 +205,7 @@ TEST(Faults, AFailedRunKeepsTheStepsThatEnded) {
   }
 }
 
-TEST(Faults, ARunThatFailedBeforeItBeganLeavesAnOlderTimelineAlone) {
+TEST(Faults, ARunThatFailsAtTheStartKeepsAnOlderTimeline) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(2));
   const std::string timeline = folder.file("t.tutti");
@@ -216,7 +216,7 @@ TEST(Faults, ARunThatFailedBeforeItBeganLeavesAnOlderTimelineAlone) {
   EXPECT_EQ(folder.read("t.tutti"), before);
 }
 
-TEST(Faults, ControlCEndsWorkersElsewhereToo) {
+TEST(Faults, ControlCEndsRemoteWorkers) {
   const TemporaryFolder folder;
   ClusterRun run(long_ring_of(2), {"--timeline", folder.file("t.tutti")});
   run.join();
@@ -247,7 +247,7 @@ TEST(Strangers, DoNotDelayARun) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
 }
 
-TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
+TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothNameBothVersions) {
   ClusterRun run(ring_of(2));
   std::string theirs;
   ASSERT_TRUE(join_as(run.port(), "", "9.9.9", 0, &theirs));
@@ -258,7 +258,7 @@ TEST(Strangers, AWorkerOfAnotherVersionEndsTheRunAndBothKnowBoth) {
       "coordinator");
 }
 
-TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
+TEST(Strangers, AWorkerLeavesACoordinatorOfAnotherVersionAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   const std::string at = to_string(listener->address());
@@ -268,7 +268,7 @@ TEST(Strangers, ACoordinatorOfAnotherVersionIsLeftAndBothAreNamed) {
                 "worker");
 }
 
-TEST(Strangers, AListenerMayBeNoCoordinator) {
+TEST(Strangers, AWorkerReportsAListenerThatIsNotACoordinator) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -284,7 +284,7 @@ TEST(Strangers, AListenerMayBeNoCoordinator) {
 }
 
 /// Somebody on the network, who cannot know the keys of the connection, adds a refusal.
-TEST(Strangers, AForgedRefusalIsNotBelieved) {
+TEST(Strangers, IgnoresAForgedRefusal) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -304,7 +304,7 @@ TEST(Strangers, AForgedRefusalIsNotBelieved) {
 
 // --- workers and coordinators that send wrong messages ---
 
-TEST(Liars, AnotherPlanIsNoticedByTheWorkerAndNamesBothVersions) {
+TEST(Liars, AWorkerDetectsAnotherPlanAndNamesBothVersions) {
   const auto listener = real::Listener::open({"127.0.0.1", 0});
   ASSERT_TRUE(listener);
   Process worker({"worker", "--join", to_string(listener->address())});
@@ -343,13 +343,13 @@ void expect_noticed(const std::function<void(ControlChannel&)>& lie,
   expect_failed(run.worker(0), says_the_run_failed(AllOf(HasSubstr("worker 1"), says)), "survivor");
 }
 
-TEST(Liars, AMessageLongerThanAllowedTakesNoMemory) {
+TEST(Liars, ATooLongMessageTakesNoMemory) {
   expect_noticed([](ControlChannel& c) { send_raw(c, "\xff\xff\xff\xff and more"); },
                  AllOf(HasSubstr(" 4294967295 bytes"),
                        testing::ContainsRegex("but the limit is [1-9][0-9]{0,8} ")));
 }
 
-TEST(Liars, AMessageThatBreaksOff) {
+TEST(Liars, AnIncompleteMessageIsReported) {
   expect_noticed(
       [](ControlChannel& c) {
         send_raw(c, std::string("\x10\0\0\0 half", 9));
@@ -358,12 +358,12 @@ TEST(Liars, AMessageThatBreaksOff) {
       HasSubstr("disconnected in the middle of a message"));
 }
 
-TEST(Liars, AMessageThatIsNone) {
+TEST(Liars, BytesThatAreNotAMessageAreReported) {
   expect_noticed([](ControlChannel& c) { static_cast<void>(c.send_bytes("\xff\xff\xff\xff")); },
                  HasSubstr("sent data that is not a message of Tutti"));
 }
 
-TEST(Liars, AMessageWithoutTheRightCode) {
+TEST(Liars, AMessageWithAWrongCodeIsReported) {
   Control ready;
   ready.mutable_ready();
   const std::string forged = real::FrameWriter(real::Sha256{}).framed(ready.SerializeAsString());
@@ -371,7 +371,7 @@ TEST(Liars, AMessageWithoutTheRightCode) {
                  HasSubstr("sent a message whose authentication code is wrong"));
 }
 
-TEST(Liars, AnUnexpectedMessage) {
+TEST(Liars, AnUnexpectedMessageIsReported) {
   expect_noticed(
       [](ControlChannel& c) {
         Control result;
@@ -382,7 +382,7 @@ TEST(Liars, AnUnexpectedMessage) {
 }
 
 /// 192.0.2.1 is an address for documentation, at which nobody can be reached.
-TEST(Liars, AWorkerThatSendsOthersElsewhereIsRefused) {
+TEST(Liars, RefusesAWorkerThatStatesAForeignAddress) {
   ClusterRun run(ring_of(1), {"--timeout-seconds", "5"});
   for (const char* host : {"192.0.2.1", "localhost", "0.0.0.0"}) {
     auto channel = join_as(run.port(), "", kOurs, 0);
@@ -398,7 +398,7 @@ TEST(Liars, AWorkerThatSendsOthersElsewhereIsRefused) {
   EXPECT_EQ(run.coordinator().wait().status, 0);
 }
 
-TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
+TEST(Liars, AcceptsTheStatedAddressOfAWorkerInAnAllowedNetwork) {
   ClusterRun run(ring_of(1), {"--timeout-seconds", "1", "--worker-network", "192.0.2.0/24"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
@@ -412,7 +412,7 @@ TEST(Liars, AWorkerInAnAllowedNetworkIsTakenAtItsWord) {
   EXPECT_EQ(run.coordinator().wait().status, 1);
 }
 
-TEST(Liars, UnreachableWorkersAreNamed) {
+TEST(Liars, ReportsUnreachableWorkers) {
   ClusterRun run(ring_of(2), {"--timeout-seconds", "1"});
   auto channel = join_as(run.port(), "", kOurs, 0);
   ASSERT_TRUE(channel);
@@ -459,13 +459,13 @@ std::unique_ptr<Control> answer_to(const Control& order, Process** started = nul
   return answer;
 }
 
-TEST(Liars, AnAssignmentOfTheScenarioIsTaken) {
+TEST(Liars, AcceptsAValidAssignment) {
   const auto answer = answer_to(assignment());
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->has_ready()) << answer->failure().text();
 }
 
-TEST(Liars, NoNumberOfAnAssignmentIsTakenOnTrust) {
+TEST(Liars, ChecksEveryNumberOfAnAssignment) {
   const std::pair<const char*, std::function<void(proto::Assignment&)>> lies[] = {
       {"worker is 1; expected a value from 0 to 0", [](auto& a) { a.set_worker(1); }},
       {"worker is 1000000", [](auto& a) { a.set_worker(1'000'000); }},

@@ -31,7 +31,7 @@ std::string step_time(const TemporaryFolder& folder, const std::string& cluster,
   return Data(report)["step_time_us"].value().text;
 }
 
-TEST(ImportNcclTopology, MakesTheMachineThatIsShipped) {
+TEST(ImportNcclTopology, ReproducesTheShippedMachine) {
   // The shipped machines and NCCL's topology files are independent descriptions of the same
   // machines. With the same links and the same rings, the times are equal to the picosecond.
   const TemporaryFolder folder;
@@ -74,7 +74,7 @@ Rows rows_of(const std::string& cluster, const char* nodes) {
   return rows;
 }
 
-TEST(PerfOfATopology, IsThatOfTheMachineThatIsShipped) {
+TEST(PerfOfATopology, MatchesThatOfTheShippedMachine) {
   // One side searches the graphs and the other builds them from counts. The choices, and so the
   // times, must be equal.
   for (const auto& [xml, machine] :
@@ -188,7 +188,7 @@ TEST(ImportNcclTopology, PrintsTheGraphs) {
   EXPECT_EQ(ring["orders"].items().front()["gpus"].ints().size(), 4U);
 }
 
-TEST(ImportNcclTopology, HoldsGraphsAgainstADump) {
+TEST(ImportNcclTopology, ComparesGraphsWithADump) {
   const TemporaryFolder folder;
   const std::string file = topology("dgx1v"), dump = folder.file("g.xml");
   ASSERT_EQ(run_tutti({"import", "nccl-topology", file, "--graphs", "--graph-file", dump}).status,

@@ -178,7 +178,7 @@ TEST(Launchers, RefusesARendezvousThatOthersCanRead) {
               HasSubstr("127.0.0.1:1"));
 }
 
-TEST(Launchers, CanBeIgnored) {
+TEST(Launchers, AreIgnoredOnRequest) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", ring_of(2));
   const Outcome alone = Process({"run", file, "--launcher", "none"}, {open_mpi(1, 8)}).wait();

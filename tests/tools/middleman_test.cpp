@@ -60,47 +60,47 @@ void expect_told(Deed deed, bool emulated, const testing::Matcher<std::string>& 
 }
 
 /// A piece or the whole message is then missing, or the next message is not the expected one.
-TEST_P(MessagesOnTheWay, AreMissedWhenOneIsLost) {
+TEST_P(MessagesOnTheWay, ALostMessageIsReported) {
   expect_told(Deed::kLoses, GetParam(),
               AnyOf(AllOf(HasSubstr("no progress for"), HasSubstr("(pack 0, step ")),
                     says_not_in_schedule(0)));
 }
 
-TEST_P(MessagesOnTheWay, AreMissedAfterTheTimeout) {
+TEST_P(MessagesOnTheWay, ADelayBeyondTheTimeoutIsReported) {
   expect_told(
       Deed::kGoesSilent, GetParam(),
       AllOf(HasSubstr("no progress for 2"), HasSubstr(" lane 0 "), HasSubstr("(pack 0, step ")));
 }
 
-TEST_P(MessagesOnTheWay, AreMissedWhenTheyBreakOff) {
+TEST_P(MessagesOnTheWay, AnIncompleteMessageIsReported) {
   // The kernel's error depends on the last write to the connection.
   expect_told(Deed::kCutsShort, GetParam(),
               AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
                     says_that_it_failed(0, "worker 1 has disconnected (")));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedASecondTime) {
+TEST_P(MessagesOnTheWay, ARepeatedMessageIsRefused) {
   expect_told(Deed::kRepeats, GetParam(), says_not_in_schedule(0));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreForOthers) {
+TEST_P(MessagesOnTheWay, AMessageForAnotherPackIsRefused) {
   expect_told(Deed::kMisdirects, GetParam(), says_not_in_schedule(99));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheySayTheyAreTooLong) {
+TEST_P(MessagesOnTheWay, AMessageWithAnExcessiveLengthIsRefused) {
   expect_told(
       Deed::kExaggerates, GetParam(),
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
-TEST_P(MessagesOnTheWay, AreRefusedWhenTheyAreNoise) {
+TEST_P(MessagesOnTheWay, RandomBytesAreRefused) {
   expect_told(
       Deed::kScrambles, GetParam(),
       says_that_it_failed(0, "worker 1 sent data that is not a message of Tutti (in steps"));
 }
 
 /// Without authentication codes, only the verification of results notices that a bit was changed.
-TEST(MessagesOnTheWay, AreTakenWhenABitWasChangedAndTheyHaveNoCodes) {
+TEST(MessagesOnTheWay, AChangedBitIsAcceptedWithoutCodesAndVerification) {
   Interfered interfered(Deed::kChanges, {"--timeout-seconds", "5", "--no-verify"});
   const Outcome outcome = interfered.run.coordinator().wait();
   EXPECT_TRUE(interfered.middleman.done());
@@ -109,7 +109,7 @@ TEST(MessagesOnTheWay, AreTakenWhenABitWasChangedAndTheyHaveNoCodes) {
 
 class MessagesWithCodes : public testing::TestWithParam<Deed> {};
 
-TEST_P(MessagesWithCodes, AreRefusedWhenTheyAreNotTheNextOnes) {
+TEST_P(MessagesWithCodes, RefusesMessagesThatAreNotTheNextOnes) {
   Interfered interfered(GetParam(), {"--timeout-seconds", "5", "--no-verify", "--integrity"},
                         kProxySecret);
   ClusterRun& run = interfered.run;
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Deeds, MessagesWithCodes,
                            }
                          });
 
-TEST(MessagesWithCodes, ThatBreakOffAreNotTaken) {
+TEST(MessagesWithCodes, RefusesIncompleteMessages) {
   Interfered interfered(Deed::kCutsShort, {"--timeout-seconds", "5", "--integrity"}, kProxySecret);
   expect_failed(interfered.run.coordinator(),
                 AnyOf(says_that_it_failed(0, "worker 1 has closed its connection ("),
@@ -152,7 +152,7 @@ TEST(MessagesWithCodes, ArriveWithoutInterference) {
 
 /// A piece of 240 kB takes six seconds, three times the timeout. The bytes of the piece arrive at
 /// one worker. The other worker waits for the first worker, and receives nothing itself.
-TEST(MessagesOnTheWay, MayBeSlowAsLongAsTheyMove) {
+TEST(MessagesOnTheWay, SlowMessagesAreAcceptedWhileTheyProgress) {
   ClusterRun run(ring_of(2, 1, "variable { name: \"a\" shape: 120001 }"),
                  {"--timeout-seconds", "2"});
   Middleman middleman(run.port(), Deed::kSlows, 0);

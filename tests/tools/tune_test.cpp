@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-TEST(Tune, RecommendsSaysWhyAndWhatToPaste) {
+TEST(Tune, RecommendsWithAReasonAndASnippet) {
   const TemporaryFolder folder;
   const Outcome o =
       run_tutti({"tune", scenario("04_resnet50_ring"), "--set", "strategy.bytes_per_pack=0",
@@ -122,7 +122,7 @@ TEST(Tune, ResumesFromItsFile) {
       folder, {.code = ProblemCode::kConflict, .field = "--over", .file = file});
 }
 
-TEST(Tune, EvaluationsAreAllThatIsSimulated) {
+TEST(Tune, SimulatesNoMoreThanTheEvaluations) {
   for (const std::int64_t most : {1, 3, 8, 20, 60}) {
     const core::Value document = test::parse_or_throw(
         run_tutti({"tune", scenario("04_resnet50_ring"), "--over",
@@ -136,7 +136,7 @@ TEST(Tune, EvaluationsAreAllThatIsSimulated) {
   }
 }
 
-TEST(Tune, RecommendsNothingWhereItMakesNoDifference) {
+TEST(Tune, RecommendsNoChangeWithoutADifference) {
   const TemporaryFolder folder;
   const std::string flat = folder.write("s.textproto", R"(
 cluster { workers { machine: "dgx1-v100" } }
@@ -211,7 +211,7 @@ strategy { custom { file: "swing" } }
     EXPECT_NE(one["algorithm"].text(), "nccl");
 }
 
-TEST(Tune, HasUsualSettingsForEveryFramework) {
+TEST(Tune, HasDefaultFieldsForEveryFramework) {
   const TemporaryFolder folder;
   for (const char* strategy :
        {"algorithm: \"nccl\" pytorch_ddp { }",
@@ -381,7 +381,7 @@ TEST(Tune, SnippetsHaveThePromisedTime) {
 
 /// There are no measurements of NCCL over TCP, and none of gRPC. So neither is preferred to the
 /// other.
-TEST(Tune, CannotTellNcclOverTcpFromARingOfMessages) {
+TEST(Tune, DoesNotRankNcclOverTcpAgainstARingOfMessages) {
   const TemporaryFolder folder;
   for (const char* link : {"ethernet-10", "ethernet-25"}) {
     for (const std::string now : {"nccl", "ring"}) {
@@ -423,7 +423,7 @@ strategy {{ algorithm: "{}" bytes_per_pack: 0 }}
   }
 }
 
-TEST(Tune, SaysThatNothingCouldBeCompared) {
+TEST(Tune, ReportsThatNothingCouldBeCompared) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", R"(
 cluster { workers { machine: "ec2-p3-16xlarge" count: 4 } network { kind: ONE_SWITCH link: "ethernet-25" } }
@@ -441,7 +441,7 @@ strategy { algorithm: "nccl" bytes_per_pack: 0 }
   EXPECT_FALSE(told["snippets"].items().empty()) << "of what there is";
 }
 
-TEST(Tune, SaysInBothFormsWhyThereIsNoBest) {
+TEST(Tune, StatesInTextAndJsonWhyThereIsNoBestPoint) {
   const TemporaryFolder folder;
   const std::string file = folder.write("s.textproto", kSmall);
   const std::vector<std::string> refused{"tune", file, "--over", "workload.batch=0,-1"};
@@ -486,7 +486,7 @@ TEST(Tune, SkipsPointsThatTakeLongToSimulate) {
 }
 
 /// No framework offers this algorithm, so there is nothing to paste, and the output says so.
-TEST(Tune, SaysWhereThereIsNothingToPaste) {
+TEST(Tune, StatesWhyThereIsNoSnippet) {
   std::vector<std::string> words{"tune",   scenario("04_resnet50_ring"),
                                  "--set",  "strategy.bytes_per_pack=0",
                                  "--over", "strategy.algorithm=halving_doubling",
