@@ -15,8 +15,8 @@ run passes if
     coordinator.
 
 The seed determines everything except the timing of the scheduler. Exit status 1 if a run has
-failed; the output states how to repeat each failed run. A run takes two to three seconds, since a stopped worker
-is detected after --timeout-seconds 3.
+failed; the output states how to repeat each failed run. A run takes two to three seconds, since a
+stopped worker is detected after --timeout-seconds 3.
 """
 
 import argparse

@@ -8,8 +8,8 @@
     scenario.sweep({"strategy.bytes_per_pack": "4MiB..64MiB*2"}).points.to_pandas()
     scenario.tune().best_settings
 
-docs/python.md is the guide. Functions, methods and keyword arguments are named like the commands and
-options of the program `tutti`. Reports have the fields of `--format json`.
+docs/python.md is the guide. Functions, methods and keyword arguments are named like the commands
+and options of the program `tutti`. Reports have the fields of `--format json`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def perf(
     """Returns a table in the form of nccl-tests, predicted or (with `backend="tcp"`) measured.
 
     The table is for the cluster and algorithm of a scenario. With `cluster=` instead of a scenario,
-    it is for `nodes` machines of that name and the algorithms that NCCL chooses. Further options are those of `tutti perf`.
+    it is for `nodes` machines of that name and the algorithms that NCCL chooses. Further options are
+    those of `tutti perf`.
     """
     arguments, texts = _scenario(scenario)
     options.update(

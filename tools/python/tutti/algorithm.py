@@ -138,7 +138,7 @@ class Place:
         return Place(f"{self.text} piece {_text(index)} of {_text(of)}")
 
     def like(self, chunk: Number) -> "Place":
-        """Returns this range of the scratch buffer, with the length of chunk `chunk` of the data."""
+        """Returns this range of the scratch buffer with the length of chunk `chunk`."""
         return Place(f"{self.text} like {_text(chunk)}")
 
 
@@ -209,7 +209,7 @@ class Algorithm:
         self._head(f'require {_text(condition)} "{line}"')
 
     def let(self, name: str, value: Number) -> Value:
-        """Defines a named value: inside a block for its rest, otherwise for all lanes that follow."""
+        """Defines a named value, for the rest of the block or for all lanes that follow."""
         self._add(f"let {name} = {_text(value)}")
         return Value(name)
 

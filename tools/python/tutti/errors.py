@@ -15,7 +15,8 @@ class Problem(NamedTuple):
     #: The line and column of the problem in the file, counted from 1; 0: the whole file.
     line: int = 0
     column: int = 0
-    #: The kind of the problem, such as "unknown-name" or "too-large". Codes remain the same if texts change.
+    #: The kind of the problem, such as "unknown-name" or "too-large". Codes remain the same if
+    #: texts change.
     code: str = "invalid"
     #: The field, option or column with the problem, such as "Network.latency_us".
     field: str = ""
