@@ -81,7 +81,7 @@ TEST(DigestCorpus, EqualsTheGeneratedCorpus) {
     const DigestCase& kept = cases[i];
     EXPECT_EQ(made.name, kept.name);
     EXPECT_EQ(made.axes, kept.axes);
-    ASSERT_EQ(made.text, kept.text) << "digest_tests generate writes them anew";
+    ASSERT_EQ(made.text, kept.text) << "`digest_tests generate` rewrites them";
   }
 }
 

@@ -293,7 +293,7 @@ TEST(Comparison, ShowsTheReadablePartOfTruncatedAndDamagedFiles) {
 
 TEST(Comparison, DetailsHaveTheOriginalTimesOfBothTimelines) {
   const Comparison b = comparison(pairs()[1].first, pairs()[1].second, Align::kPack);
-  int told = 0;
+  int compared_times = 0;
   for_each_span(b, 1, [&](const Trace::Row& row, SpanId own, const Span& span, SpanId here) {
     if (row.track.kind != TrackKind::kPacks || span.step != 2) return;
     const auto facts = facts_of_span(*b.trace, here.row, here.index);
@@ -303,9 +303,9 @@ TEST(Comparison, DetailsHaveTheOriginalTimesOfBothTimelines) {
     EXPECT_THAT(*facts, Contains(Facts::value_type("timeline", "real")));
     EXPECT_THAT(*facts, Contains(testing::Key("difference")));
     EXPECT_THAT(*facts, Contains(testing::Key("simulated")));
-    ++told;
+    ++compared_times;
   });
-  EXPECT_GT(told, 0);
+  EXPECT_GT(compared_times, 0);
   EXPECT_EQ(moment(*b.trace, b.trace->axis()[1].from + core::microseconds(5)),
             "step 1 + 0.005000 ms");
 }

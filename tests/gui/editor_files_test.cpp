@@ -170,7 +170,7 @@ TEST_F(Editor, OpensDroppedAndNewFiles) {
   act("new");
   EXPECT_EQ(editor().title(), QStringLiteral("untitled.textproto"));
   wait_for_check();
-  EXPECT_TRUE(editor().problem_texts().isEmpty()) << "what one starts from can be run";
+  EXPECT_TRUE(editor().problem_texts().isEmpty()) << "the initial text can be run";
 }
 
 TEST_F(Editor, AFileDroppedOnTheTextIsOpenedInsteadOfInserted) {

@@ -153,7 +153,7 @@ TEST_F(Editor, IgnoresBrokenRecoveryFiles) {
   RecoveryFile nowhere(QStringLiteral("/proc/no/such/folder"));
   EXPECT_THAT(nowhere.keep(unsaved("a", "b")).error().message(), HasSubstr("/proc/no/such/folder"));
   RecoveryFile none{QString()};
-  EXPECT_TRUE(none.keep(unsaved("a", "b"))) << "where nothing is to be kept";
+  EXPECT_TRUE(none.keep(unsaved("a", "b"))) << "if nothing is to be kept";
 }
 
 // --- the window ---
@@ -170,7 +170,7 @@ TEST_F(Editor, LostChangesAreOfferedWhenTheirFileIsOpened) {
   EXPECT_TRUE(requested_);
   EXPECT_EQ(text(), "name: \"c\"\n");
   EXPECT_TRUE(editor().changed());
-  EXPECT_EQ(file_text(file), "name: \"a\"\n") << "recovered is not saved";
+  EXPECT_EQ(file_text(file), "name: \"a\"\n") << "recovered changes are still unsaved";
   act("undo");
   EXPECT_EQ(text(), "name: \"a\"\n");
   EXPECT_FALSE(editor().changed());
@@ -268,7 +268,7 @@ TEST_F(Editor, TwoWindowsOnOneFileKeepTheirOwnChanges) {
   const std::unique_ptr<MainWindow> first = std::move(window_);
   make_window();
   open(file);
-  EXPECT_EQ(text(), "name: \"a\"\n") << "nobody is asked about changes of a window that is there";
+  EXPECT_EQ(text(), "name: \"a\"\n") << "changes of an open window are not offered";
   set(path({{"name", 0}}), QStringLiteral("of the second"));
   EXPECT_TRUE(until(
       [&] { return files_in(recovery_folder()).filter(QStringLiteral(".json")).size() == 4; }));

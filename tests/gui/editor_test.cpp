@@ -245,7 +245,7 @@ TEST_F(Editor, OldFieldsAreRewrittenOnlyOnRequest) {
   EXPECT_FALSE(link->isHidden());
   const core::FieldPath packs =
       path({{"strategy", 0}, {"tensorflow", 0}, {"mirrored", 0}, {"num_packs", 0}});
-  EXPECT_EQ(text(), before) << "nothing is changed by itself";
+  EXPECT_EQ(text(), before) << "nothing is changed without a request";
   emit link->linkActivated(QStringLiteral("convert"));
   QTest::qWait(10);
   EXPECT_EQ(text(), "# mine\nstrategy {\n  tensorflow { mirrored { num_packs: 2 } }\n}\n");

@@ -35,7 +35,7 @@ TEST(Naming, DistinguishesBeginningsWholeWordsAndPartsOfNames) {
   EXPECT_EQ(naming("layer1.0.conv1.weight", "layer1.0"), Naming::kBegin);
   EXPECT_EQ(naming("layer1.0.conv1.weight", "conv1"), Naming::kPiece);
   EXPECT_EQ(naming("cg/conv0/conv2d/kernel", "conv0/conv2d"), Naming::kPiece);
-  EXPECT_EQ(naming("conv10.conv1", "conv1"), Naming::kPiece) << "the best place counts";
+  EXPECT_EQ(naming("conv10.conv1", "conv1"), Naming::kPiece) << "the best match counts";
   EXPECT_EQ(naming("conv1_conv/kernel", "conv1"), Naming::kPart);
   EXPECT_EQ(naming("conv10", "conv1"), Naming::kPart);
   EXPECT_EQ(naming("fc", "conv1"), Naming::kNot);
@@ -155,7 +155,8 @@ TEST(Search, TheNameOfALayerFindsItsPacksAndItsBackwardSegment) {
   // Every gradient is a pack. Packs are in the order of creation, and the backward pass is in the
   // reverse order.
   const Found conv1 = all_found(*trace, "conv1");
-  EXPECT_THAT(conv1.packs, ElementsAre(0)) << "the one that begins so, not each that has it within";
+  EXPECT_THAT(conv1.packs, ElementsAre(0))
+      << "the name that begins with it, not all names that contain it";
   EXPECT_THAT(conv1.layers, ElementsAre(4));
   EXPECT_THAT(all_found(*trace, "CONV").packs, ElementsAre(0, 1)) << "nothing is converted here";
   EXPECT_THAT(all_found(*trace, "block.conv1.weight").layers, ElementsAre(3));

@@ -202,7 +202,7 @@ TEST(Painting, ACollapsedGroupShowsEachOfTwoTimelinesInOneHalf) {
   for (int x = 0; x < kSize.width(); ++x) {
     const int middle = group->top + group->height / 2;
     const int upper = filled(x, group->top, middle);
-    EXPECT_EQ(upper, filled(x, middle, group->bottom())) << "the two are alike, at " << x;
+    EXPECT_EQ(upper, filled(x, middle, group->bottom())) << "the pictures are equal at " << x;
     most = std::max(most, upper);
   }
   EXPECT_EQ(most, group->height / 2 - 3) << "at times all devices compute";

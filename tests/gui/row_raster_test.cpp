@@ -177,7 +177,7 @@ TEST(RowRaster, FillsAPixelInProportionToItsCoverage) {
   EXPECT_EQ(filled(0), "########");
   EXPECT_EQ(filled(1), "........") << "what is behind stays";
   EXPECT_EQ(filled(2), "####....");
-  EXPECT_EQ(filled(3), ".......#") << "however little, it shows";
+  EXPECT_EQ(filled(3), ".......#") << "any coverage is visible";
   EXPECT_EQ(filled(4), "....####");
   EXPECT_EQ(pixels[0], 0xff0000ff);
   EXPECT_EQ(pixels[2], 0xff00ff00);

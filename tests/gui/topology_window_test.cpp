@@ -222,7 +222,7 @@ TEST_F(TopologyWindow, MouseAndKeysShowTheContentsOfDevices) {
   EXPECT_THAT(words(), HasSubstr("in flight"));
   picture().setFocus();
   QTest::keyClick(&picture(), Qt::Key_Right);
-  ASSERT_TRUE(picture().selected_node()) << "arrow keys are not the window's here";
+  ASSERT_TRUE(picture().selected_node()) << "here, arrow keys are for the picture";
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu0");
   QTest::keyClick(&picture(), Qt::Key_Right);
   EXPECT_EQ(picture().topology()->nodes()[*picture().selected_node()].full_name(), "w0/gpu1");
@@ -294,7 +294,7 @@ TEST_F(TopologyWindow, APackInFlightCanBeSelected) {
   }
   ASSERT_GT(picture().moment().in_flight.size(), 1u);
   const PackOfStep last = picture().moment().in_flight.back();
-  EXPECT_NE(picture().moment().pack, last) << "the first one, if nobody chooses";
+  EXPECT_NE(picture().moment().pack, last) << "the first pack by default";
   auto* const box = window_.topology().findChild<QComboBox*>(QStringLiteral("packs"));
   ASSERT_TRUE(box);
   EXPECT_EQ(box->count(), static_cast<int>(picture().moment().in_flight.size()));
@@ -326,7 +326,8 @@ TEST_F(TopologyWindow, AKeyHidesAndShowsItAtTheTimeOfTheCursor) {
   EXPECT_FALSE(window_.topology().isVisible());
   const core::PackRecord pack = view().trace()->packs().front();
   cursor().set_moment(pack.last_start);
-  EXPECT_NE(picture().moment().at, pack.last_start) << "nothing is worked out for nobody";
+  EXPECT_NE(picture().moment().at, pack.last_start)
+      << "nothing is computed while the panel is hidden";
   press(Qt::Key_T);
   EXPECT_TRUE(window_.topology().isVisible());
   EXPECT_EQ(picture().moment().at, pack.last_start);
@@ -415,7 +416,7 @@ class TwoTopologies : public TopologyWindow {
 };
 
 TEST_F(TwoTopologies, EachTimelineIsShownAtItsOwnTime) {
-  EXPECT_FALSE(window_.topology().isVisible()) << "two have the room to themselves";
+  EXPECT_FALSE(window_.topology().isVisible()) << "two timelines need the whole window";
   press(Qt::Key_T);
   ASSERT_TRUE(window_.topology().isVisible());
   for (const Align align : {Align::kStart, Align::kStep, Align::kPack}) {

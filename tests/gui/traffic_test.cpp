@@ -103,7 +103,7 @@ struct Received {
   Time sent, moves, left, awaited, taken;
 };
 
-Received told_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
+Received expected_of(const RandomLanes& lanes, std::int32_t track, const Span& to) {
   const Time seen = to.start + to.wait, end = to.start + to.duration;
   for (const auto& [row, from] : lanes.spans) {
     if (row != to.peer || row == track || from.step != to.step || from.pack != to.pack ||
@@ -130,12 +130,12 @@ TEST(Traffic, MatchesAnExhaustiveSearch) {
       std::int64_t bytes = 0, waiting = 0, flying = 0;
       for (const auto& [row, span] : lanes.spans) {
         if (!receives(static_cast<StepKind>(span.kind))) continue;
-        const Received told = told_of(lanes, row, span);
-        const bool in_flight = told.sent <= Time(t) && Time(t) < told.taken;
+        const Received expected = expected_of(lanes, row, span);
+        const bool in_flight = expected.sent <= Time(t) && Time(t) < expected.taken;
         flying += in_flight;
         bytes += in_flight ? span.bytes.count() : 0;
-        waiting += told.sent <= Time(t) && Time(t) < told.moves;
-        waiting += std::max(told.left, told.moves) <= Time(t) && Time(t) < told.awaited;
+        waiting += expected.sent <= Time(t) && Time(t) < expected.moves;
+        waiting += std::max(expected.left, expected.moves) <= Time(t) && Time(t) < expected.awaited;
       }
       EXPECT_EQ((*traffic)->bytes_in_flight().at(Time(t)), bytes) << "seed " << seed << " at " << t;
       EXPECT_EQ((*traffic)->queue_depth().at(Time(t)), waiting) << "seed " << seed << " at " << t;

@@ -80,7 +80,7 @@ TEST_F(Window, NumbersFitWithoutHorizontalScrolling) {
   QApplication::processEvents();
   is_whole();
   EXPECT_EQ(table.item(0, 0)->toolTip(), table.item(0, 0)->text())
-      << "names that are elided are told by their tip";
+      << "elided names are complete in their tooltip";
 }
 
 TEST_F(Window, NumbersForVeryManySpansNeedASelectedRange) {
@@ -128,7 +128,7 @@ TEST_F(Window, NumbersFollowTheFilterOfRows) {
   view().filter({});
   EXPECT_EQ(count(QStringLiteral("receive")), 16);
   view().close_all();
-  EXPECT_EQ(count(QStringLiteral("receive")), 16) << "closed groups count with all that is in them";
+  EXPECT_EQ(count(QStringLiteral("receive")), 16) << "collapsed groups include all their rows";
 }
 
 TEST_F(Window, NumbersAreComputedOnceAndOnlyWhileVisible) {
@@ -243,7 +243,7 @@ TEST_F(Window, MenusAndKeysShowAndHidePanels) {
   press(Qt::Key_6, Qt::ControlModifier | Qt::AltModifier);
   EXPECT_FALSE(search->isVisible());
   press(Qt::Key_F, Qt::ControlModifier);
-  EXPECT_TRUE(search->isVisible()) << "who searches wants to see for what";
+  EXPECT_TRUE(search->isVisible()) << "the search field is visible during a search";
 }
 
 TEST_F(Window, OpeningMarksAndMatchesKeepsTheWidthOfNumbers) {
@@ -325,7 +325,7 @@ TEST_F(Window, SearchVisitsMatchesWithWraparound) {
     ASSERT_TRUE(view().selected());
     found.push_back(*view().selected());
   }
-  EXPECT_EQ(found[8], found[0]) << "8 spans, and around";
+  EXPECT_EQ(found[8], found[0]) << "8 spans, and then the first one again";
   for (const SpanId& span : found) {
     EXPECT_EQ(view().trace()->rows()[span.row].track.device, "gpu1");
     EXPECT_EQ(view().trace()->rows()[span.row].spans.kind(span.index),
@@ -400,7 +400,7 @@ TEST_F(Window, MarksHaveNamesAreStoredWithTheFileAndCanBeVisited) {
   EXPECT_THAT(window_.status_text().toStdString(), HasSubstr("small.tutti.marks:1:8"));
   press(Qt::Key_M);
   EXPECT_EQ(folder_.read("small.tutti.marks"), "mark { from: 3 }")
-      << "a file that is wrong is its owner's";
+      << "an invalid file is not overwritten";
 }
 
 TEST_F(Window, TheViewIsExportedAsPngAndSvg) {

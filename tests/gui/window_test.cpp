@@ -228,7 +228,7 @@ TEST_F(Window, ThemesDifferAndAreRemembered) {
   const QImage dark = view().picture({800, 600}, 1);
   EXPECT_GT(qGray(light.pixel(2, 590)), 200);
   EXPECT_LT(qGray(dark.pixel(2, 590)), 60);
-  EXPECT_FALSE(QSettings().contains(QStringLiteral("dark"))) << "nobody has chosen it";
+  EXPECT_FALSE(QSettings().contains(QStringLiteral("dark"))) << "it is not selected";
   window_.actions_of().find(QStringLiteral("dark"))->trigger();
   EXPECT_FALSE(QSettings().value(QStringLiteral("dark"), true).toBool());
 }

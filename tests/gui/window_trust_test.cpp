@@ -131,7 +131,7 @@ TEST_F(Window, ASearchCountsAndUnderlinesItsMatches) {
   ASSERT_TRUE(QTest::qWaitFor([&] { return text_with(window_, "matches") == "16 matches"; }, 2000));
   window_.grab();
   EXPECT_EQ(bar->highlights().drawn(), 16);
-  EXPECT_FALSE(view().selected()) << "typing goes nowhere";
+  EXPECT_FALSE(view().selected()) << "typing changes nothing";
   QTest::keyClick(line, Qt::Key_Return);
   EXPECT_EQ(text_with(window_, "matches"), "1 of 16");
   QTest::keyClick(line, Qt::Key_Return);
@@ -231,8 +231,8 @@ TEST_F(Window, AnExportProposesANameBesideTheTimeline) {
 
 TEST_F(Window, TheContextMenuIsForTheSpanUnderTheMouse) {
   open_small();
-  const QPoint there = point("worker 0/gpu0/compute", kMs * 10);
-  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  const QPoint position = point("worker 0/gpu0/compute", kMs * 10);
+  QContextMenuEvent event(QContextMenuEvent::Mouse, position, view().mapToGlobal(position));
   QApplication::sendEvent(&view(), &event);
   ASSERT_TRUE(view().selected());
   auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
@@ -322,10 +322,11 @@ TEST_F(Window, UnrecordedPartsAreHatchedWithANote) {
   EXPECT_THAT(window_.status_text().toStdString(),
               HasSubstr("recorded only the spans from 0.1 ms to 0.2 ms"));
   // Hatching changes colours of the part of a row that has no spans.
-  const QPoint there = point("worker 0/gpu0/compute", core::microseconds(20));
+  const QPoint position = point("worker 0/gpu0/compute", core::microseconds(20));
   const QImage image = view().grab().toImage();
   std::set<QRgb> colours;
-  for (int x = there.x() - 8; x < there.x() + 8; ++x) colours.insert(image.pixel(x, there.y() - 4));
+  for (int x = position.x() - 8; x < position.x() + 8; ++x)
+    colours.insert(image.pixel(x, position.y() - 4));
   EXPECT_GT(colours.size(), 1u);
   record = {};
   record.level = core::RecordLevel::kSteps;
@@ -402,9 +403,9 @@ TEST_F(Window, OnlyTheRowsOfTheDeviceOfTheSpanAreShown) {
       write("many.tutti", computation({{0, "gpu1"}, {0, "gpu10"}, {1, "gpu1"}, {11, "gpu1"}}))));
   auto* const bar = window_.findChild<SearchBar*>();
   bar->hide();
-  const QPoint there =
+  const QPoint position =
       point("worker 1/gpu1/compute", core::microseconds(4) + core::nanoseconds(500));
-  QContextMenuEvent event(QContextMenuEvent::Mouse, there, view().mapToGlobal(there));
+  QContextMenuEvent event(QContextMenuEvent::Mouse, position, view().mapToGlobal(position));
   QApplication::sendEvent(&view(), &event);
   auto* const menu = window_.findChild<QMenu*>(QStringLiteral("span menu"));
   ASSERT_TRUE(menu);

@@ -116,7 +116,7 @@ TEST(CalibrationLaw, IntervalsContainTheTruthUnderNoise) {
     for (const auto& [name, truth] : truths) {
       const CalibratedFigure f = figure(c, name);
       EXPECT_EQ(f.determination, Determination::kDetermined);
-      EXPECT_LT(f.high / f.low, 1.5) << "the interval says something";
+      EXPECT_LT(f.high / f.low, 1.5) << "the interval is not too wide";
       if (f.low <= truth && truth <= f.high) ++covered[name];
     }
   }

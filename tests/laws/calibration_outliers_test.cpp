@@ -100,7 +100,8 @@ TEST(CalibrationLawOutliers, FindsALinkWhoseLatencyDiffersFromSimilarOnes) {
     // kind keep their stated values.
     expect_found(c, "pcie.latency of w2/cpu0-w2/nic0", latency, 0.05);
     EXPECT_NEAR(figure(c, "network.latency").value, 5, 0.2);
-    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04) << "what is late is not slow";
+    EXPECT_NEAR(figure(c, "network.bandwidth").value, 2, 0.04)
+        << "a longer latency is not a lower bandwidth";
     for (const CalibratedFigure& f : c.figures)
       EXPECT_EQ(f.figure.name.find("bandwidth of"), std::string::npos);
     EXPECT_LT(c.after.worst, 0.02);
@@ -258,7 +259,7 @@ TEST(CalibrationLawOutliers, WaitingForACpuCoreIsNotMistakenForASlowLink) {
   const std::string stated = hosts(4, "2", "10", "30");
   const Calibration quiet =
       calibrated(stated, request({as_if_run(folder, slow, 0.09, false)}, {}, {}));
-  EXPECT_TRUE(one_is_an_outlier(quiet)) << "a little waiting hides nothing";
+  EXPECT_TRUE(one_is_an_outlier(quiet)) << "a short wait does not hide the slow link";
   EXPECT_THAT(quiet.notes,
               testing::Not(testing::Contains(HasSubstr("workers waited for a CPU core"))));
   const Calibration crowded =

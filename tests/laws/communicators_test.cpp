@@ -196,7 +196,7 @@ TEST(SplitModel, GradientsAreReducedAmongReplicasOfTheSameModelPart) {
                     size, stride),
         one_pack);
     const Kept kept = simulated(scenario);
-    ASSERT_EQ(kept.packs.size(), 3u) << "a pack of three steps, told once for all groups";
+    ASSERT_EQ(kept.packs.size(), 3u) << "one pack in three steps, recorded once for all groups";
     for (const core::PackRecord& pack : kept.packs)
       EXPECT_EQ(pack.end - pack.last_start, ring_of(8 / size, 240'000)) << size << " by " << stride;
     EXPECT_TRUE(kept.info.bound_reason.empty()) << "the bounds are of an all-reduce over all";

@@ -82,7 +82,7 @@ TEST(PytorchDdp, HasTheDefaultBucketsOfPyTorch) {
   EXPECT_THAT(pack_bytes("pytorch_ddp {}"), ElementsAre(kC, kB + kA))
       << "the first bucket is closed at 1 MiB";
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 25 }"), ElementsAre(kC + kB + kA))
-      << "a cap that is said is of all";
+      << "an explicit cap applies to all buckets";
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 }"), ElementsAre(kC + kB, kA));
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 0 }"), ElementsAre(kC, kB, kA));
   EXPECT_THAT(pack_bytes("pytorch_ddp { bucket_cap_mb: 4 first_bucket_bytes: 1 }"),

@@ -94,7 +94,7 @@ TEST(Interference, ALayerLosesMultiprocessorsWhileTheCollectiveIsOnTheDevice) {
   const KeptSpans kept = simulated_spans(scenario({}, "channels: 1 bytes_per_pack: 1"));
   const core::PackRecord b = pack_of(kept, 0);
   const Time flight = b.end - b.first_start;
-  ASSERT_LT(flight, core::milliseconds(3)) << "it is over before the layer is";
+  ASSERT_LT(flight, core::milliseconds(3)) << "the collective ends before the layer";
   const Time slowed(quotient_up(flight.count(), 20));
   for (const core::StepRecord& step : kept.steps()) {
     EXPECT_EQ(step.slowed, slowed);

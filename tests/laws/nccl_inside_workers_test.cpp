@@ -166,12 +166,14 @@ TEST(NcclInsideWorkers, FoldingAndSkippingStepsDoNotChangeTheResult) {
             fmt::format("algorithm: \"{}\" launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
                         algorithm),
             fmt::format("steps: 4 network_model: {}", model)));
-        const auto whole = test::told(summary_of(scenario));
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole)
+        const auto whole = test::summary_values(summary_of(scenario));
+        EXPECT_EQ(test::summary_values(summary_of(scenario, sim::Folds::kAlways)), whole)
             << where.machine << " " << model;
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
+        EXPECT_EQ(test::summary_values(
+                      summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
                   whole);
-        EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
+        EXPECT_EQ(test::summary_values(
+                      summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                   whole);
       }
     }
@@ -321,7 +323,7 @@ TEST(NcclInsideWorkers, RingsCanBeRequestedAndUnknownMachinesCauseANote) {
   EXPECT_TRUE(core::nccl_notes(rings).empty());
   core::Scenario both = test::read(text(where, variable("v", 1 << 20), "algorithm: \"nccl/ring\""));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
+  EXPECT_EQ(test::summary_values(summary_of(both)), test::summary_values(summary_of(rings)));
   // The reference is the schedule run alone, which consists of rings.
   EXPECT_EQ(
       took(summary_of(rings).last_packs().front()),
@@ -343,7 +345,7 @@ TEST(NcclInsideWorkers, RingsCanBeRequestedAndUnknownMachinesCauseANote) {
   ASSERT_TRUE(unknown) << unknown.error().message();
   EXPECT_FALSE(core::timed_parts(unknown->plan.collective(unknown->plan.packs.front())));
   EXPECT_NE(unknown->why_rings, "");
-  EXPECT_FALSE(summary_of(*unknown).info().notes.empty()) << "of which one says so";
+  EXPECT_FALSE(summary_of(*unknown).info().notes.empty()) << "one of the notes states it";
 }
 
 }  // namespace

@@ -239,11 +239,13 @@ TEST(NcclTimes, FoldingAndSkippingStepsDoNotChangeTheResult) {
                       variable("c", (1 << 16) + more, 0.1) + variable("d", more + 4, 0.1),
                   "launch: CONCURRENT bytes_per_pack: 1 reduction: MEAN",
                   fmt::format("steps: 4 network_model: {}", run)));
-      const auto whole = test::told(summary_of(scenario));
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways)), whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
-                whole);
-      EXPECT_EQ(test::told(summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
+      const auto whole = test::summary_values(summary_of(scenario));
+      EXPECT_EQ(test::summary_values(summary_of(scenario, sim::Folds::kAlways)), whole);
+      EXPECT_EQ(
+          test::summary_values(summary_of(scenario, sim::Folds::kNever, sim::SkipRepeats::kAlways)),
+          whole);
+      EXPECT_EQ(test::summary_values(
+                    summary_of(scenario, sim::Folds::kAlways, sim::SkipRepeats::kAlways)),
                 whole);
     }
   }
@@ -346,7 +348,7 @@ TEST(NcclTimes, UnknownMachinesUseRingsWithANote) {
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->plan.collective(scenario->plan.packs.front()).nccl, nullptr);
   EXPECT_NE(scenario->why_rings, "");
-  EXPECT_FALSE(summary_of(*scenario).info().notes.empty()) << "of which one says so";
+  EXPECT_FALSE(summary_of(*scenario).info().notes.empty()) << "one of the notes states it";
 }
 
 TEST(NcclTimes, RingsCanBeRequested) {
@@ -355,7 +357,7 @@ TEST(NcclTimes, RingsCanBeRequested) {
   EXPECT_EQ(rings.plan.collective(rings.plan.packs.front()).nccl, nullptr);
   core::Scenario both = test::read(text_on({"hgx-h100", 1, 8}, variable("v", 1 << 20)));
   core::simulate_as_rings(both);
-  EXPECT_EQ(test::told(summary_of(both)), test::told(summary_of(rings)));
+  EXPECT_EQ(test::summary_values(summary_of(both)), test::summary_values(summary_of(rings)));
   EXPECT_TRUE(core::nccl_notes(both).empty());
 }
 

@@ -83,7 +83,7 @@ TEST(MicroBatches, AddOnlyTheirPasses) {
       EXPECT_EQ(several.steps[s].exposed, one.steps[s].exposed);
       EXPECT_EQ(several.steps[s].forward, n * core::milliseconds(4));
     }
-    EXPECT_EQ(several.bytes, one.bytes) << "gradients leave once a step";
+    EXPECT_EQ(several.bytes, one.bytes) << "gradients are sent once per step";
     EXPECT_LE(several.info.step_bound, length(several.steps[0]));
     EXPECT_GE(several.info.step_bound, n * pass + (n - 1) * additions);
   }

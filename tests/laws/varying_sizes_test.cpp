@@ -35,7 +35,7 @@ TEST(VaryingSizes, AreBetweenMinimumAndCapacityAndDependOnlyOnTheExpert) {
     EXPECT_GE(size, kCapacity / 2);
     EXPECT_LE(size, kCapacity);
     for (Rank from = 1; from < 64; ++from)
-      EXPECT_EQ(out->of(from, to), size) << "an expert is as popular with all";
+      EXPECT_EQ(out->of(from, to), size) << "all ranks send equally much to an expert";
     seen.insert(size);
   }
   EXPECT_GT(seen.size(), 30u);

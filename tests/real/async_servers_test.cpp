@@ -142,7 +142,7 @@ class ServerTest : public testing::Test {
     const CollectiveTag at = tag(worker, step, kRead);
     end.pace.ask(step, kRead, end.net);
     EXPECT_TRUE(end.net.has_started(question(at), worker));
-    EXPECT_FALSE(server().net.has_started(at, kServer)) << "nobody has asked yet";
+    EXPECT_FALSE(server().net.has_started(at, kServer)) << "no rank has read yet";
     server().pace.rank_done(question(at), kServer, server().net);
     EXPECT_TRUE(server().net.has_started(at, kServer));
     std::memcpy(end.net.buffers[at][worker], server().net.buffers[at][kServer], 40);
@@ -177,7 +177,7 @@ TEST_F(ServerTest, AVariableIsTheSumOfAllPushes) {
   read(0, 1);
   push(0, 1);
   std::vector<std::int32_t> expected = values(ends_[0]->net.buffers[tag(0, 0, kRead)][0]);
-  EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "nobody had pushed";
+  EXPECT_EQ(expected, values(ends_[1]->net.buffers[tag(1, 0, kRead)][1])) << "no rank had pushed";
   for (const auto& [worker, step] : {std::pair(1, 0), std::pair(0, 0), std::pair(1, 1)}) {
     const auto pushed = values(ends_[worker]->net.buffers[tag(worker, step, kPush)][worker]);
     for (std::size_t i = 0; i < 10; ++i)

@@ -75,8 +75,8 @@ TEST(ClockSync, MergedTimesAreWithinTheBoundForAnyRoundTripsAndDrift) {
     }
     EXPECT_FALSE(offset.drift_exceeded());
   }
-  EXPECT_LT(widest, 500'000) << "a bound that says nothing";
-  EXPECT_GT(widest, 20'000) << "better than half the best round trip is luck";
+  EXPECT_LT(widest, 500'000) << "the bound is too wide";
+  EXPECT_GT(widest, 20'000) << "the bound cannot be below half the shortest round trip";
 }
 
 TEST(ClockSync, TheBoundIsHalfTheShortestRoundTripAndGrowsWithTime) {

@@ -134,7 +134,7 @@ TEST(Cluster, ClocksThatDifferBySecondsGiveOneTimeline) {
     EXPECT_GE(step.end - step.start, core::milliseconds(5))
         << "forward and backward take their time";
     EXPECT_LT(step.end - step.start, core::milliseconds(2900))
-        << "clocks' distance is no time of a step";
+        << "the difference of clocks is not part of a step";
   }
   // All spans lie within this step and the previous one, because a worker may start a step while
   // another still ends the previous one. The spans of one row do not overlap.
@@ -285,7 +285,7 @@ struct TwoWorkers {
     }
   }
 
-  void say(std::size_t worker, double still_seconds, const std::string& stands) {
+  void report_waiting(std::size_t worker, double still_seconds, const std::string& stands) {
     proto::Control alive;
     alive.mutable_alive()->set_doing("in step 3");
     alive.mutable_alive()->set_still_ns(static_cast<std::int64_t>(still_seconds * 1e9));
@@ -316,8 +316,10 @@ struct TwoWorkers {
 
 TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
   TwoWorkers two;
-  two.say(0, 1.5, "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
-  two.say(1, 1.2, "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
+  two.report_waiting(0, 1.5,
+                     "rank 0 lane 0 waits for a message (pack 1, step 2 of 8, from rank 1)");
+  two.report_waiting(1, 1.2,
+                     "rank 1 lane 0 waits for a message (pack 1, step 1 of 8, from rank 0)");
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 0}));
@@ -328,10 +330,10 @@ TEST(WorkerSet, EndsTheRunIfAllWorkersStandStill) {
 
 TEST(WorkerSet, WaitingForABusyWorkerIsNotAStandstill) {
   TwoWorkers two;
-  two.say(0, 1000, "rank 0 lane 0 waits for a message");
-  two.say(1, 0, "");
+  two.report_waiting(0, 1000, "rank 0 lane 0 waits for a message");
+  two.report_waiting(1, 0, "");
   std::thread later([&] {
-    for (int i = 0; i < 20; ++i) two.say(1, 0.9, "rank 1 lane 0 waits for its device");
+    for (int i = 0; i < 20; ++i) two.report_waiting(1, 0.9, "rank 1 lane 0 waits for its device");
     two.finish(0);
     two.finish(1);
   });
@@ -342,8 +344,8 @@ TEST(WorkerSet, WaitingForABusyWorkerIsNotAStandstill) {
 TEST(WorkerSet, EndedWorkersCountAsWaiting) {
   TwoWorkers two;
   two.finish(0);
-  two.say(0, 5, "");  // for the coordinator
-  two.say(1, 2, "rank 1 lane 0 waits for a message");
+  two.report_waiting(0, 5, "");  // for the coordinator
+  two.report_waiting(1, 2, "rank 1 lane 0 waits for a message");
   const auto outcome = two.outcome();
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->kind, (core::ProblemKind{ProblemCode::kTimeout, "", 1}));
@@ -454,7 +456,7 @@ TEST(WorkerSet, PartsOfLongMessagesCountAsActivity) {
       EXPECT_EQ(::send(two.ends[0]->file(), bytes.data() + at, part, MSG_NOSIGNAL),
                 static_cast<ssize_t>(part));
       std::this_thread::sleep_for(std::chrono::milliseconds(350));  // 4 s, more than the timeout
-      two.say(1, 0, "");
+      two.report_waiting(1, 0, "");
     }
     two.finish(1);
   });

@@ -122,7 +122,7 @@ TEST(EmulatedNetwork, ImpossibleTimestampsNameTheSender) {
     ASSERT_TRUE(worker.say(Worker::stamp_of(worker.channel(true), 160), stamp));
     EXPECT_EQ(worker.error(), "worker 2 sent a message with an invalid arrival time")
         << stamp[0] << ", " << stamp[1] << ", " << stamp[2];
-    EXPECT_EQ(worker.timers.next(), before) << "nobody waits for it";
+    EXPECT_EQ(worker.timers.next(), before) << "no rank waits for it";
   }
 }
 
@@ -213,7 +213,7 @@ TEST(TimeScale, NothingOverflows) {
   EXPECT_EQ(TimeScale{1e6}.here(core::kNever), kLongestHere);
   Clock::time_point t{std::chrono::hours(1)};
   for (int i = 0; i < 1000; ++i) t = std::max(t, later(t, kLongestHere));
-  EXPECT_EQ(later(t, kLongestHere), t) << "no later than that";
+  EXPECT_EQ(later(t, kLongestHere), t) << "the latest accepted time";
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(Frame, RefusesLongMessagesFromTheirHeader) {
   FrameReader reader(1000, kKey);
   reader.take(FrameWriter(kKey).framed(std::string(1001, 'x')).substr(0, 4));
   EXPECT_EQ(next_of(reader), "error");
-  EXPECT_EQ(next_of(reader), "error") << "there is no way on";
+  EXPECT_EQ(next_of(reader), "error") << "the reader cannot continue";
 }
 
 TEST(Frame, AnIncompleteFrameIsNotAMessage) {

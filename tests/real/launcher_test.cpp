@@ -41,7 +41,7 @@ TEST(Launcher, FindsNoLauncherIfNoVariablesAreSet) {
   const auto launch =
       launch_in({{"HOME", "/root"}, {"RANK", "3"}, {"TF_CONFIG", "{}"}, {"PMI_RANK", ""}});
   ASSERT_TRUE(launch);
-  EXPECT_FALSE(*launch) << "RANK alone may mean anything";
+  EXPECT_FALSE(*launch) << "RANK alone does not identify a launcher";
 }
 
 TEST(Launcher, TheChiefOfTfConfigIsRank0) {

@@ -56,7 +56,7 @@ TEST(MemoryNeed, EveryReplicaHoldsThePacksOfAllStepsAtOnce) {
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(4 * 2 * 4'000'000));
   options.steps_at_once = 16;
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(10 * 2 * 4'000'000))
-      << "no more than there are";
+      << "no more steps than the run has";
   options.loop = true;
   EXPECT_EQ(memory_need(ten, 2, options).buffers, Bytes(2 * 4'000'000))
       << "a benchmark has one set";
@@ -75,7 +75,7 @@ TEST(MemoryNeed, AsynchronousServersNeedTwoCopiesAndABufferPerRequest) {
       "tensorflow { parameter_server { } }");
   const Bytes variable(4'000'000);
   EXPECT_EQ(memory_need(servers, 3, {}).buffers, variable * (2 + 3 * 3))
-      << "a push has room for what comes besides";
+      << "a push has room for the data that is sent with it";
 }
 
 TEST(MemoryNeed, BuffersOnGpusNeedHostCopiesOfOnePackAtATime) {

@@ -284,17 +284,17 @@ TEST_F(NcclOnFakeGpus, ChannelsAreReportedWithPackAndRank) {
   const auto finished = finish(12);
   ASSERT_TRUE(finished) << finished.error().message();
   run_->drain();
-  std::map<std::tuple<std::uint32_t, Rank, int>, int> heard;
+  std::map<std::tuple<std::uint32_t, Rank, int>, int> reports;
   for (const ChannelDone& done : done_.channels) {
-    ++heard[{done.collective.pack, done.rank, done.channel}];
+    ++reports[{done.collective.pack, done.rank, done.channel}];
     EXPECT_EQ(done.collective.step, 1u);
     EXPECT_EQ(done.part, 0);
     EXPECT_LE(done.start, done.end);
     EXPECT_GE(done.start, began);
     EXPECT_LE(done.end, Collectives::Clock::now());
   }
-  EXPECT_EQ(heard.size(), 3u * 3 * 2) << "packs, ranks, channels";
-  for (const auto& [what, times] : heard) {
+  EXPECT_EQ(reports.size(), 3u * 3 * 2) << "packs, ranks, channels";
+  for (const auto& [what, times] : reports) {
     EXPECT_NE(std::get<0>(what), 1u);
     EXPECT_EQ(times, 1);
   }
@@ -342,7 +342,7 @@ TEST_F(NcclChannels, AnUnexpectedOperationEndsTheRecording) {
   EXPECT_EQ(done_.channels.size(), 6u);
   const Tells tells("others");
   reduce(1);
-  EXPECT_EQ(done_.channels.size(), 6u) << "those of no pack of ours";
+  EXPECT_EQ(done_.channels.size(), 6u) << "channels of other operations";
   EXPECT_THAT(run_->notes(), testing::Contains(HasSubstr("unexpected operation")));
 }
 
@@ -355,10 +355,10 @@ TEST_F(NcclChannels, LateReportsAreCounted) {
   reduce(1);  // the late reports arrive before this
   EXPECT_THAT(run_->final_notes(),
               testing::ElementsAre(testing::ContainsRegex(" 6 .*channels of ranks 0, 1, 2 ")));
-  std::map<std::pair<std::uint32_t, Rank>, int> heard;
-  for (const ChannelDone& done : done_.channels) ++heard[{done.collective.pack, done.rank}];
-  EXPECT_EQ(heard.size(), 6u);
-  for (const auto& [what, times] : heard) EXPECT_EQ(times, 1);
+  std::map<std::pair<std::uint32_t, Rank>, int> reports;
+  for (const ChannelDone& done : done_.channels) ++reports[{done.collective.pack, done.rank}];
+  EXPECT_EQ(reports.size(), 6u);
+  for (const auto& [what, times] : reports) EXPECT_EQ(times, 1);
 }
 
 TEST_F(NcclOnFakeGpus, RefusesAnIdOfAnotherLength) {

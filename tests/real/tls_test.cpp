@@ -50,17 +50,17 @@ Ends connect(const Context& listens, const Context& joins) {
   options.secret = kTlsSecret;
   options.self = {Purpose::kPeer, kAnyWorker, 0, "1"};
   options.tls = listens;
-  Reception there(options, &*at);
+  Reception listening(options, &*at);
   options.tls = joins;
-  Reception here(options, nullptr);
+  Reception joining(options, nullptr);
   const auto until = Reception::Clock::now() + std::chrono::seconds(30);
-  here.reach(at->address(), {Purpose::kPeer, 1, 0, "1"}, RunId{}, until);
+  joining.reach(at->address(), {Purpose::kPeer, 1, 0, "1"}, RunId{}, until);
   Ends ends;
   std::thread other([&] {
-    auto events = there.wait(until);
+    auto events = listening.wait(until);
     if (!events.empty()) ends.listener = std::move(events.front());
   });
-  auto events = here.wait(until);
+  auto events = joining.wait(until);
   if (!events.empty()) ends.joiner = std::move(events.front());
   other.join();
   return ends;
@@ -210,8 +210,8 @@ TEST(TlsConnections, AreRetriedIfTheyEndEarly) {
     Introduction self = options.self;
     self.tls = TlsMode::kSecret;
     close_before_tls(*listener, self);
-    Reception there(options, &*listener);
-    const auto events = there.wait(Reception::Clock::now() + std::chrono::seconds(10));
+    Reception listening(options, &*listener);
+    const auto events = listening.wait(Reception::Clock::now() + std::chrono::seconds(10));
     ASSERT_EQ(events.size(), 1u);
     EXPECT_EQ(events.front().state, State::kDone);
   });

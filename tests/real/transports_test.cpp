@@ -63,7 +63,7 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
   for (std::vector<std::byte>& d : data) buffers.push_back(d.data());
   interpreter.open({0, 0}, collective, operation, ranks, buffers);
   for (const Rank r : ranks) interpreter.start({0, 0}, r);
-  bool told = false;
+  bool reported = false;
   while (left > 0) {  // others may still need data that is queued here
     interpreter.run_ready();
     const auto moved = transport.poll(Transport::Clock::now() + std::chrono::milliseconds(5));
@@ -71,8 +71,8 @@ void run_worker(const core::Collective& collective, Operation operation, std::in
       if (left > 0) ADD_FAILURE() << "worker " << worker << ": " << moved.error().message();
       break;
     }
-    if (!told && done.done == static_cast<int>(ranks.size()) && transport.flushed()) {
-      told = true;
+    if (!reported && done.done == static_cast<int>(ranks.size()) && transport.flushed()) {
+      reported = true;
       --left;
     }
   }
@@ -226,7 +226,7 @@ TEST_P(EveryAlgorithm, HasItsOtherCollectivesRight) {
   }
 }
 
-std::string in_one_word(std::string name) {
+std::string as_identifier(std::string name) {
   std::erase(name, ' ');
   return name;
 }
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, EveryAlgorithm,
                                           testing::Range(std::size_t{0}, std::size(kShapes))),
                          [](const auto& each) {
                            const Shape& shape = kShapes[std::get<1>(each.param)];
-                           return fmt::format("{}_{}x{}", in_one_word(std::get<0>(each.param)),
+                           return fmt::format("{}_{}x{}", as_identifier(std::get<0>(each.param)),
                                               shape.workers, shape.gpus);
                          });
 
@@ -341,7 +341,7 @@ TEST_P(Transports, SleepingPeersNoticeALostPeer) {
 
 INSTANTIATE_TEST_SUITE_P(All, Transports,
                          testing::Values("tcp", "tcp 3", "tcp codes", "tcp tls", "shm"),
-                         [](const auto& each) { return in_one_word(each.param); });
+                         [](const auto& each) { return as_identifier(each.param); });
 
 }  // namespace
 }  // namespace tutti::real

@@ -103,7 +103,7 @@ TEST_F(CollectiveEnginesTest, EachCollectiveIsExecutedByItsOwnEngine) {
     EXPECT_EQ(ends.back() - at, run_alone(of(*s), core::NetworkModel::kFair).end) << i;
     at += core::milliseconds(1000);
   }
-  EXPECT_EQ(all.ends.size(), 3u) << "nobody hears of parts";
+  EXPECT_EQ(all.ends.size(), 3u) << "no events of stages are reported";
   EXPECT_EQ(all.ends[handles[1]].back() - core::milliseconds(1000),
             of(timed_).nccl->delay + of(timed_).nccl->work);
 }

@@ -140,7 +140,7 @@ TEST(LinkChanges, ADeadLinkEndsTheRunWithItsName) {
                 HasSubstr("step 1 never ends: link w3/nic0→network is dead from 50.0 ms on, link "
                           "network→w3/nic0 is dead from 50.0 ms on; all messages over dead links "
                           "wait forever, including pack 0"));
-    EXPECT_EQ(summary.steps().size(), 1u) << "what had ended is there";
+    EXPECT_EQ(summary.steps().size(), 1u) << "completed steps are recorded";
   }
 }
 
@@ -155,7 +155,7 @@ TEST(LinkChanges, ARestoredLinkOnlyDelaysMessages) {
     const Time later = gap.steps()[0].end - plain.steps()[0].end;
     EXPECT_GE(later, core::milliseconds(99)) << model;
     EXPECT_LE(later, core::milliseconds(101)) << model;
-    EXPECT_EQ(lengths(gap)[1], lengths(plain)[1]) << model << ": then all is as before";
+    EXPECT_EQ(lengths(gap)[1], lengths(plain)[1]) << model << ": then the times are as before";
   }
 }
 
@@ -194,7 +194,7 @@ TEST(Background, ATrafficOfOneThirdLengthensARingByHalf) {
     EXPECT_NEAR(static_cast<double>(longer.count()) / 1e6, 6 * 500, 0.1) << model;
     EXPECT_EQ(took("background { from: \"w1/nic0\" to: \"network\" share: 0.5 }"),
               took("link { from: \"w1/nic0\" to: \"network\" bandwidth_share: 0.5 }"))
-        << "all the time, it is a narrower link";
+        << "constant traffic is equivalent to a narrower link";
   }
 }
 

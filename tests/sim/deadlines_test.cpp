@@ -131,7 +131,7 @@ TEST(Deadlines, WithoutATimeoutTheRunWaitsForever) {
                           "conditions { gone { worker: 1 } }"));
   EXPECT_EQ(failure.kind, (ProblemKind{ProblemCode::kInvalid, "Conditions"}));
   EXPECT_THAT(failure.text, HasSubstr("timeout_seconds"))
-      << "what to say to see when TensorFlow's timer ends it";
+      << "the remedy states how to simulate TensorFlow's timeout";
 }
 
 }  // namespace

@@ -313,7 +313,7 @@ TEST(FairShare, FlowsWithoutSharedLinksAreIndependent) {
     share.update(Time(), done);
   }
   while (share.next() < core::kNever) share.update(share.next(), done);
-  EXPECT_EQ(share.work().routes_filled, 1'000) << "each only when it came";
+  EXPECT_EQ(share.work().routes_filled, 1'000) << "each flow is computed only when it starts";
 }
 
 TEST(FairShare, ALinkThatSlowsDownOrFailsDelaysItsFlowsFromThenOn) {

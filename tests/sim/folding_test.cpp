@@ -21,7 +21,7 @@ using test::says;
 using test::says_folded;
 using test::says_remembered;
 using test::simulated;
-using test::told;
+using test::summary_values;
 
 /// Returns a random scenario whose workers are identical, if its algorithm allows this.
 std::string random_scenario(core::Random& random) {
@@ -86,7 +86,7 @@ TEST(FoldingSpecs, FoldingPacksOfDifferentAlgorithmsDoesNotChangeTheResult) {
       const std::optional<Summary> one = simulated(scenario, Folds::kAlways);
       if (!one) continue;
       ++folded;
-      EXPECT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+      EXPECT_EQ(summary_values(*one), summary_values(*simulated(scenario, Folds::kNever))) << text;
     }
   }
   EXPECT_GE(folded, 2);
@@ -105,7 +105,7 @@ TEST_P(Folding, DoesNotChangeTheResult) {
     EXPECT_TRUE(says_folded(*one));
     const std::optional<Summary> all = simulated(scenario, Folds::kNever);
     EXPECT_FALSE(says_folded(*all));
-    ASSERT_EQ(told(*one), told(*all)) << text;
+    ASSERT_EQ(summary_values(*one), summary_values(*all)) << text;
   }
   // In the other cases, the symmetry of the workers is broken, or their chunks are not equal.
   EXPECT_GE(folded, kCases / 3) << "of " << kCases;
@@ -124,7 +124,7 @@ TEST_P(Folding, FoldingAndSkippingStepsTogetherDoNotChangeTheResult) {
     for (const Folds folds : {Folds::kNever, Folds::kAlways}) {
       const std::optional<Summary> again = simulated(scenario, folds, SkipRepeats::kAlways);
       if (!again) continue;
-      ASSERT_EQ(told(*again), told(*all)) << text;
+      ASSERT_EQ(summary_values(*again), summary_values(*all)) << text;
       if (says_remembered(*again)) ++remembered;
     }
   }
@@ -153,7 +153,8 @@ TEST(Remembering, SkippingStepsDoesNotChangeTheResultIfWorkersDiffer) {
             simulated(scenario, Folds::kNever, SkipRepeats::kNever);
         const std::optional<Summary> again =
             simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
-        ASSERT_EQ(told(*again), told(*every)) << algorithm << ", " << model << ", " << more;
+        ASSERT_EQ(summary_values(*again), summary_values(*every))
+            << algorithm << ", " << model << ", " << more;
         EXPECT_EQ(again->steps().size(), 9u);
         EXPECT_FALSE(says_remembered(*every));
       }
@@ -172,8 +173,8 @@ TEST(Remembering, HandlesManyPacksInFlight) {
       gradients +
       "forward_ms: 1 backward_ms: 0.01 }\nstrategy { algorithm: \"nccl/ring\" } run { steps: 12 }");
   const std::optional<Summary> again = simulated(scenario, Folds::kNever, SkipRepeats::kAlways);
-  EXPECT_TRUE(says_remembered(*again)) << "whatever order they ended in";
-  EXPECT_EQ(told(*again), told(*simulated(scenario, Folds::kNever)));
+  EXPECT_TRUE(says_remembered(*again)) << "in any order of ends";
+  EXPECT_EQ(summary_values(*again), summary_values(*simulated(scenario, Folds::kNever)));
 }
 
 TEST(Remembering, IsOffIfStepsDiffer) {

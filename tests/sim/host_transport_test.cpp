@@ -18,7 +18,7 @@ using core::Time;
 using test::one_of;
 using test::read;
 using test::simulated;
-using test::told;
+using test::summary_values;
 
 /// Returns a scenario of two CPU hosts that all-reduce a buffer by a ring. Each host sends one
 /// chunk, twice.
@@ -154,7 +154,7 @@ TEST_P(HostTransportRuns, FoldingDoesNotChangeTheResult) {
     const auto one = simulated(scenario, Folds::kAlways);
     if (!one) continue;
     ++folded;
-    ASSERT_EQ(told(*one), told(*simulated(scenario, Folds::kNever))) << text;
+    ASSERT_EQ(summary_values(*one), summary_values(*simulated(scenario, Folds::kNever))) << text;
   }
   EXPECT_GE(folded, 3);
 }
@@ -164,8 +164,8 @@ TEST_P(HostTransportRuns, SkippingStepsDoesNotChangeTheResult) {
   for (int i = 0; i < 8; ++i) {
     const std::string text = random_tcp(random, false);
     const Scenario scenario = read(text);
-    ASSERT_EQ(told(*simulated(scenario, Folds::kNever, SkipRepeats::kAlways)),
-              told(*simulated(scenario, Folds::kNever, SkipRepeats::kNever)))
+    ASSERT_EQ(summary_values(*simulated(scenario, Folds::kNever, SkipRepeats::kAlways)),
+              summary_values(*simulated(scenario, Folds::kNever, SkipRepeats::kNever)))
         << text;
   }
 }

@@ -121,7 +121,7 @@ TEST(Interpreter, AFullConnectionBlocksItsSender) {
       {{send(1, 10), send(1, 10), send(1, 10)}},
       {{receive(2, 500), receive(0, 10), receive(0, 10), receive(0, 10)}},
       {{send(1, 500)}}};
-  EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with slots enough it sends one after the other";
+  EXPECT_EQ(run(ranks).rank_end[0], ns(120)) << "with enough slots it sends without waiting";
   // Both senders share the port into rank 1, so rank 1 receives the first message at 2000 + 40 +
   // 100 ns. With one slot, the second send starts only then. The third send starts when the second
   // message is received, 40 + 100 ns later.
@@ -139,7 +139,7 @@ TEST(Interpreter, ReceiveAnyTakesMessagesInTheOrderOfArrival) {
   const CollectiveRun r =
       run({{{any, answer, any}}, {{send(0, 10)}, {receive(0, 10)}}, {{send(0, 10)}}},
           core::kUnlimitedCredits, {Time(), ns(1000), Time()});
-  EXPECT_EQ(r.rank_end[1], ns(1040)) << "answered long before it sent";
+  EXPECT_EQ(r.rank_end[1], ns(1040)) << "rank 0 answered long before rank 1 sent";
   EXPECT_EQ(r.rank_end[0], ns(1140));
 }
 

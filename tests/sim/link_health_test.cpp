@@ -25,7 +25,7 @@ LinkHealth health() {
       {{0, 500'000, nanoseconds(100)}, {0, 0, nanoseconds(200)}, {0, 1'000'000, nanoseconds(300)}});
 }
 
-TEST(LinkHealth, KnowsWhichLinksChange) {
+TEST(LinkHealth, ReportsWhichLinksChange) {
   EXPECT_TRUE(health().changes(0));
   EXPECT_FALSE(health().changes(1));
   EXPECT_FALSE(LinkHealth().changes(0));
@@ -44,7 +44,7 @@ TEST(LinkHealth, MessagesContinueAtTheChangedRate) {
   EXPECT_EQ(tail(10, 250), nanoseconds(310));
   EXPECT_EQ(tail(0, 250), nanoseconds(300)) << "nothing enters a dead link";
   EXPECT_EQ(tail(30, 0, kGb / 2), nanoseconds(60)) << "a message with a limit of its own";
-  EXPECT_EQ(tail(75, 0, kGb / 2), nanoseconds(150)) << "is as fast as the half that is left";
+  EXPECT_EQ(tail(75, 0, kGb / 2), nanoseconds(150)) << "is as fast as the remaining half";
 }
 
 TEST(LinkHealth, MessagesOnADeadLinkNeverArrive) {

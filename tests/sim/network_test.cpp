@@ -72,7 +72,7 @@ class Wire {
       const Network::Arrival arrival = network.deliver(event);
       delivered[arrival.address.connection] = event.time;
       EXPECT_EQ(arrival.causal_chain->parts.total(), event.time - sent[arrival.address.connection])
-          << "the trail explains the whole way";
+          << "the causal chain covers the whole time";
     }
   }
   std::uint32_t next_ = 0;
@@ -195,7 +195,7 @@ TEST(Fair, MessagesShareALinkWhileBothUseIt) {
   EXPECT_EQ(wire.delivered[1], core::nanoseconds(1500 + 500 + 300))
       << "the first half at half the rate";
   EXPECT_EQ(wire.delivered[2], core::nanoseconds(600 + 400))
-      << "nothing to move, nothing to wait for";
+      << "an empty message needs no transfer";
 }
 
 TEST(Fair, CopyEnginesServeFreeLinksInParallel) {
@@ -242,7 +242,7 @@ TEST(Connection, LimitsTheRateOfNetworkMessages) {
   EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFair, 3)[2], microseconds(6))
       << "5 / 3 GB/s each";
   EXPECT_EQ(ends(Bandwidth(2 * kByteAtNs), core::NetworkModel::kFifo, 2)[1], microseconds(10))
-      << "in turns they do not";
+      << "in sequence they do not";
 }
 
 TEST(Staging, CopiesTheWholeMessageAtEachHost) {

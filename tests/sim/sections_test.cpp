@@ -226,7 +226,7 @@ TEST(Sections, MulticastAndReductionInSwitchesAreSimulatedHopByHop) {
   }
 }
 
-TEST(Sections, ARingOfSingleCardsIsOneEventPerMessage) {
+TEST(Sections, ARingOfMachinesWithOneNicHasOneEventPerMessage) {
   test::PlainRates rates;
   rates.reduce = Bandwidth(0);
   const int ranks = 16;

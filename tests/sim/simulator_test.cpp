@@ -193,7 +193,7 @@ TEST(Simulator, TheSeedDeterminesJitter) {
   EXPECT_EQ(time("seed: 1 compute_jitter_percent: 10"), time("seed: 1 compute_jitter_percent: 10"));
   EXPECT_NE(time("seed: 1 compute_jitter_percent: 10"), time("seed: 2 compute_jitter_percent: 10"));
   EXPECT_GT(time("seed: 1 compute_jitter_percent: 10"), time(""))
-      << "everyone waits for the slowest of 16";
+      << "all replicas wait for the slowest of 16";
 }
 
 TEST(Simulator, PartsOfAStepAreThoseOfThisStepUnderJitter) {
@@ -254,7 +254,7 @@ TEST(Simulator, KeepsTheCriticalPathOfTheLastStepOnly) {
   const Summary few = summary_of(scenario("algorithm: \"pscpu\"", "steps: 40"));
   const Summary last = summary_of(scenario("algorithm: \"pscpu\"", "steps: 3"));
   ASSERT_EQ(few.path().size(), last.path().size())
-      << "long after it has forgotten some, the path is whole";
+      << "the path is complete after earlier steps were discarded";
   EXPECT_EQ(few.path().front().start, few.steps().back().start);
   for (std::size_t i = 1; i < few.path().size(); ++i)
     EXPECT_EQ(few.path()[i].start, few.path()[i - 1].end);
@@ -338,7 +338,7 @@ TEST(Recording, CanBeLimitedByWorkersTimeAndNumberOfSpans) {
   spans = 0;
   for (const auto& block : reader->span_blocks()) spans += block.spans;
   EXPECT_EQ(spans, 100);
-  EXPECT_FALSE(reader->run().notes.empty()) << "that says so";
+  EXPECT_FALSE(reader->run().notes.empty()) << "the note states it";
 }
 
 TEST(Recording, RecordsTheLoadOverTimeOfTheLinksOfRecordedWorkers) {

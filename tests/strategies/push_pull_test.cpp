@@ -95,16 +95,16 @@ struct PushPullRun : core::NullSink {
   void path(const core::PathPiece& piece) override { pieces.push_back(piece); }
 };
 PushPullRun push_pull_run(const core::Scenario& s) {
-  PushPullRun told;
+  PushPullRun recorded;
   const auto ran =
-      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, told);
+      sim::Simulator(sim::Folds::kNever, sim::SkipRepeats::kNever).run(s, {}, {}, recorded);
   EXPECT_TRUE(ran) << (ran ? "" : ran.error().message());
-  return told;
+  return recorded;
 }
 
 /// Returns the packs of the first step, in the order in which they started.
-std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& told) {
-  std::vector<PackRecord> packs = told.packs;
+std::vector<std::string> pushes(const core::Scenario& s, const PushPullRun& recorded) {
+  std::vector<PackRecord> packs = recorded.packs;
   std::stable_sort(packs.begin(), packs.end(), [](const PackRecord& a, const PackRecord& b) {
     return a.first_start < b.first_start;
   });
@@ -139,16 +139,16 @@ TEST(PushPull, OnePartitionHasAClosedForm) {
   const Time wire = core::transfer_time(bytes, core::Bandwidth(10'000'000'000));
   const Time near = latency(c, c.replica(0), c.host(0)), far = latency(c, c.host(0), c.host(2));
   const Time add = core::transfer_time(bytes, c.part(c.host(2)).device.reduce);
-  ASSERT_GT(add, 2 * far) << "else they have not yet asked";
-  ASSERT_LE(add, wire) << "else the first is not yet there when the second has come";
+  ASSERT_GT(add, 2 * far) << "otherwise the pull would not be requested yet";
+  ASSERT_LE(add, wire) << "otherwise the second would arrive before the first";
   const Time push = near + wire + far + 2 * wire + add;
   const Time pull = far + 2 * wire + near + wire;
-  const PushPullRun told = push_pull_run(s);
-  ASSERT_EQ(told.steps.size(), 1u);
-  EXPECT_EQ(told.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
+  const PushPullRun recorded = push_pull_run(s);
+  ASSERT_EQ(recorded.steps.size(), 1u);
+  EXPECT_EQ(recorded.steps[0].end.count(), (core::milliseconds(3) + push + pull).count());
   Time path;
-  for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
-  EXPECT_EQ(path, told.steps[0].end) << "the critical path has no gap";
+  for (const core::PathPiece& piece : recorded.pieces) path += piece.end - piece.start;
+  EXPECT_EQ(path, recorded.steps[0].end) << "the critical path has no gap";
 }
 
 /// No pull starts before the server has the pushes of all workers. Earlier partitions are pulled
@@ -157,9 +157,9 @@ TEST(PushPull, PullsOverlapWithLaterPushes) {
   for (const char* settings :
        {"", "scheduling_credit: 1", "partition_bytes: 400000 scheduling_credit: 2"}) {
     const core::Scenario s = byteps(settings, four_variables(), 3, 2, 2);
-    const PushPullRun told = push_pull_run(s);
+    const PushPullRun recorded = push_pull_run(s);
     std::map<int, PackRecord> by_pack;
-    for (const PackRecord& record : told.packs) by_pack[record.pack] = record;
+    for (const PackRecord& record : recorded.packs) by_pack[record.pack] = record;
     Time last_push;
     Time first_pull = core::kNever;
     for (const auto& [number, record] : by_pack) {
@@ -225,12 +225,12 @@ TEST(PushPull, WithACreditTheFirstVariableIsPushedFirst) {
 TEST(PushPull, ReplicasAtDifferentPacesDoNotDeadlock) {
   for (const char* settings :
        {"scheduling_credit: 1", "partition_bytes: 100000 scheduling_credit: 3"}) {
-    const PushPullRun told = push_pull_run(
+    const PushPullRun recorded = push_pull_run(
         byteps(settings, four_variables(), 3, 4, 2, "steps: 3 compute_jitter_percent: 40 seed: 7"));
-    EXPECT_EQ(told.steps.size(), 3u) << settings;
+    EXPECT_EQ(recorded.steps.size(), 3u) << settings;
     Time path;
-    for (const core::PathPiece& piece : told.pieces) path += piece.end - piece.start;
-    EXPECT_EQ(path, told.steps.back().end - told.steps.back().start) << settings;
+    for (const core::PathPiece& piece : recorded.pieces) path += piece.end - piece.start;
+    EXPECT_EQ(path, recorded.steps.back().end - recorded.steps.back().start) << settings;
   }
 }
 
@@ -240,7 +240,7 @@ TEST(PushPull, SkippingRoundsDoesNotChangeTheResult) {
     const auto every = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kNever);
     const auto remembered = test::simulated(s, sim::Folds::kNever, sim::SkipRepeats::kAlways);
     ASSERT_TRUE(every && remembered);
-    EXPECT_EQ(test::told(*every), test::told(*remembered)) << settings;
+    EXPECT_EQ(test::summary_values(*every), test::summary_values(*remembered)) << settings;
     EXPECT_FALSE(sim::fold(s).why_not.empty());
   }
 }

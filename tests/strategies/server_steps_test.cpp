@@ -90,7 +90,7 @@ TEST(ServerSteps, LayersWaitOnlyForTheirOwnVariables) {
   EXPECT_GE(step.end - step.start, all_read + Time(3'000'000'000))
       << "b's layer and both backward passes follow its read";
   EXPECT_LT(step.end - step.start, all_read + Time(4'000'000'000) + 4 * wire_b)
-      << "a's forward pass lies under it";
+      << "a's forward pass hides part of it";
 }
 
 TEST(ServerSteps, DistributedReplicatedReadsNoVariablesAtTheStart) {
@@ -121,7 +121,7 @@ core::Scenario asynchronous(int workers, const std::string& conditions, int step
       workers, machines(), conditions, steps));
 }
 
-std::string told(const core::Summary& summary) {
+std::string staleness_note(const core::Summary& summary) {
   for (const std::string& note : summary.info().notes) {
     if (note.find("asynchronous workers") != std::string::npos) return note;
   }
@@ -196,14 +196,15 @@ TEST(SteadyState, OneWorkerAloneHasItsStepTime) {
 }
 
 TEST(Staleness, OneWorkerIsNeverBehind) {
-  EXPECT_THAT(told(simulated(asynchronous(1, "", 3))), HasSubstr("0.00 updates by other workers"));
+  EXPECT_THAT(staleness_note(simulated(asynchronous(1, "", 3))),
+              HasSubstr("0.00 updates by other workers"));
 }
 
 /// With W identical workers, every other worker makes one update between a worker's read of a
 /// variable and its update of this variable.
 TEST(Staleness, IdenticalWorkersHaveTheirNumberMinusOne) {
   for (const int workers : {2, 4}) {
-    const std::string note = told(simulated(asynchronous(workers, "", 20)));
+    const std::string note = staleness_note(simulated(asynchronous(workers, "", 20)));
     EXPECT_THAT(note, HasSubstr(fmt::format("and at most {}", workers - 1))) << note;
   }
 }
@@ -212,8 +213,8 @@ TEST(Staleness, IdenticalWorkersHaveTheirNumberMinusOne) {
 /// are older by the number of steps that another worker completes meanwhile.
 TEST(Staleness, ASlowWorkerMissesTheStepsThatOthersCompleteMeanwhile) {
   const std::string slow = "conditions { slow { worker: 1 slowdown: 10 } }";
-  const std::string even = told(simulated(asynchronous(2, "", 30)));
-  const std::string uneven = told(simulated(asynchronous(2, slow, 30)));
+  const std::string even = staleness_note(simulated(asynchronous(2, "", 30)));
+  const std::string uneven = staleness_note(simulated(asynchronous(2, slow, 30)));
   EXPECT_THAT(uneven, testing::AnyOf(HasSubstr("and at most 9"), HasSubstr("and at most 10")))
       << uneven;
   EXPECT_THAT(uneven, HasSubstr("ended 44 to 442 steps")) << uneven;
@@ -265,7 +266,7 @@ TEST(ServerStrategies, ReportMissingServers) {
               ElementsAre("unknown-name Strategy.reduce_to_device"));
 }
 
-TEST(TensorFlow, RefusesWhatItDoesNotReduce) {
+TEST(TensorFlow, RefusesUnsupportedReductions) {
   const auto kinds = [](int workers, const std::string& type, const std::string& strategy) {
     return test::kinds_of(
         core::read_scenario(fmt::format("cluster {{ workers {{ machine: \"m\" count: {} }} network "

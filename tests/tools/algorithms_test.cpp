@@ -231,7 +231,7 @@ TEST(ExplainAlgorithm, HasRoundsLinksAndBounds) {
   }
   double sum = 0;
   for (const Data& loss : json["losses"].items()) sum += loss["time_us"].real();
-  EXPECT_NEAR(sum, json["time_us"].real(), 1e-5) << "the parts are the whole";
+  EXPECT_NEAR(sum, json["time_us"].real(), 1e-5) << "the parts add up to the whole";
   const Outcome text = run_tutti({"explain", "--algorithm", file});
   EXPECT_THAT(text.out, AllOf(HasSubstr("30 messages in the longest chain"),
                               HasSubstr("where the time goes")));

@@ -278,7 +278,8 @@ TEST(NcclBackend, NotesThatNcclReportsNoChannels) {
   const std::string note = "the recording needs NCCL 2.27 or later";
   const std::size_t first = ran.out.find(note);
   ASSERT_NE(first, std::string::npos) << ran.out;
-  EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos) << "once, though two workers say it";
+  EXPECT_EQ(ran.out.find(note, first + 1), std::string::npos)
+      << "once, although two workers report it";
 }
 
 TEST(NcclBackend, LoopbackIsForWorkersOfOneMachineOnly) {

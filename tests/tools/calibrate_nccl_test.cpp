@@ -69,7 +69,7 @@ TEST(CalibrateNccl, ALogOfOneCollectiveCorrectsAnother) {
   const Data table = Data(document)["tables"].items().at(0);
   EXPECT_EQ(table["nccl_version"].text(), "2.28.9");
   EXPECT_EQ(table["driving"].text(), "process_per_gpu");
-  EXPECT_EQ(Data(document)["notes"].items().size(), 0U) << "the log says everything";
+  EXPECT_EQ(Data(document)["notes"].items().size(), 0U) << "the log contains everything";
   const Predicted own = perf({"--calibration", "mine.calibration"}, folder);
   const Predicted cold = perf({"--collective", "all_gather"}, folder);
   const Predicted other =
@@ -109,7 +109,8 @@ TEST(CalibrateNccl, CanBeExtendedAndSuggestsWhatToMeasure) {
   const auto suggestions = Data(document)["suggestions"].items();
   ASSERT_GT(suggestions.size(), 3U);
   EXPECT_LT(suggestions[0]["band_width"].real(), Data(document)["band_width"].real());
-  EXPECT_EQ(suggestions[0]["nodes"].number(), 4) << "the largest scale says most";
+  EXPECT_EQ(suggestions[0]["nodes"].number(), 4)
+      << "the largest communicator is the most informative";
   for (std::size_t i = 1; i < suggestions.size(); ++i)
     EXPECT_GE(suggestions[i]["band_width"].real(), suggestions[i - 1]["band_width"].real());
 }

@@ -126,7 +126,7 @@ TEST(Calibrate, PrintsJson) {
   const core::Value document = parse_or_throw(o.out, "out");
   const Data json(document);
   EXPECT_EQ(json["times"].items().size(), 11u)
-      << "nine sizes, whose halves are the same to a ring, and two packs";
+      << "nine sizes, in and out of place together, and two packs";
   EXPECT_EQ(json["steps"].items().size(), 1u);
   std::map<std::string, std::string> determination;
   for (const Data& f : json["figures"].items())
@@ -266,7 +266,7 @@ TEST(Calibrate, IgnoresTimesOfWrongResults) {
   EXPECT_NEAR(figure(o.out, "network.bandwidth", "fitted"), 2, 0.05);
   EXPECT_EQ(notes({"calibrate", m.start, "--log", m.folder.file("wrong.txt")}),
             notes({"calibrate", m.start, "--log", m.log}) + 1)
-      << "that it was left out is said";
+      << "a note states that it was left out";
 }
 
 /// Returns a scenario of four identical hosts at 1 Gb/s, except that the third one's card has the

@@ -52,7 +52,7 @@ TEST(Convert, WritesToAnotherFileOrStandardOutput) {
   EXPECT_EQ(content(a), kOld);
   EXPECT_EQ(content(b), kNow);
   EXPECT_EQ(run_tutti({"convert", a, "-o", "-"}).out, kNow);
-  EXPECT_EQ(run_tutti({"convert", b, "-o", "-"}).out, kNow) << "in today's form";
+  EXPECT_EQ(run_tutti({"convert", b, "-o", "-"}).out, kNow) << "in the current form";
   const Outcome o = run_tutti({"convert", a, "-o", b, "--format", "json"});
   EXPECT_THAT(o.out, AllOf(HasSubstr("\"was\": \"strategy.mirrored\""), HasSubstr("\"line\": 4")));
 }
@@ -67,7 +67,7 @@ TEST(Convert, RefusesInvalidFiles) {
   expect_refused({"convert", a, "-o", a}, folder, HasSubstr("the input file"));
   EXPECT_EQ(content(a), kOld);
   EXPECT_EQ(run_tutti({"convert", broken, a}).status, 2);
-  EXPECT_EQ(content(a), kNow) << "others are converted all the same";
+  EXPECT_EQ(content(a), kNow) << "other files are still converted";
 }
 
 TEST(Convert, OlderScenariosRunWithAWarningAndTheirTimelinesLoadWithoutOne) {

@@ -81,7 +81,7 @@ TEST(FullDisk, KeepsCompleteBlocksWhicheverWriteFails) {
   for (int failing = 4; failing < writes; failing += 17) {
     std::string content;
     EXPECT_EQ(write_to(content, failing, kShort), ENOSPC);
-    ASSERT_TRUE(whole.starts_with(content)) << "no gap, and nothing behind it";
+    ASSERT_TRUE(whole.starts_with(content)) << "no gap, and no block after it";
     const auto left = TimelineReader::from_bytes(content, "cut");
     ASSERT_TRUE(left) << left.error().message();
     const auto& blocks = all->span_blocks();
@@ -90,7 +90,7 @@ TEST(FullDisk, KeepsCompleteBlocksWhicheverWriteFails) {
         [&](const TimelineReader::SpanBlock& block) { return block.end <= content.size(); });
     EXPECT_EQ(static_cast<std::ptrdiff_t>(left->span_blocks().size()), fits);
     EXPECT_GE(static_cast<std::ptrdiff_t>(left->steps().size()), fits)
-        << "each step stands before its spans";
+        << "each step precedes its spans";
     EXPECT_THAT(left->damage(), test::says_cut_off());
   }
 }

@@ -142,15 +142,15 @@ TEST(ImportNcclTopology, MakesAClusterOfEveryMachine) {
         run_tutti({"import", "nccl-topology", topology(xml), "--nodes", "3", "--link", "hdr",
                    "--name", "mine", "--force", "-o", folder.file("c.textproto")});
     ASSERT_EQ(made.status, 0) << xml << made.err;
-    const Outcome told = run_tutti(
+    const Outcome outcome = run_tutti(
         {"plan",
          folder.write(
              "s.textproto",
              "cluster { file: \"c.textproto\" } workload { variable { name: \"a\" shape: 100 } "
              "update_ms: 0 } strategy { algorithm: \"nccl\" }"),
          "--format", "json"});
-    EXPECT_EQ(told.status, 0) << xml << told.err;
-    EXPECT_THAT(Data(test::parse_or_throw(told.out, "plan"))["cluster"].text(),
+    EXPECT_EQ(outcome.status, 0) << xml << outcome.err;
+    EXPECT_THAT(Data(test::parse_or_throw(outcome.out, "plan"))["cluster"].text(),
                 testing::StartsWith("3 × mine"));
   }
 }
@@ -203,7 +203,7 @@ TEST(ImportNcclTopology, ComparesGraphsWithADump) {
   const Outcome given =
       run_tutti({"import", "nccl-topology", file, "--graphs", "--set", "NCCL_NVB_DISABLE=1",
                  "--nodes", "2", "--set", "NCCL_GRAPH_FILE=" + dump, "--against", dump});
-  EXPECT_EQ(given.status, 0) << "what is given is not searched: " << given.out;
+  EXPECT_EQ(given.status, 0) << "given graphs are not searched: " << given.out;
   std::string without = folder.read("g.xml");
   const std::size_t graph = without.find("<graph ");
   without.erase(graph, without.find("</graph>") + 8 - graph);

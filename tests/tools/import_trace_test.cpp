@@ -41,7 +41,7 @@ TEST(ImportTrace, WritesFilesThatCanBeSimulatedAndCompared) {
     EXPECT_EQ(run_tutti({"export", folder.file("measured.tutti"), "--to", to}).status, 0) << to;
 }
 
-TEST(ImportTrace, ReportsWhatWasUsed) {
+TEST(ImportTrace, ReportsTheRecordsThatWereUsed) {
   core::Value document;
   const Data report = report_of(document, {"import", "kineto", sample("kineto_rank0.json")});
   EXPECT_EQ(report["records"]["used"].number(), 68);

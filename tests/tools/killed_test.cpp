@@ -108,7 +108,7 @@ TEST(Killed, ChildrenEndWhenTheirParentDies) {
   Process child({"worker", "--join", "127.0.0.1:1", "--worker", "0", "--child-of", gone});
   const Outcome outcome = child.wait();
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(outcome.err, "") << "it would say that nobody answers, after a minute";
+  EXPECT_EQ(outcome.err, "") << "it would report a missing reply after a minute";
 }
 
 /// The coordinator starts a worker, and has ended before the worker starts to run.

@@ -38,12 +38,12 @@ struct Files {
 TEST(TuneEmit, WritesATableAndHowToUseAndVerifyIt) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
-  const core::Value told = test::parse_or_throw(files.tuned.out, "out");
-  const Data tuner = Data(told)["nccl_tuner"];
+  const core::Value report = test::parse_or_throw(files.tuned.out, "out");
+  const Data tuner = Data(report)["nccl_tuner"];
   EXPECT_THAT(tuner["environment"].text(),
               AllOf(HasSubstr("NCCL_TUNER_PLUGIN=libnccl-tuner-tutti.so"),
                     HasSubstr("TUTTI_TUNER_TABLE=" + files.table)));
-  EXPECT_FALSE(Data(told)["promise"]["collectives"].items().empty());
+  EXPECT_FALSE(Data(report)["promise"]["collectives"].items().empty());
   const std::string table = files.folder.read("table.csv");
   EXPECT_THAT(table, StartsWith("# tutti nccl-tuner table 1\n"));
   for (const char* collective :
@@ -198,9 +198,9 @@ TEST(ComparePromise, GradesDumpsAndLogsByTheErrorBands) {
   Files files;
   ASSERT_EQ(files.tuned.status, 0) << files.tuned.err;
   const std::string promise = files.folder.write("tune.json", files.tuned.out);
-  const core::Value told = test::parse_or_throw(files.tuned.out, "out");
+  const core::Value report = test::parse_or_throw(files.tuned.out, "out");
   const auto promised = [&](const std::string& collective, std::int64_t bytes) {
-    for (const Data& one : Data(told)["promise"]["collectives"].items()) {
+    for (const Data& one : Data(report)["promise"]["collectives"].items()) {
       if (one["collective"].text() == collective && one["bytes"].number() == bytes)
         return one["us"].real();
     }

@@ -27,7 +27,7 @@ TEST(Perf, TimesAreThoseOfASingleAllReduce) {
                 row["bytes"].real() / in_place["time_us"].real() / 1e3, 1e-9);
     EXPECT_NEAR(in_place["busbw_gb_per_s"].real(), in_place["algbw_gb_per_s"].real(), 1e-9);
     EXPECT_EQ(row["out_of_place"]["time_us"].real(), in_place["time_us"].real())
-        << "nothing more is moved by a ring";
+        << "a ring sends no further bytes";
   }
 }
 

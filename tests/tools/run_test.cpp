@@ -339,7 +339,7 @@ TEST(Run, RefusesToEmulateLinksBetweenSwitches) {
   expect_refused({"run", file, "--emulate"}, folder,
                  {ProblemCode::kConflict, "--emulate", 0, 0, file});
   EXPECT_EQ(run_tutti({"run", file}).status, 0)
-      << "a real run has the network that is there, and needs the file of edr";
+      << "a real run uses this machine's network, but still reads the file of edr";
 }
 
 TEST(RunForReal, NamesAKilledWorkerAndEndsTheOthers) {

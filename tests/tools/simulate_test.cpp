@@ -279,7 +279,7 @@ TEST(Simulate, OverwritesNoInput) {
   for (const char* before : {"", "TUTTITL1"}) {
     const std::string timeline = folder.write("t.tutti", before);
     EXPECT_EQ(run_tutti({"simulate", file, "--timeline", timeline}).status, 0)
-        << "timelines and empty files go";
+        << "timelines and empty files are overwritten";
   }
   EXPECT_EQ(folder.read("t.tutti.part"), "all that is left");
   EXPECT_THAT(folder.files(),
@@ -295,7 +295,7 @@ TEST(Simulate, WritesToDevicesWithoutReplacingThem) {
   EXPECT_EQ(full.status, 1);
   EXPECT_THAT(full.err, HasSubstr("/dev/full: "));
   EXPECT_EQ(full.out, run_tutti({"simulate", file}).out)
-      << "what was computed is not lost with the timeline";
+      << "results are printed even if the timeline fails";
   const Outcome out = run_tutti({"simulate", file}, {.out_file = "/dev/full"});
   EXPECT_EQ(out.status, 1);
   EXPECT_THAT(out.err, HasSubstr("standard output"));

@@ -417,7 +417,7 @@ run { nccl: RINGS }
               AllOf(HasSubstr(file), HasSubstr(fmt::format("process {} ", first.id()))));
   first.signal(SIGKILL);
   first.wait();
-  EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "nobody has to remove anything";
+  EXPECT_EQ(tools::SweepClaim(file).held_by(), 0) << "no file has to be removed by hand";
 }
 
 /// The process that has the claim never accepts connections, so its queue fills.

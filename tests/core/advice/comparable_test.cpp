@@ -82,7 +82,7 @@ TEST(Comparable, TimesOnCalibratedLinksAreComparableWithMeasuredNcclTimes) {
   EXPECT_THAT(why_not_comparable(travel(kNccl, "ethernet-25", calibrated),
                                  travel(kRing, "ethernet-25", calibrated)),
               Not(IsEmpty()))
-      << "NCCL's times do not come from the links";
+      << "NCCL's times do not depend on the links of the scenario";
 }
 
 TEST(Comparable, NcclSimulatedAsRingsIsNotComparableWithPredictedNccl) {

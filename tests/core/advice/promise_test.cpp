@@ -98,7 +98,7 @@ TEST(PredictedSetting, GradesEachMeasurementByTheErrorBand) {
     return grade(promise, {{CollectiveKind::kAllReduce, bytes, ranks, 2, us}}).front().verdict;
   };
   EXPECT_EQ(verdict(1024, 10), Grade::Verdict::kInside);
-  EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band has its ends";
+  EXPECT_EQ(verdict(1024, 5), Grade::Verdict::kInside) << "the band includes its ends";
   EXPECT_EQ(verdict(1024, 4.9), Grade::Verdict::kFaster);
   EXPECT_EQ(verdict(1024, 20.1), Grade::Verdict::kSlower);
   EXPECT_EQ(verdict(1024, 10, 8), Grade::Verdict::kNotPromised);
@@ -124,7 +124,8 @@ TEST(PredictedSetting, ComparesOnlyMeasurementsWithTheSameNumberOfNodes) {
   };
   EXPECT_EQ(graded(both, 1).verdict, Grade::Verdict::kInside);
   EXPECT_EQ(graded(both, 2).verdict, Grade::Verdict::kFaster);
-  EXPECT_EQ(graded(both, 0).verdict, Grade::Verdict::kNotPromised) << "it may be either";
+  EXPECT_EQ(graded(both, 0).verdict, Grade::Verdict::kNotPromised)
+      << "the number of nodes is unknown, so both predictions may apply";
   EXPECT_EQ(graded(two, 0).verdict, Grade::Verdict::kFaster) << "there is only one";
   EXPECT_EQ(graded(two, 1).missing, Grade::Missing::kNodes);
   EXPECT_EQ(graded(two, 2, 2048).missing, Grade::Missing::kSize);

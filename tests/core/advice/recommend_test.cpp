@@ -96,7 +96,8 @@ TEST(Recommend, RecommendsNoChangeForAGainWithinTheError) {
   EXPECT_FALSE(little.change);
   EXPECT_LT(little.min_gain, 0);
   EXPECT_NEAR(little.gain, 0.02, 1e-12) << "less than the error of a predicted difference";
-  EXPECT_NE(little.why, recommend(step(1000), step(1010)).why) << "something was faster here";
+  EXPECT_NE(little.why, recommend(step(1000), step(1010)).why)
+      << "the reason differs because one setting is faster here";
 }
 
 TEST(Recommend, ReportsTheGainThatRemainsAfterTheError) {

@@ -176,7 +176,7 @@ TEST(Snippets, DeepSpeedAndMegatronTakeElements) {
 TEST(Snippets, BytePsTakesBytes) {
   EXPECT_EQ(of(snippets("algorithm: \"pscpu\" byteps { partition_bytes: 1024000 }"), "BytePS").text,
             "export BYTEPS_PARTITION_BYTES=1024000\n")
-      << "of 8 GPUs: 32 KiB, which it is a multiple of";
+      << "partitions are multiples of 32 KiB with 8 GPUs";
   EXPECT_THAT(of(snippets("algorithm: \"pscpu\" bytes_per_pack: 4096000"), "BytePS").text,
               HasSubstr("=4096000"));
   EXPECT_EQ(of(snippets("byteps { servers_on_workers: 2 scheduling_credit: 4 key_hash_fn: SDBM }"),
@@ -233,7 +233,7 @@ TEST(Snippets, SetsTheNcclVariablesOfTheScenario) {
   EXPECT_EQ(of(buffers, "NCCL's variables").text, "export NCCL_BUFFSIZE=8388608\n");
   EXPECT_TRUE(of(buffers, "NCCL's tuner").text.empty()) << "the plugin knows nothing of buffers";
   EXPECT_TRUE(of(snippets("algorithm: \"nccl\""), "NCCL's variables").text.empty())
-      << "its own choice";
+      << "NCCL's default choice needs no variables";
 }
 
 TEST(Snippets, StateWhyThereIsNoFileForNcclsTuner) {
@@ -262,7 +262,7 @@ TEST(Snippets, AreSimulatedWithThePackingRuleOfTheirFramework) {
         if (snippet.framework == "PyTorch DDP") {
           EXPECT_EQ(options_of<PytorchDdp>(s)->bucket_cap.count(), 26214400);
           EXPECT_EQ(options_of<PytorchDdp>(s)->first_bucket.count(), 26214400)
-              << "a cap is the first one's, too";
+              << "a cap also applies to the first bucket";
         }
         if (snippet.framework == "Horovod") {
           EXPECT_EQ(options_of<Horovod>(s)->fusion_threshold.count(), 26214400);
@@ -280,7 +280,8 @@ TEST(Snippets, AreSimulatedWithThePackingRuleOfTheirFramework) {
         EXPECT_EQ(tf && tf->collective_all_reduce, snippet.framework == "TensorFlow 2");
         EXPECT_EQ(s.spec.has_value(), snippet.framework == "TensorFlow 1");
         if (s.framework && !tf) {
-          EXPECT_EQ(read->plan.update, Update::kAfterAll) << "as its optimizer steps";
+          EXPECT_EQ(read->plan.update, Update::kAfterAll)
+              << "each bucket is updated by its optimizer";
         }
       }
     }
@@ -299,7 +300,7 @@ TEST(Snippets, DdpIsSimulatedAsOlderAndAsNewerReleases) {
   EXPECT_EQ(own.readings[1][0].value, "");
   const Snippet usual_cap =
       of(snippets("algorithm: \"nccl\" pytorch_ddp { first_bucket_bytes: 65536 }"), "PyTorch DDP");
-  EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases obey it where there is no cap";
+  EXPECT_EQ(usual_cap.readings.size(), 1u) << "all releases use it if there is no cap";
   EXPECT_THAT(usual_cap.text, AllOf(HasSubstr("_DEFAULT_FIRST_BUCKET_BYTES = 65536"),
                                     Not(HasSubstr("bucket_cap_mb"))));
 }

@@ -239,8 +239,9 @@ TEST(DoubleTree, EachRankAddsInOneTreeAndSendsAtMostTwice) {
       total += sent_by(*tree, r).elements;
       if (receives(tree->step(r, 0, 0).kind) && receives(tree->step(r, 2, 0).kind)) ++in_both;
     }
-    EXPECT_LE(in_both, n % 2) << n << " ranks: of an odd number the root of the first";
-    EXPECT_EQ(total, 2 * (n - 1) * 2000) << n << " ranks: each but the root up, and down to it";
+    EXPECT_LE(in_both, n % 2) << n << " ranks: with an odd number, the root of the first tree";
+    EXPECT_EQ(total, 2 * (n - 1) * 2000)
+        << n << " ranks: one message up from, and one down to, each rank except the root";
   }
 }
 

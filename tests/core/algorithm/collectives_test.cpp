@@ -244,7 +244,7 @@ TEST(Bytes, ABroadcastByHalvingSpreadsItsBytesOverTheRanks) {
       << "the root sends it in halves, and then its part in the all-gather";
   const auto tree =
       halving(Contract::of(Kind::kBroadcast, 8, 800, 3, false), Segments::kWhole, Engine::kCpu);
-  EXPECT_EQ(elements_sent_by(*tree, 3), 2400) << "three times all of it";
+  EXPECT_EQ(elements_sent_by(*tree, 3), 2400) << "three times the whole buffer";
 }
 
 TEST(OutOfPlace, RingsCopyOnlyTheDataThatARankKeeps) {

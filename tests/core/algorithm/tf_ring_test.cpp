@@ -75,7 +75,8 @@ TEST(Subdivision, PositionsAndDevicesAreInverseMappings) {
 // --- chunks ---
 
 TEST(AlignedChunk, AddsAnAlignmentUnitEvenIfTheSizeIsAligned) {
-  EXPECT_EQ(aligned_chunk(128, 8, 4, 64), 32) << "16 fit: another unit";
+  EXPECT_EQ(aligned_chunk(128, 8, 4, 64), 32)
+      << "16 fit without padding, and one more unit is added";
   EXPECT_EQ(aligned_chunk(8 * 15, 8, 4, 64), 16) << "less than a unit becomes one";
   EXPECT_EQ(aligned_chunk(8 * 17, 8, 4, 64), 32);
   EXPECT_EQ(aligned_chunk(0, 8, 4, 64), 16);

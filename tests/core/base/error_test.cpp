@@ -47,7 +47,7 @@ TEST(Problems, AreFullAt200) {
   EXPECT_FALSE(problems.full());
   for (int line = 200; line <= 1000; ++line) problems.add({"a", line, 1}, "wrong");
   EXPECT_TRUE(problems.full());
-  EXPECT_EQ(problems.size(), 1000u) << "whoever compares sizes learns of each";
+  EXPECT_EQ(problems.size(), 1000u) << "the number of problems includes those that are not stored";
   const Error error = problems.take().value();
   ASSERT_EQ(error.problems().size(), 201u);
   EXPECT_EQ(to_string(error.problems().back()),

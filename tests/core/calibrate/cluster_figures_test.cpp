@@ -92,7 +92,7 @@ TEST(ClusterFigures, WrittenTextsHaveTheNewValues) {
   const Machine& machine = scenario.cluster->machine(0);
   const Part& card = machine.parts()[machine.nics()[0]];
   EXPECT_EQ(card.nic, Bandwidth(1'500'000'000));
-  EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "with what was said before";
+  EXPECT_EQ(card.source, "bandwidth measured; 25 Gb/s") << "the source states the earlier value";
   EXPECT_THAT(figures.text(values), Not(HasSubstr("reduce_gb_per_s")))
       << "what was not fitted is not written";
 }
@@ -111,7 +111,7 @@ TEST(ClusterFigures, OnlyTheNarrowerOfPortAndNicIsFitted) {
       const Scenario scenario = with(figures, values);
       EXPECT_EQ(scenario.cluster->link(scenario.cluster->links() - 1).bandwidth,
                 bandwidth_from_gb_per_s(fitted))
-          << "nothing else holds it back";
+          << "no other link limits it";
     }
   }
 }

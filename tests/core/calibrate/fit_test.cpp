@@ -88,7 +88,7 @@ TEST(Fit, ConfidenceIntervalsHaveTheStatedCoverage) {
     for (int u = 0; u < 2; ++u) {
       const FittedUnknown& found = result.unknowns[u];
       if (std::abs(found.value - truth[u]) <= found.half_width) ++covered[u];
-      EXPECT_LT(found.half_width, 0.2) << "the interval says something";
+      EXPECT_LT(found.half_width, 0.2) << "the interval is not too wide";
     }
   }
   // 95 % of 200 runs are 190. Four standard deviations below that are 178.

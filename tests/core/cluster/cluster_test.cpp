@@ -89,7 +89,7 @@ TEST(Cluster, PortLinksHaveThePortBandwidthAndHalfTheLatency) {
     EXPECT_EQ(hop.bandwidth, Bandwidth(3'125'000'000));
     latency += hop.latency;
   }
-  EXPECT_EQ(latency, Time(1001)) << "no picosecond is lost in halves";
+  EXPECT_EQ(latency, Time(1001)) << "both halves add up exactly";
 }
 
 TEST(Cluster, AMillionWorkersTakeNoMoreMemory) {

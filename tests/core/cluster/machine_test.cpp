@@ -35,7 +35,7 @@ TEST(Route, PrefersTheWidestAndThenTheShortestRoute) {
   const auto m = test::shipped_machine("dgx1-v100");
   EXPECT_EQ(way(*m, "gpu0", "gpu3"), "gpu0 gpu3") << "NVLink";
   EXPECT_EQ(way(*m, "gpu0", "gpu5"), "gpu0 plx0 cpu0 cpu1 plx2 gpu5")
-      << "no NVLink, and GPUs pass nothing on";
+      << "there is no NVLink, and GPUs do not forward";
   EXPECT_EQ(way(*m, "gpu0", "cpu0"), "gpu0 plx0 cpu0");
   EXPECT_EQ(way(*m, "gpu7", "nic3"), "gpu7 plx3 nic3");
   EXPECT_EQ(way(*m, "gpu2", "gpu2"), "gpu2");

@@ -69,7 +69,7 @@ const std::map<std::string, Facts>& facts() {
 TEST(ShippedMachines, HaveTheNvlinksAndNicsThatVendorsState) {
   for (const std::string& name : all()) {
     const auto known = facts().find(name);
-    ASSERT_NE(known, facts().end()) << name << ": say here what its vendor states";
+    ASSERT_NE(known, facts().end()) << name << ": add the facts that its vendor states";
     const auto m = test::shipped_machine(name);
     EXPECT_EQ(m->gpus().size(), known->second.gpus) << name;
     for (const int gpu : m->gpus()) {

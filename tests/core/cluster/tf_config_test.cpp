@@ -78,7 +78,7 @@ TEST(TfConfig, ATaskTypeThatIsANumberIsReadAsText) {
   ASSERT_TRUE(config);
   ASSERT_TRUE(config->task());
   EXPECT_EQ(config->task()->type, "7");
-  EXPECT_FALSE(validate(cluster_of(kAll), *config->task())) << "and no job is called that";
+  EXPECT_FALSE(validate(cluster_of(kAll), *config->task())) << "no job has this name";
 }
 
 TEST(TfConfig, ValidationFindsImpossibleTasks) {
@@ -89,7 +89,7 @@ TEST(TfConfig, ValidationFindsImpossibleTasks) {
   EXPECT_FALSE(validate(all, {"worker", 2}));
   EXPECT_FALSE(validate(all, {"master", 0})) << "not a task type";
   EXPECT_FALSE(validate(cluster_of(R"({"master": ["a:1"]})"), {"master", 0}))
-      << "though there is one";
+      << "although the cluster has this job";
   EXPECT_FALSE(validate(cluster_of(R"({"worker": ["a:1"]})"), {"chief", 0}));
   EXPECT_TRUE(validate(cluster_of(R"({"chief": ["a:1"]})")));
   EXPECT_FALSE(validate(cluster_of(R"({"chief": ["a:1", "b:2"]})")));

@@ -131,8 +131,7 @@ TEST(ForestColl, DistinguishesGpusOfDifferentNodes) {
 TEST(ForestColl, RefusesLessThanOnePiece) {
   Problems problems;
   EXPECT_EQ(algorithm_of(three_gpus(), {3, 1, 0}, problems, {{"pieces", 0}}), nullptr);
-  EXPECT_EQ(placed(problems), "0:0 conflict")
-      << "the text that trees become has no lines of the file";
+  EXPECT_EQ(placed(problems), "0:0 conflict") << "the generated text has no positions in the file";
 }
 
 }  // namespace

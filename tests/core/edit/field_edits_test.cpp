@@ -69,7 +69,7 @@ TEST(FieldEdits, ChangesAValueInPlaceAndNothingElse) {
             "# why\nrun { steps: 12  # a few\n  seed:7 ; }\nworkload{model:'a' \"b\" "
             "batch:32layer_times:\"x\"}\n");
   EXPECT_EQ(set(text, "run.steps", "3"), text);
-  EXPECT_EQ(set(text, "workload.model", "ab"), text) << "it says so already";
+  EXPECT_EQ(set(text, "workload.model", "ab"), text) << "the field already has this value";
   EXPECT_EQ(set(text, "workload.model", "c\"\\\n"),
             "# why\nrun { steps: 3  # a few\n  seed:7 ; }\nworkload{model:\"c\\\"\\\\\\n\" "
             "batch:32layer_times:\"x\"}\n");

@@ -71,7 +71,7 @@ TEST(Overrides, AddAndRemoveMessages) {
   EXPECT_EQ(gone->strategy.algorithm, BaseAlgorithm::kRing);
   const auto kept = read_with({"cluster.workers.count=4", "cluster.workers={}"});
   ASSERT_TRUE(kept) << kept.error().message();
-  EXPECT_EQ(kept->cluster->workers(), 4) << "what is there stays as it is";
+  EXPECT_EQ(kept->cluster->workers(), 4) << "existing text is not changed";
   EXPECT_THAT(error_of({"cluster.workers[7]={}"}), ElementsAre("unknown-field cluster.workers[7]"));
 }
 
@@ -162,7 +162,8 @@ TEST(Overrides, TfConfigSetsTheNumberOfWorkers) {
   EXPECT_EQ(by_config->cluster->servers(), 1);
   EXPECT_TRUE(check_workers(config->cluster, *by_config));
   const auto mixed = read_with({"cluster.workers[1].machine=dgx1-v100"});
-  EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty()) << "whose number would it be?";
+  EXPECT_TRUE(workers_of(config->cluster, mixed->text).empty())
+      << "with several groups of workers, the count is ambiguous";
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ TEST(Axis, IsAListOfValues) {
   EXPECT_THAT(values("strategy.algorithm=ring,nccl/pscpu"), ElementsAre("ring", "nccl/pscpu"));
   EXPECT_THAT(values("strategy.launch=SERIAL,CONCURRENT"), ElementsAre("SERIAL", "CONCURRENT"));
   EXPECT_THAT(values("strategy.shards=2,1,2"), ElementsAre("2", "1"))
-      << "what comes again is left out";
-  EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2")) << "nothing: not written";
+      << "repeated values are omitted";
+  EXPECT_THAT(values("strategy.shards=,2"), ElementsAre("", "2"))
+      << "an empty value leaves the field unset";
   EXPECT_THAT(values("strategy.tensorflow.multi_worker_all_reduce.all_reduce_spec.text=\"[('xring',"
                      " 2)]\",nccl"),
               ElementsAre("[('xring', 2)]", "nccl"));
@@ -39,7 +40,7 @@ TEST(Axis, RangesAreGeometricOrLinearAndIncludeBothEnds) {
   EXPECT_THAT(values("cluster.network.bandwidth_gb_per_s=0.5..1.5+0.25"),
               ElementsAre("0.5", "0.75", "1", "1.25", "1.5"));
   EXPECT_THAT(values("strategy.shards=1..2*1.2"), ElementsAre("1", "2"))
-      << "whole numbers that come again are left out";
+      << "repeated whole numbers are omitted";
   EXPECT_THAT(values("strategy.bytes_per_pack=0,64KiB..1MiB*4,25MB"),
               ElementsAre("0", "65536", "262144", "1048576", "25000000"));
   EXPECT_EQ(values("strategy.bytes_per_pack=1KiB..1GiB*1.1").size(), 146u)

@@ -145,7 +145,7 @@ TEST(SweepStore, ACompleteOutcomeReplacesAStoppedOne) {
   EXPECT_FALSE(row().stopped);
   EXPECT_EQ(row().step, Time(9));
   EXPECT_TRUE((*store->done())[4]);
-  ASSERT_TRUE(store->add(4, stopped)) << "and is not taken back";
+  ASSERT_TRUE(store->add(4, stopped)) << "a later stopped outcome does not replace it";
   EXPECT_EQ(row().step, Time(9));
 }
 

@@ -25,7 +25,7 @@ TEST(Kriging, InterpolatesKnownPointsWithoutUncertainty) {
     EXPECT_LT(kriging.at(places[i]).deviation, 0.02);
   }
   EXPECT_NEAR(kriging.at({0.55}).mean, std::sin(3.3), 0.02);
-  EXPECT_GT(kriging.at({3.0}).deviation, 0.1) << "far from everything";
+  EXPECT_GT(kriging.at({3.0}).deviation, 0.1) << "far from all known points";
 }
 
 /// Compares the expected improvement with its definition: the mean of max(0, least - f) over the

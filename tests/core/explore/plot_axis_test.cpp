@@ -10,7 +10,7 @@ TEST(PlotAxis, LogarithmicAxesPlaceEqualFactorsAtEqualDistances) {
       PlotAxis::of_values({"1024", "2048", "4096", "", "0", "1048576"}, true, Scale::kAuto);
   EXPECT_TRUE(axis.logarithmic());
   EXPECT_NEAR(axis.place(1) - axis.place(0), axis.place(2) - axis.place(1), 1e-12);
-  EXPECT_LT(axis.place(3), axis.place(0)) << "not set, and 0, have places of their own";
+  EXPECT_LT(axis.place(3), axis.place(0)) << "unset values and 0 have their own positions";
   EXPECT_LT(axis.place(4), axis.place(0));
   EXPECT_NE(axis.place(3), axis.place(4));
   const PlotAxis names = PlotAxis::of_values({"ring", "nccl", "3"}, false, Scale::kLogarithmic);

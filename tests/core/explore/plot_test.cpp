@@ -185,7 +185,7 @@ TEST(Plot, PlacesSizesLogarithmicallyWithZeroAtTheLeft) {
   EXPECT_LT(x[0], x[1]);
   EXPECT_NEAR((x[3] - x[1]) / (x[2] - x[1]), 4, 0.01) << "16 is four doublings";
   EXPECT_NEAR(y[1] - y[0], y[2] - y[1], 0.11);
-  EXPECT_LT(y[0], y[3]) << "more is higher";
+  EXPECT_LT(y[0], y[3]) << "larger values are higher";
   EXPECT_THAT(svg, HasSubstr(">1 MiB</text>"));
 }
 

@@ -230,7 +230,8 @@ TEST(SweepStore, StopsAnEndlessQuery) {
       "0");
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().problems().front().kind.code, ProblemCode::kDamaged);
-  EXPECT_TRUE(database->number("SELECT count(*) FROM t")) << "the next one has its own time";
+  EXPECT_TRUE(database->number("SELECT count(*) FROM t"))
+      << "the next query has its own time limit";
 }
 
 TEST(SweepStore, TwoProcessesThatStartAtOnceShareTheFile) {

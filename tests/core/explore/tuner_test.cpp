@@ -134,7 +134,7 @@ TEST(Tuner, EndsIfNoPointCanBeBetter) {
     for (const std::int64_t point : points)
       ++evaluations, tuner.tell(point, std::max(1.5, cost(all, point).value_or(3)));
   }
-  EXPECT_LT(evaluations, 100) << "the design finds what costs the least possible";
+  EXPECT_LT(evaluations, 100) << "the initial points reach the lower bound";
   EXPECT_EQ(tuner.max_expected_improvement(), 0);
 }
 

@@ -54,7 +54,7 @@ TEST_F(PlanTest, WithoutPackingEveryGradientIsOnePack) {
   const Plan p = plan(gradients({10, 20, 30}));
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_EQ(p.collective(p.packs[1]).elements, 20);
-  EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "alone, it is sent from where it lies";
+  EXPECT_EQ(p.packs[1].copied_in, Bytes()) << "a single gradient is sent without a copy";
 }
 
 TEST_F(PlanTest, CountsTheCopiesOfBucketsAndOfXringsPadding) {
@@ -73,7 +73,7 @@ TEST_F(PlanTest, BytesPerPackPacksInReverseOrderOfCreationAndPadsTo64Bytes) {
   EXPECT_THAT(variables(p), ElementsAre(ElementsAre(5, 4), ElementsAre(3), ElementsAre(2, 1, 0)));
   EXPECT_EQ(p.packs[0].payload.members[1].offset, 16) << "48 bytes and 16 of padding";
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(128))
-      << "the padding behind the last travels too";
+      << "the padding after the last gradient is sent, too";
   EXPECT_EQ(p.collective(p.packs[1]).bytes(), Bytes(200)) << "a gradient alone is not padded";
   EXPECT_EQ(p.packs[0].copied_in, Bytes());
 }
@@ -88,7 +88,7 @@ TEST_F(PlanTest, PaddedPacksCutEvenlyOverReplicasAndRings) {
     EXPECT_TRUE(p.collective(pack).schedule->same_everywhere(Renumbering::kShift, 1))
         << p.collective(pack).elements;
   }
-  EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 and no more than it takes";
+  EXPECT_EQ(p.collective(p.packs[1]).elements, 60) << "50 elements, with the minimum of padding";
   EXPECT_EQ(p.packs[1].payload.members[0].count, 50);
 
   strategy_ = Strategy::for_algorithm(BaseAlgorithm::kHalvingDoubling);
@@ -109,7 +109,7 @@ TEST_F(PlanTest, BytesPerPackCountsBytesAfterConvertingGradients) {
   EXPECT_EQ(p.collective(p.packs[0]).bytes(), Bytes(140));
   EXPECT_EQ(p.packs[0].copied_in, Bytes(140));
   EXPECT_EQ(p.packs[0].converted_in, Bytes())
-      << "its gradients were converted when they were ready";
+      << "gradients are converted as soon as they are ready";
   EXPECT_EQ(p.packs[0].converted_out, Bytes(70 * (2 + 4)));
 }
 
@@ -219,7 +219,8 @@ TEST_F(PlanTest, MixedTypesInOnePackDisableTheScopedAllocatorForAllPacks) {
   EXPECT_EQ(p.notes.codes().front(), "plan.scoped-allocator-gives-up");
   strategy_.merging = Merging::kConcat;
   const Plan copied = plan(workload);
-  EXPECT_EQ(copied.packs.size(), 3u) << "what is copied together fails for itself alone";
+  EXPECT_EQ(copied.packs.size(), 3u)
+      << "with concatenation, only the pack with mixed types is not merged";
   EXPECT_EQ(copied.notes.codes().front(), "plan.types-differ");
 }
 

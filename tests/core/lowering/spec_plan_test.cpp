@@ -228,7 +228,7 @@ TEST(SpecPlan, ResultsByEntryRequireVariablesOfOneShape) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "all_reduce_spec");
   EXPECT_TRUE(make_plan(gradients_of({10, 20, 1000}), strategy, *cluster))
-      << "they come in order anyway";
+      << "results are in this order anyway";
 }
 
 TEST(SpecPlan, LiteralValidationAppliesTensorFlowsLimits) {
@@ -248,7 +248,8 @@ TEST(SpecPlan, LiteralValidationAppliesTensorFlowsLimits) {
   EXPECT_EQ(error("[('nccl/xring',1,1000),('xring',1,10)]", {5000}), conflict)
       << "no entry takes them";
   EXPECT_EQ(error("[('nccl/xring',1,5000),('xring',1,10)]", {5000}), "");
-  EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "") << "a name that no gradient meets";
+  EXPECT_EQ(error("[('rechd',1,5),('xring',1,-1)]", {10}), "")
+      << "an unsupported algorithm that no gradient uses";
   EXPECT_EQ(error("[('rechd',1,50),('xring',1,-1)]", {10}), conflict);
   EXPECT_EQ(error("('pscpu',3)", {10}), conflict) << "for two workers";
   EXPECT_EQ(error("('pscpu',2)", {10}), "");

@@ -85,7 +85,7 @@ TEST_F(StepOrder, PacksStartWhenTheirGradientsAreReadyAndUpdatesFollowTheBackwar
   EXPECT_THAT(actions_.next(d), ElementsAre("backward 0"));
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 2", "launch 2", "backward 1"));
   d.pack_done(2, actions_);
-  EXPECT_THAT(actions_.take(), ElementsAre()) << "its update's turn is after the backward pass";
+  EXPECT_THAT(actions_.take(), ElementsAre()) << "its update runs after the backward pass";
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 1", "launch 1", "backward 2"));
   EXPECT_THAT(actions_.next(d), ElementsAre("ready 0", "launch 0", "update 2"));
   d.pack_done(0, actions_);
@@ -270,7 +270,7 @@ TEST_F(StepOrder, EachEntryConcatenatesAndUnpacksItsOwnPacks) {
   EXPECT_THAT(r.next(player), ElementsAre("backward 1")) << "c is ready, and b is not";
   EXPECT_THAT(r.next(player), ElementsAre("ready 2", "copy into pack 2", "ready 3",
                                           "copy into pack 3", "backward 2"))
-      << "b and c, whatever a does";
+      << "the pack needs b and c, but not a";
   EXPECT_THAT(r.next(player), ElementsAre("launch 2"));
   EXPECT_THAT(r.next(player), ElementsAre("launch 3"));
   EXPECT_THAT(r.next(player),
@@ -278,7 +278,8 @@ TEST_F(StepOrder, EachEntryConcatenatesAndUnpacksItsOwnPacks) {
   r.next(player);
   EXPECT_THAT(r.next(player), ElementsAre("launch 1"));
   player.pack_done(3, r);
-  EXPECT_THAT(r.take(), ElementsAre()) << "cut back into gradients once pack 2 is there, too";
+  EXPECT_THAT(r.take(), ElementsAre())
+      << "packs are divided into gradients once pack 2 has completed, too";
   player.pack_done(2, r);
   EXPECT_THAT(r.take(), ElementsAre("copy out of pack", "update"));
   player.pack_done(0, r);

@@ -85,7 +85,7 @@ TEST(CollNetChoice, UsesInNetworkReductionIfAvailable) {
     EXPECT_STRNE(why_not(without, on(), operation, algorithm), "");
     EXPECT_STRNE(why_not(without, {}, operation, algorithm),
                  why_not(without, on(), operation, algorithm))
-        << "what is set comes first, then what the network is";
+        << "explicit settings precede the default of the network";
   }
 }
 

@@ -48,7 +48,7 @@ Expected<OnMachines> known(const std::string& machine, int nodes, const std::str
                      "--network", settings(variables, version), version);
 }
 
-std::string told(const Graph& g) {
+std::string graph_text(const Graph& g) {
   return fmt::format("{} {} channels {}/{} GB/s, {}/{}, cross {}", static_cast<int>(g.pattern),
                      g.channels, g.bw_intra, g.bw_inter, to_string(g.type_intra),
                      to_string(g.type_inter), g.cross_nic);
@@ -75,9 +75,9 @@ TEST_P(PathVariables, HaveTheSameEffectOnAMachineAsOnItsTopologyDump) {
       const auto written = search_graphs(test::topology(GetParam().topology), nodes, *search);
       ASSERT_TRUE(ours && written);
       EXPECT_EQ(ours->nodes_per_topology, written->nodes_per_topology);
-      EXPECT_EQ(told(ours->graphs.ring), told(written->graphs.ring));
-      EXPECT_EQ(told(ours->graphs.tree), told(written->graphs.tree));
-      EXPECT_EQ(told(ours->graphs.nvls), told(written->graphs.nvls));
+      EXPECT_EQ(graph_text(ours->graphs.ring), graph_text(written->graphs.ring));
+      EXPECT_EQ(graph_text(ours->graphs.tree), graph_text(written->graphs.tree));
+      EXPECT_EQ(graph_text(ours->graphs.nvls), graph_text(written->graphs.nvls));
     }
   }
 }
@@ -177,9 +177,11 @@ TEST(NetDisableIntra, ChangesNothingIfGpusReachEachOtherDirectly) {
     const auto usual = known(machine, 2, "NCCL_CROSS_NIC=2"),
                with = known(machine, 2, "NCCL_NET_DISABLE_INTRA=1");
     ASSERT_TRUE(usual && with);
-    EXPECT_EQ(told(with->communicator.graphs.ring), told(usual->communicator.graphs.ring))
+    EXPECT_EQ(graph_text(with->communicator.graphs.ring),
+              graph_text(usual->communicator.graphs.ring))
         << machine;
-    EXPECT_EQ(told(with->communicator.graphs.tree), told(usual->communicator.graphs.tree))
+    EXPECT_EQ(graph_text(with->communicator.graphs.tree),
+              graph_text(usual->communicator.graphs.tree))
         << machine;
     EXPECT_EQ(with->communicator.nodes, 2) << machine;
   }

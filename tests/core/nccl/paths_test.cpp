@@ -25,7 +25,7 @@ PathType to_net(const Paths& paths, int g, int n) {
   return paths.between(NodeKind::kGpu, g, NodeKind::kNet, n).type;
 }
 
-TEST(NcclPaths, OfADgx1) {
+TEST(NcclPaths, Dgx1) {
   const Topology t = test::topology("dgx1v");
   const Paths paths(t, {});
   EXPECT_EQ(gpus(paths, 0, 1), PathType::kNvl);
@@ -36,7 +36,7 @@ TEST(NcclPaths, OfADgx1) {
   EXPECT_EQ(to_net(paths, 0, 0), PathType::kPix);
   EXPECT_EQ(to_net(paths, 0, 1), PathType::kPxn) << "by way of GPU 2 rather than through the CPU";
   EXPECT_EQ(paths.between(NodeKind::kNet, 1, NodeKind::kGpu, 0).type, PathType::kPhb)
-      << "receiving goes straight";
+      << "received data takes the direct route";
   SearchSettings without = with("NCCL_NVB_DISABLE", "1");
   EXPECT_EQ(gpus(Paths(t, without), 0, 5), PathType::kNet)
       << "12 GB/s by the cards rather than 6 between the sockets";
@@ -64,7 +64,7 @@ TEST(NcclPaths, ChipToChip) {
   EXPECT_EQ(to_net(paths, 0, 2), PathType::kPxn) << "by way of the other socket's GPU";
 }
 
-TEST(NcclPaths, CardsOfGpus) {
+TEST(NcclPaths, NicsOfGpus) {
   // There are two GPUs and two cards on each of four switches.
   const Topology t = test::topology("dgxa100");
   const Paths paths(t, {});

@@ -129,7 +129,8 @@ TEST(NcclSearch, TreesOverNodesReachEveryRankOnce) {
           roots += tree[r].up < 0 ? 1 : 0;
           for (const int child : tree[r].down) {
             if (child < 0) continue;
-            EXPECT_EQ(tree[child].up, static_cast<int>(r)) << "they know each other";
+            EXPECT_EQ(tree[child].up, static_cast<int>(r))
+                << "neighbours in one direction are neighbours in the other";
           }
           if (tree[r].up < 0) continue;
           const auto& siblings = tree[tree[r].up].down;

@@ -183,7 +183,7 @@ TEST(TransportOfFiles, IsNotInferredFromDescriptions) {
   EXPECT_EQ(us({prose, ""}), infiniband) << "as the machine's cards state";
   EXPECT_EQ(us({"link: \"ethernet-100\" transport: TCPXO", ""}),
             us({"link: \"ethernet-100\"", "network: \"tcpxo\""}))
-      << "the network's own statement goes before its link's";
+      << "the network's transport overrides that of its link";
 }
 
 TEST(TransportOfFiles, IsThatOfTheNicsIfTheNetworkStatesNone) {
@@ -255,7 +255,7 @@ TEST(TransportOfFiles, IsWrittenForImportedTopologies) {
           "update_ms: 0 } strategy { algorithm: \"nccl\" }",
       "s", test::shipped_library());
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_THAT(read->why_rings, IsEmpty()) << "NCCL's times are known of what is imported";
+  EXPECT_THAT(read->why_rings, IsEmpty()) << "imported machines have predicted times of NCCL";
 }
 
 }  // namespace

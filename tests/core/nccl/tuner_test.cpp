@@ -192,7 +192,7 @@ TEST(TunedChoice, TheExampleTunerUsesOneChannelWithoutAMatchingLine) {
   const Tuned tuned(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n")), own(2, nullptr);
   EXPECT_GT(own(Function::kAllGather, 1 << 28).channels, 1);
   EXPECT_EQ(tuned(Function::kAllGather, 1 << 28).channels, 1);
-  EXPECT_EQ(tuned(Function::kAllReduce, 50).channels, 1) << "-1 is one, too";
+  EXPECT_EQ(tuned(Function::kAllReduce, 50).channels, 1) << "-1 also means one channel";
   // Before 2.24, NCCL does not find the symbol of the example.
   const Tuned old(2, table_of("allreduce,0,100,ring,ll,-1,-1,-1\n"), {2, 22, 3});
   EXPECT_GT(old(Function::kAllGather, 1 << 28).channels, 1);

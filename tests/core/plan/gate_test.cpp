@@ -72,7 +72,7 @@ TEST(CreditGate, SkipsTasksThatExceedTheCredit) {
   EXPECT_THAT(ready(1), IsEmpty()) << "40 more are too many";
   EXPECT_THAT(ready(2), ElementsAre("5-5: step 0, items 2")) << "8 are not";
   EXPECT_THAT(ready(0), IsEmpty());
-  EXPECT_THAT(done(3), ElementsAre("5-5: step 0, items 0")) << "of 0 and 1 the first";
+  EXPECT_THAT(done(3), ElementsAre("5-5: step 0, items 0")) << "item 0 precedes item 1";
   EXPECT_THAT(done(2), IsEmpty());
   EXPECT_THAT(done(0), ElementsAre("5-5: step 0, items 1"));
 }
@@ -355,7 +355,7 @@ TEST(Gate, SerialGateStartsItemsInOrder) {
   EXPECT_THAT(gate.ready({0, 0, 1}, Time()), IsEmpty());
   EXPECT_THAT(shown(gate.done({0, 0, 0})), ElementsAre("0-0: step 0, items 1"));
   EXPECT_THAT(shown(gate.done({0, 0, 1})), ElementsAre("0-0: step 0, items 2"));
-  EXPECT_FALSE(can_be_remembered(gate)) << "it does not say what its state is";
+  EXPECT_FALSE(can_be_remembered(gate)) << "its state is not comparable";
 }
 
 /// A gate that lets a replica start step s when all replicas have completed step s - 1 - `bound`. A

@@ -128,7 +128,7 @@ TEST(Runner, OpeningALatchStartsWaitingTasksInTheOrderOfArrival) {
   runner.done(opener, host);
   EXPECT_THAT(host.take(), ElementsAre("mark 12", "mark 10", "mark 5"));
   runner.done(two, host);
-  EXPECT_THAT(host.take(), ElementsAre("mark 11", "end")) << "an open hold keeps nobody";
+  EXPECT_THAT(host.take(), ElementsAre("mark 11", "end")) << "an open latch holds no task";
 }
 
 TEST(Runner, SkipsTasksThatAreNotInTheStep) {

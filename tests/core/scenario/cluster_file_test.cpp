@@ -45,7 +45,7 @@ TEST(ClusterFile, IsEquivalentToTheClusterInTheScenario) {
   EXPECT_EQ(apart->cluster->replicas(), 3);
   EXPECT_EQ(describe(*apart->cluster), describe(*whole->cluster));
   const auto there = read_scenario(apart->text, "sent", Library(apart->files));
-  ASSERT_TRUE(there) << "with the files that it names it is read anywhere: "
+  ASSERT_TRUE(there) << "with the files that it names, it can be read elsewhere: "
                      << there.error().message();
   EXPECT_EQ(describe(*there->cluster), describe(*whole->cluster));
   for (LinkId link = 0; link < whole->cluster->links(); ++link) {

@@ -123,15 +123,15 @@ TEST(NetworkOfScenario, DragonflyLinksHaveThePortsBandwidthByDefault) {
   EXPECT_EQ(plain.dragonfly.local, Bandwidth(3'125'000'000));
   EXPECT_EQ(plain.dragonfly.global, Bandwidth(3'125'000'000));
   EXPECT_EQ(plain.dragonfly.global_latency, nanoseconds(500));
-  const Network said = network_of(
+  const Network stated = network_of(
       "kind: DRAGONFLY latency_us: 2 switch_us: 0.5 path_choice: DESTINATION dragonfly { "
       "routers_per_group: 4 "
       "global_links_per_router: 1 local_gb_per_s: 5 global_gb_per_s: 4 global_us: 0.9 }");
-  EXPECT_EQ(said.dragonfly.workers_per_router, 1);
-  EXPECT_EQ(said.dragonfly.local, Bandwidth(5'000'000'000));
-  EXPECT_EQ(said.dragonfly.global, Bandwidth(4'000'000'000));
-  EXPECT_EQ(said.dragonfly.global_latency, nanoseconds(900));
-  EXPECT_EQ(said.choice.rule, PathChoice::Rule::kDestination);
+  EXPECT_EQ(stated.dragonfly.workers_per_router, 1);
+  EXPECT_EQ(stated.dragonfly.local, Bandwidth(5'000'000'000));
+  EXPECT_EQ(stated.dragonfly.global, Bandwidth(4'000'000'000));
+  EXPECT_EQ(stated.dragonfly.global_latency, nanoseconds(900));
+  EXPECT_EQ(stated.choice.rule, PathChoice::Rule::kDestination);
 }
 
 TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
@@ -141,11 +141,11 @@ TEST(NetworkOfScenario, LinkKindsProvideDefaults) {
   EXPECT_EQ(edr.latency, nanoseconds(1'500));
   EXPECT_FALSE(edr.connection);
   EXPECT_THAT(edr.source, HasSubstr("InfiniBand architecture specification"));
-  const Network said =
+  const Network stated =
       network_of("kind: ONE_SWITCH link: \"ena\" latency_us: 7 bandwidth_gb_per_s: 2", "dgx1-v100");
-  EXPECT_EQ(said.latency, nanoseconds(7'000));
-  EXPECT_EQ(said.port_bandwidth, Bandwidth(2'000'000'000));
-  EXPECT_EQ(said.connection, Bandwidth(1'250'000'000)) << "10 Gb/s per flow, from the kind";
+  EXPECT_EQ(stated.latency, nanoseconds(7'000));
+  EXPECT_EQ(stated.port_bandwidth, Bandwidth(2'000'000'000));
+  EXPECT_EQ(stated.connection, Bandwidth(1'250'000'000)) << "10 Gb/s per flow, from the kind";
   const Network tree =
       network_of("kind: FAT_TREE link: \"hdr\" fat_tree { workers_per_leaf: 4 spines: 2 }");
   EXPECT_EQ(tree.fat_tree.switch_latency, nanoseconds(180));

@@ -281,7 +281,8 @@ TEST(OldForm, AnOverrideRemovesFieldsThatItExcludesExceptOtherOverrides) {
   ASSERT_TRUE(bytes);
   EXPECT_EQ(bytes->strategy.framework, nullptr);
   EXPECT_FALSE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=2"}));
-  EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=0"})) << "0 packs say nothing";
+  EXPECT_TRUE(with({"strategy.bytes_per_pack=7", "strategy.num_packs=0"}))
+      << "num_packs: 0 has no meaning";
   EXPECT_TRUE(with({"strategy.num_packs=0", "strategy.bytes_per_pack=7"}));
   EXPECT_TRUE(
       with({"strategy.bytes_per_pack=7", "strategy.bytes_per_pack=", "strategy.num_packs=2"}));
@@ -290,7 +291,7 @@ TEST(OldForm, AnOverrideRemovesFieldsThatItExcludesExceptOtherOverrides) {
 TEST(OldForm, WarningsStateFieldsPositionsAndReplacements) {
   EXPECT_THAT(old_form_warning("strategy { algorithm: \"ring\" num_packs: 2 }", "f"), IsEmpty());
   EXPECT_THAT(old_form_warning("strategy {", "f"), IsEmpty())
-      << "what is broken is told by who reads it";
+      << "syntax errors are reported by the reader";
   const std::string text = "strategy {\n  all_reduce_spec {}  # mine\n  num_packs: 2\n}\n";
   EXPECT_THAT(old_form_warning(text, "f"),
               AllOf(HasSubstr("f:2:3: warning: strategy.all_reduce_spec is "

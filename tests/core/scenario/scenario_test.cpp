@@ -92,7 +92,7 @@ TEST(PlanDigest, DiffersIfThePlanDiffers) {
   std::set<std::uint64_t> seen{digest(two, "algorithm: \"ring\"")};
   EXPECT_EQ(*seen.begin(), digest(two, "algorithm: \"ring\"")) << "the same again";
   EXPECT_EQ(*seen.begin(), digest(two + "forward_ms: 5", "algorithm: \"ring\""))
-      << "times are no part of it";
+      << "times are not part of the plan";
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"pscpu\"")).second);
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" reduction: MEAN")).second);
   EXPECT_TRUE(seen.insert(digest(two, "algorithm: \"ring\" bytes_per_pack: 0")).second);

@@ -81,12 +81,13 @@ TEST(MultiWorkerMirrored, NcclIsRequestedByHintOrSessionAndNeedsGpus) {
                     "implementation: AUTO } } }")
                 .strategy.algorithm,
             BaseAlgorithm::kNccl)
-      << "a call cannot take it back";
+      << "a call cannot unset it";
   const Scenario config = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: RING } "
       "collective_all_reduce { "
       "collective_nccl: true } } }");
-  EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl) << "the config beats the hint";
+  EXPECT_EQ(config.strategy.algorithm, BaseAlgorithm::kNccl)
+      << "the configuration overrides the hint";
   EXPECT_TRUE(config.plan.notes.has("tensorflow.session-means-nccl"));
   const Scenario hosts = planned(
       "tensorflow { multi_worker_mirrored { communication_options { implementation: NCCL } } }",

@@ -170,7 +170,7 @@ TEST(AlgorithmTable, NcclInsideWorkersHasAStageAcrossWorkers) {
     for (Rank r = 1; r < cluster->replicas(); r += 2) {
       for (Lane l = 0; l < across->schedule->lanes(r); ++l) sends += across->schedule->steps(r, l);
     }
-    EXPECT_EQ(sends, 0) << one.name << ": who is not the first of its worker has no steps";
+    EXPECT_EQ(sends, 0) << one.name << ": only the first rank of a worker has steps";
   }
 }
 

@@ -207,7 +207,8 @@ TEST(AllReduceSpec, EntriesHaveTheDefaultsOfTheirAlgorithm) {
   for (const Strategy& one : {nccl, pscpu, xring}) EXPECT_FALSE(one.spec);
   strategy.staging = Staging::kDirect;
   strategy.requested_staging = true;
-  EXPECT_EQ(for_entry(strategy, 1).staging, Staging::kDirect) << "what is asked for holds for all";
+  EXPECT_EQ(for_entry(strategy, 1).staging, Staging::kDirect)
+      << "the setting applies to all entries";
 }
 
 TEST(AllReduceSpec, TheDefaultNeedsTwoWorkers) {

@@ -102,7 +102,7 @@ TEST(TextFormat, ReportsAllErrors) {
             "1:4 syntax\n"
             "2:3 syntax\n"
             "4:1 syntax");
-  EXPECT_EQ(shown(v), "b: 5 c: 7") << "what is right in between is kept";
+  EXPECT_EQ(shown(v), "b: 5 c: 7") << "valid fields between errors are kept";
 }
 
 TEST(TextFormat, AnErrorDoesNotAffectOtherFields) {
@@ -151,7 +151,7 @@ TEST(TextFormat, StopsAfterTooManyErrors) {
 TEST(TextFormat, ReportsAMissingBrace) {
   Problems problems;
   EXPECT_TRUE(parse_text_format("a {\n  b { c: 1\n", "f", problems).cut_off);
-  EXPECT_EQ(placed(problems), "2:5 syntax") << "of the innermost, once";
+  EXPECT_EQ(placed(problems), "2:5 syntax") << "reported once, for the innermost message";
 }
 
 TEST(TextFormat, ContinuesAfterAnUnmatchedBracket) {

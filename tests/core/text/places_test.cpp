@@ -49,7 +49,7 @@ TEST(Places, RepeatedFieldsHaveIndices) {
 TEST(Places, JsonPathsHaveTheNamesOfTheSchema) {
   const Places places = places_of("{\"strategy\": {\"bytesPerPack\": 4,\n \"numPacks\": null}}");
   EXPECT_EQ(at(places, "strategy.bytes_per_pack"), "f:1:31");
-  EXPECT_FALSE(places.has("strategy.num_packs")) << "null says nothing";
+  EXPECT_FALSE(places.has("strategy.num_packs")) << "null does not set the field";
 }
 
 TEST(Places, ComplaintsHaveThePositionOfTheirField) {

@@ -223,7 +223,7 @@ TEST(TimelineDamage, DoesNotParseBlocksThatAreTooLong) {
   const TimelineReader reader = reader_of(without_index({tracks_block(), block, steps_block()}));
   EXPECT_THAT(reader.run().notes, IsEmpty());
   EXPECT_FALSE(reader.complete());
-  EXPECT_THAT(reader.steps(), IsEmpty()) << "it stands behind that";
+  EXPECT_THAT(reader.steps(), IsEmpty()) << "the step block follows the block that is too long";
 }
 
 TEST(TimelineDamage, ZerosEndTheFile) {

@@ -138,7 +138,7 @@ TEST(Timeline, ReadsATruncatedFileUpToItsEnd) {
       ASSERT_TRUE(read);
       spans += read->size();
     }
-    EXPECT_LE(spans, last_spans) << "less of the file cannot hold more";
+    EXPECT_LE(spans, last_spans) << "a shorter file cannot contain more records";
     last_spans = spans;
   }
 }

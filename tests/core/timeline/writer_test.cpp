@@ -117,7 +117,7 @@ TEST(TimelineTexts, AreUtf8InExports) {
 
   const std::string svg = *export_svg(reader);
   EXPECT_EQ(valid_utf8(svg), svg.size());
-  EXPECT_THAT(svg, HasSubstr("a\uFFFDb\uFFFD\uFFFD")) << "XML knows no character 1";
+  EXPECT_THAT(svg, HasSubstr("a\uFFFDb\uFFFD\uFFFD")) << "XML does not allow character 1";
 }
 
 TEST(TimelineTexts, AreTruncatedAfterWholeCharacters) {

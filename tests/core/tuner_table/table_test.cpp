@@ -106,7 +106,7 @@ TEST(TunerTable, MatchesCallsByAllOfItsColumns) {
   row.registered = 0;
   EXPECT_TRUE(matches(row, call));
   EXPECT_FALSE(matches(row, {4, 15, 1, true})) << "registered";
-  EXPECT_FALSE(matches(row, {4, 15, 1, {}})) << "an interface that does not say it";
+  EXPECT_FALSE(matches(row, {4, 15, 1, {}})) << "an interface without this column";
   row.nodes = 2;
   EXPECT_TRUE(is_for(row, 2, 16) && is_for(row, 2, 999));
   EXPECT_FALSE(is_for(row, 3, 16));

@@ -257,9 +257,9 @@ TEST(Workload, TimeBeyondTheOperationsOfALayerIsMemoryBound) {
   EXPECT_EQ(make_workload(options, one_gpu())->times[0].forward_compute_bound, kAll)
       << "operations are not known";
   options.compute_bound_ppm = 300'000;
-  const auto said = make_workload(options, one_gpu());
-  EXPECT_EQ(said->times[0].forward_compute_bound, 300'000);
-  EXPECT_THAT(said->times[0].backward_compute_bound, ElementsAre(300'000, 300'000, 300'000));
+  const auto stated = make_workload(options, one_gpu());
+  EXPECT_EQ(stated->times[0].forward_compute_bound, 300'000);
+  EXPECT_THAT(stated->times[0].backward_compute_bound, ElementsAre(300'000, 300'000, 300'000));
 }
 
 TEST(Workload, AddingGradientsIsMemoryBound) {

@@ -101,8 +101,7 @@ TEST(TensorFlowClusterReference, AcceleratorsAreCountedByTask) {
        {"/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:0/device:GPU:0"}}};
   EXPECT_EQ(core::num_accelerators(read("{}"), written, TfConfigTask{"worker", 0}),
             (std::map<std::string, std::int64_t>{{"GPU", 1}}));
-  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty())
-      << "nobody says which task this is";
+  EXPECT_TRUE(core::num_accelerators(read("{}"), written).empty()) << "the task is not stated";
 }
 
 TEST(TensorFlowClusterReference, WithoutTfConfigThereIsNoClusterAndNoTask) {

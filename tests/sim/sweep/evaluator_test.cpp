@@ -67,7 +67,7 @@ TEST_F(EvaluatorTest, SharedResultsDoNotChangeOutcomes) {
     EXPECT_LE(shares.simulated(), alone.simulated());
     shared += alone.simulated() - shares.simulated();
   }
-  EXPECT_GE(shared, 5) << "some settings come to the same packs";
+  EXPECT_GE(shared, 5) << "some settings result in the same packs";
 }
 
 TEST_F(EvaluatorTest, SkipsOnlyPointsThatTakeLongToSimulate) {
